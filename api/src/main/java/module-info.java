@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Point-to-point messages over RDMA verbs and shared memory: the part that programs use. */
+module dev.ferrule {
+  requires jdk.jfr;
+  requires transitive static org.jspecify;
+
+  exports dev.ferrule;
+  exports dev.ferrule.spi;
+
+  uses dev.ferrule.spi.ConnectionProvider;
+}

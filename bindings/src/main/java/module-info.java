@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Bindings of libibverbs, librdmacm and libc as jextract generated them. They are for Ferrule's own
+ * modules and change whenever they are generated anew.
+ */
+module dev.ferrule.bindings {
+  exports dev.ferrule.bindings.libc to
+      dev.ferrule.verbs,
+      dev.ferrule.sendrecv,
+      dev.ferrule.magicring,
+      dev.ferrule.sm,
+      dev.ferrule.tools;
+  exports dev.ferrule.bindings.rdmacm to
+      dev.ferrule.verbs,
+      dev.ferrule.sendrecv,
+      dev.ferrule.magicring,
+      dev.ferrule.sm,
+      dev.ferrule.tools;
+  exports dev.ferrule.bindings.verbs to
+      dev.ferrule.verbs,
+      dev.ferrule.sendrecv,
+      dev.ferrule.magicring,
+      dev.ferrule.sm,
+      dev.ferrule.tools;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The provider {@code sm}: messages between the processes of one host, over shared memory. Programs
+ * reach it by URIs of the scheme {@code sm}, never by a class of this module.
+ */
+module dev.ferrule.sm {
+  requires dev.ferrule;
+  requires dev.ferrule.bindings;
+}
