@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/** Another live listener already holds the address that was to be listened on. */
+public final class AddressInUseException extends FerruleException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * Creates an exception.
+   *
+   * @param uri the connection or listener concerned, or null if there is none yet
+   * @param message what happened and what to do about it
+   * @param cause the underlying failure, or null
+   */
+  public AddressInUseException(@Nullable URI uri, String message, @Nullable Throwable cause) {
+    super(uri, message, cause);
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits at an address for clients. {@link #accept()} takes each one; {@link #nextRequest()} shows the client's payload first and lets
+ * the program reject it.
+ *
+ * {@snippet lang=java :
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-listener"))) {
+ *   Thread.startVirtualThread(
+ *       () -> {
+ *         ConnectionOptions options = ConnectionOptions.builder().payload("let me in".getBytes()).build();
+ *         Ferrule.connect(listener.uri(), options).close();
+ *       });
+ *   ConnectionRequest request = listener.nextRequest();
+ *   System.out.println(new String(request.payload())); // let me in
+ *   request.accept("welcome".getBytes()).close();
+ * }
+ * }
+ *
+ * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes those that wait end with a
+ * {@link ConnectionClosedException}; connections that were accepted live on.
+ */
+public interface Listener extends AutoCloseable {
+
+  /**
+   * Returns the address that clients connect to: complete, including what the system chose (a process id, a port).
+   *
+   * @return the URI, without options
+   */
+  URI uri();
+
+  /**
+   * Waits for the next client that wants to connect.
+   *
+   * @return its request, to be accepted or rejected
+   * @throws ConnectionClosedException if the listener is closed
+   * @throws OperationInterruptedException if the thread was interrupted
+   */
+  ConnectionRequest nextRequest();
+
+  /**
+   * Waits for the next client that wants to connect, but not longer than the timeout.
+   *
+   * @param timeout how long to wait at most; zero or less does not wait
+   * @return its request, to be accepted or rejected
+   * @throws OperationTimeoutException if no client came in time
+   * @throws ConnectionClosedException if the listener is closed
+   * @throws OperationInterruptedException if the thread was interrupted
+   */
+  ConnectionRequest nextRequest(Duration timeout);
+
+  /**
+   * Returns the next client that wants to connect, if there is one. Does not wait.
+   *
+   * @return its request, to be accepted or rejected; or null
+   * @throws ConnectionClosedException if the listener is closed
+   */
+  @Nullable ConnectionRequest pollRequest();
+
+  /**
+   * Waits for the next client and accepts it. Clients that give up before they are accepted are passed over.
+   *
+   * @return the connection, ready for messages
+   * @throws ConnectionClosedException if the listener is closed
+   * @throws OperationInterruptedException if the thread was interrupted
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   */
+  Connection accept();
+
+  /**
+   * Waits for the next client and accepts it, but not longer than the timeout. Clients that give up before they are accepted are
+   * passed over.
+   *
+   * @param timeout how long to wait at most; zero or less does not wait
+   * @return the connection, ready for messages
+   * @throws OperationTimeoutException if no client came in time
+   * @throws ConnectionClosedException if the listener is closed
+   * @throws OperationInterruptedException if the thread was interrupted
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   */
+  Connection accept(Duration timeout);
+
+  /** Stops listening: waiting clients are rejected, the address is given up. Closing twice does nothing. */
+  @Override
+  void close();
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import dev.ferrule.spi.ConnectionProvider;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+
+/** Finds the providers once, and keeps one that does not load from hiding the others. */
+final class Providers {
+
+  private record Found(List<ConnectionProvider> providers, List<String> problems) {}
+
+  private static final Found FOUND = find();
+
+  private Providers() {}
+
+  static List<ConnectionProvider> all() {
+    return FOUND.providers;
+  }
+
+  /** What went wrong while loading providers, as an addition to an error message; empty if nothing did. */
+  static String problems() {
+    return FOUND.problems.isEmpty() ? "" : " (not loaded: " + String.join("; ", FOUND.problems) + ")";
+  }
+
+  private static Found find() {
+    List<ConnectionProvider> providers = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    load(ServiceLoader.load(ConnectionProvider.class, Ferrule.class.getClassLoader()), providers, problems);
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    if (providers.isEmpty() && context != null) {
+      // in an application server the providers may only be visible from the application's own loader
+      load(ServiceLoader.load(ConnectionProvider.class, context), providers, problems);
+    }
+    providers.sort(Comparator.comparing(ConnectionProvider::scheme));
+    return new Found(List.copyOf(providers), List.copyOf(problems));
+  }
+
+  private static void load(
+      ServiceLoader<ConnectionProvider> loader, List<ConnectionProvider> providers, List<String> problems) {
+    Iterator<ConnectionProvider> iterator = loader.iterator();
+    while (true) {
+      try {
+        if (!iterator.hasNext()) {
+          return;
+        }
+        providers.add(iterator.next());
+      } catch (ServiceConfigurationError | LinkageError e) {
+        problems.add(String.valueOf(e.getMessage()));
+        if (problems.size() > 16) {
+          return; // a loader that fails again and again without moving on
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/** The operating system refused a resource: the file system that holds the shared memory is full, too many files are open, too little memory may be locked. The message names the limit and how to raise it. */
+public final class ResourceExhaustedException extends FerruleException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * Creates an exception.
+   *
+   * @param uri the connection or listener concerned, or null if there is none yet
+   * @param message what happened and what to do about it
+   * @param cause the underlying failure, or null
+   */
+  public ResourceExhaustedException(@Nullable URI uri, String message, @Nullable Throwable cause) {
+    super(uri, message, cause);
+  }
+}

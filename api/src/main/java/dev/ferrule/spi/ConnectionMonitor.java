@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.FerruleException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import jdk.jfr.FlightRecorder;
+
+/**
+ * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and the counters of every open one at
+ * the recording's period ({@code dev.ferrule.ConnectionOpened}, {@code dev.ferrule.ConnectionEnded},
+ * {@code dev.ferrule.ConnectionCounters}). Costs nothing per message; providers call it from connect and close.
+ *
+ * <p><b>Threads:</b> any.
+ */
+public final class ConnectionMonitor {
+
+  private static final Set<Connection> OPEN = ConcurrentHashMap.newKeySet();
+
+  static {
+    if (FlightRecorder.isAvailable()) {
+      FlightRecorder.addPeriodicEvent(ConnectionCountersEvent.class, ConnectionMonitor::emitCounters);
+    }
+  }
+
+  private ConnectionMonitor() {}
+
+  /**
+   * Says that a connection was opened.
+   *
+   * @param connection the connection; {@link #ended} is to be called for it
+   */
+  public static void opened(Connection connection) {
+    OPEN.add(connection);
+    ConnectionOpenedEvent event = new ConnectionOpenedEvent();
+    if (event.shouldCommit()) {
+      event.uri = connection.uri().toString();
+      event.commit();
+    }
+  }
+
+  /**
+   * Says that a connection has ended. Further calls for the same connection do nothing.
+   *
+   * @param connection the connection, whose state and failure are final by now
+   */
+  public static void ended(Connection connection) {
+    if (!OPEN.remove(connection)) {
+      return;
+    }
+    ConnectionEndedEvent event = new ConnectionEndedEvent();
+    if (event.shouldCommit()) {
+      FerruleException failure = connection.failure();
+      ConnectionCounters counters = connection.counters();
+      event.uri = connection.uri().toString();
+      event.state = connection.state().name();
+      event.failure = failure == null ? null : failure.getMessage();
+      event.messagesSent = counters.messagesSent();
+      event.messagesReceived = counters.messagesReceived();
+      event.commit();
+    }
+  }
+
+  private static void emitCounters() {
+    for (Connection connection : OPEN) {
+      ConnectionCountersEvent event = new ConnectionCountersEvent();
+      if (event.shouldCommit()) {
+        ConnectionCounters counters = connection.counters();
+        event.uri = connection.uri().toString();
+        event.messagesSent = counters.messagesSent();
+        event.bytesSent = counters.bytesSent();
+        event.messagesReceived = counters.messagesReceived();
+        event.bytesReceived = counters.bytesReceived();
+        event.backPressureStalls = counters.backPressureStalls();
+        event.acknowledgements = counters.acknowledgements();
+        event.retransmissions = counters.retransmissions();
+        event.rnrNaks = counters.rnrNaks();
+        event.wakeupsSent = counters.wakeupsSent();
+        event.wakeupsReceived = counters.wakeupsReceived();
+        event.commit();
+      }
+    }
+  }
+}
