@@ -4,6 +4,7 @@
  * Bindings of libibverbs, librdmacm and libc as jextract generated them. They are for Ferrule's own
  * modules and change whenever they are generated anew.
  */
+@SuppressWarnings("module") // The modules that these exports name are compiled after this one.
 module dev.ferrule.bindings {
   exports dev.ferrule.bindings.libc to
       dev.ferrule.verbs,
