@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Do the bindings in the tree equal what generate.sh makes of this machine's headers?
+# Exit code 0: they do; 1: they don't, and the difference is shown; 2: it can't be told here.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+if ! command -v "${JEXTRACT:-jextract}" >/dev/null; then
+  cat >&2 <<'EOT'
+check-drift: there is no jextract here. Download jextract 25 from jdk.java.net/jextract and put its bin folder on PATH,
+or set JEXTRACT to the program.
+EOT
+  exit 2
+fi
+for header in infiniband/verbs.h rdma/rdma_cma.h; do
+  if [ ! -e "/usr/include/$header" ]; then
+    echo "check-drift: $header is missing: apt-get install libibverbs-dev librdmacm-dev libc6-dev" >&2
+    exit 2
+  fi
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$here/generate.sh" "$scratch"
+if diff -ru "$here/../src/main/java/dev/ferrule/bindings" "$scratch/dev/ferrule/bindings"; then
+  echo "check-drift: the bindings are what generate.sh makes."
+else
+  echo "check-drift: the bindings differ from what generate.sh makes of this machine's headers (above). If the headers" >&2
+  echo "are the ones that are meant, run generate.sh into bindings/src/main/java and commit." >&2
+  exit 1
+fi

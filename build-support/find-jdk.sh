@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by ./test and ./ferrule: where is a JDK of our release on this machine?
+# shellcheck shell=bash
+
+JDK_RELEASE=25
+
+# Is $1 the home of a JDK (not only a JRE) of our release? Every JDK since 9 states its version in the file "release".
+is_our_jdk() {
+  [ -x "$1/bin/javac" ] && grep -qE "^JAVA_VERSION=\"$JDK_RELEASE([.\"]|-)" "$1/release" 2>/dev/null
+}
+
+# Prints the home of the first JDK of our release, looking where a person would have told us first; fails if there is none.
+find_jdk() {
+  local javac home
+  javac=$(command -v javac) && javac=$(readlink -f "$javac") || javac=
+  for home in "${JAVA25_HOME:-}" "${JAVA_HOME:-}" "${JDK_HOME:-}" "${javac%/bin/javac}" \
+      /usr/lib/jvm/* /usr/java/* /opt/jdk* /opt/java/* \
+      "${SDKMAN_DIR:-$HOME/.sdkman}"/candidates/java/* "$HOME"/.jdks/*; do
+    if [ -n "$home" ] && is_our_jdk "$home"; then
+      printf '%s\n' "$home"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# What to say when find_jdk fails.
+explain_missing_jdk() {
+  cat >&2 <<EOT
+There is no JDK $JDK_RELEASE here: not in JAVA${JDK_RELEASE}_HOME, JAVA_HOME, JDK_HOME, on PATH, nor in
+/usr/lib/jvm, /usr/java, /opt, ~/.sdkman/candidates/java or ~/.jdks.
+Install one (a package such as openjdk-$JDK_RELEASE-jdk-headless or temurin-$JDK_RELEASE-jdk, or "sdk install java"),
+or set JAVA_HOME to where it is.
+EOT
+}
