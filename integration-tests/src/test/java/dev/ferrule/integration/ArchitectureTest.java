@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The layers: api ← verbs ← the RDMA providers, bindings ← verbs, and api and bindings ← sm. Module
+ * descriptors say most of this too, but only of the module path, and a wrong {@code requires} is
+ * soon added.
+ */
+class ArchitectureTest {
+  private static final JavaClasses FERRULE =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("dev.ferrule");
+
+  private static final DescribedPredicate<JavaClass> BINDINGS =
+      resideInAPackage("dev.ferrule.bindings..").as("the bindings");
+  private static final DescribedPredicate<JavaClass> VERBS =
+      resideInAPackage("dev.ferrule.verbs..").as("verbs");
+  private static final DescribedPredicate<JavaClass> SENDRECV =
+      resideInAPackage("dev.ferrule.sendrecv..").as("provider sendrecv");
+  private static final DescribedPredicate<JavaClass> MAGICRING =
+      resideInAPackage("dev.ferrule.magicring..").as("provider magicring");
+  private static final DescribedPredicate<JavaClass> SM =
+      resideInAPackage("dev.ferrule.sm..").as("provider sm");
+  private static final DescribedPredicate<JavaClass> PROVIDERS =
+      SENDRECV.or(MAGICRING).or(SM).as("the providers");
+  private static final DescribedPredicate<JavaClass> TOOLS =
+      resideInAPackage("dev.ferrule.tools..").as("the tools");
+  private static final DescribedPredicate<JavaClass> API =
+      resideInAPackage("dev.ferrule..")
+          .and(not(BINDINGS.or(VERBS).or(PROVIDERS).or(TOOLS)))
+          .as("the API");
+  private static final DescribedPredicate<JavaClass> JAVA =
+      resideInAnyPackage("java..", "javax..", "jdk..", "org.jspecify..").as("Java or JSpecify");
+
+  @Test
+  void apiDependsOnNothingButJavaAndJSpecify() {
+    classes().that(API).should().onlyDependOnClassesThat(API.or(JAVA)).check(FERRULE);
+  }
+
+  @Test
+  void bindingsDependOnNothingButJava() {
+    classes().that(BINDINGS).should().onlyDependOnClassesThat(BINDINGS.or(JAVA)).check(FERRULE);
+  }
+
+  @Test
+  void verbsDependOnApiAndBindingsOnly() {
+    classes()
+        .that(VERBS)
+        .should()
+        .onlyDependOnClassesThat(VERBS.or(API).or(BINDINGS).or(JAVA))
+        .allowEmptyShould(true)
+        .check(FERRULE);
+  }
+
+  @Test
+  void rdmaProvidersDependOnVerbsAndNeverOnAnotherProvider() {
+    DescribedPredicate<JavaClass> below = API.or(VERBS).or(BINDINGS).or(JAVA);
+    for (DescribedPredicate<JavaClass> provider : List.of(SENDRECV, MAGICRING)) {
+      classes()
+          .that(provider)
+          .should()
+          .onlyDependOnClassesThat(provider.or(below))
+          .allowEmptyShould(true)
+          .check(FERRULE);
+    }
+  }
+
+  @Test
+  void smDependsOnApiAndBindingsAndNeverOnAnotherProvider() {
+    classes()
+        .that(SM)
+        .should()
+        .onlyDependOnClassesThat(SM.or(API).or(BINDINGS).or(JAVA))
+        .check(FERRULE);
+  }
+
+  @Test
+  void toolsReachProvidersThroughTheApiOnly() {
+    noClasses().that(TOOLS).should().dependOnClassesThat(PROVIDERS.or(VERBS)).check(FERRULE);
+  }
+
+  @Test
+  void packagesHaveNoCycles() {
+    slices().assignedFrom(new Packages()).should().beFreeOfCycles().check(FERRULE);
+  }
+
+  /** One slice per package, but for the API and the interface of its providers. */
+  private static final class Packages implements SliceAssignment {
+    @Override
+    public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+      // Ferrule.connect finds providers, and a provider makes connections: two sides of one thing,
+      // in two packages only because different people read them.
+      String name = javaClass.getPackageName();
+      return SliceIdentifier.of(name.equals("dev.ferrule.spi") ? "dev.ferrule" : name);
+    }
+
+    @Override
+    public String getDescription() {
+      return "packages";
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static java.util.stream.Collectors.toUnmodifiableMap;
+import static java.util.stream.Collectors.toUnmodifiableSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.spi.ConnectionProvider;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.lang.module.ModuleReader;
+import java.lang.module.ModuleReference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the module descriptors promise, and that the class path gets the same. */
+class ModulesTest {
+  private static final Map<String, ModuleReference> MODULES = findModules();
+
+  private static Map<String, ModuleReference> findModules() {
+    // The tests run on the class path; what is on it may be read as modules all the same.
+    Path[] path =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(Path::of)
+            .filter(p -> p.getFileName().toString().startsWith("ferrule-") || p.endsWith("classes"))
+            .toArray(Path[]::new);
+    return ModuleFinder.of(path).findAll().stream()
+        .filter(module -> !module.descriptor().isAutomatic())
+        .collect(toUnmodifiableMap(module -> module.descriptor().name(), module -> module));
+  }
+
+  private static ModuleDescriptor descriptor(String module) {
+    assertThat(MODULES).containsKey(module);
+    return MODULES.get(module).descriptor();
+  }
+
+  @Test
+  void everyArtifactIsAModule() {
+    assertThat(MODULES)
+        .containsOnlyKeys(
+            "dev.ferrule",
+            "dev.ferrule.bindings",
+            "dev.ferrule.magicring",
+            "dev.ferrule.sendrecv",
+            "dev.ferrule.sm",
+            "dev.ferrule.tools",
+            "dev.ferrule.verbs");
+  }
+
+  @Test
+  void apiExportsTheApiAndTheProviderInterfaceToAll() {
+    assertThat(descriptor("dev.ferrule").exports())
+        .noneMatch(ModuleDescriptor.Exports::isQualified)
+        .extracting(ModuleDescriptor.Exports::source)
+        .containsExactlyInAnyOrder("dev.ferrule", "dev.ferrule.spi");
+  }
+
+  @Test
+  void bindingsAreExportedToFerruleOnly() {
+    assertThat(descriptor("dev.ferrule.bindings").exports())
+        .isNotEmpty()
+        .allMatch(ModuleDescriptor.Exports::isQualified);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dev.ferrule.sendrecv", "dev.ferrule.magicring", "dev.ferrule.sm"})
+  void providerExportsNothing(String module) {
+    assertThat(descriptor(module).exports()).isEmpty();
+  }
+
+  static Set<String> moduleNames() {
+    return MODULES.keySet();
+  }
+
+  @ParameterizedTest
+  @MethodSource("moduleNames")
+  void classPathFindsTheProvidersThatTheModulePathFinds(String module) throws IOException {
+    String service = ConnectionProvider.class.getName();
+    Set<String> provided =
+        descriptor(module).provides().stream()
+            .filter(provides -> provides.service().equals(service))
+            .flatMap(provides -> provides.providers().stream())
+            .collect(toUnmodifiableSet());
+    assertThat(servicesFile(MODULES.get(module), service)).isEqualTo(provided);
+  }
+
+  private static Set<String> servicesFile(ModuleReference module, String service)
+      throws IOException {
+    try (ModuleReader reader = module.open()) {
+      return reader.open("META-INF/services/" + service).stream()
+          .flatMap(
+              in -> {
+                try (in) {
+                  return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines();
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              })
+          .collect(Collectors.toSet());
+    }
+  }
+}
