@@ -6,18 +6,20 @@ package dev.ferrule;
  * sleeping peer over shared memory. Belongs to a {@link Sender} and is used by its thread.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-batch"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   Sender sender = client.sender();
- *   try (Batch batch = sender.batch()) {
- *     for (int i = 0; i < 8; i++) {
- *       SendRegion region = sender.claim(4);
- *       region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
- *       batch.add(region);
- *     }
- *   } // all eight leave here
- *   System.out.println(server.receiver().poll((buffer, offset, length) -> {}, 100)); // 8
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-batch"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     Sender sender = client.sender();
+ *     try (Batch batch = sender.batch()) {
+ *       for (int i = 0; i < 8; i++) {
+ *         SendRegion region = sender.claim(4);
+ *         region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
+ *         batch.add(region);
+ *       }
+ *     } // all eight leave here
+ *     System.out.println(server.receiver().poll((buffer, offset, length) -> {}, 100)); // 8
+ *   }
  * }
  * }
  *

@@ -11,15 +11,16 @@ import org.jspecify.annotations.Nullable;
  * A point-to-point connection: a {@link Sender} and a {@link Receiver} of whole messages, in order, between exactly two programs.
  *
  * {@snippet lang=java :
- * URI address = URI.create("sm:///tmp/ferrule-connection");
- * try (Listener listener = Ferrule.listen(address); // the server
- *     Connection client = Ferrule.connect(listener.uri()); // the client, usually in another process
- *     Connection server = listener.accept()) {
- *   client.sender().send(MemorySegment.ofArray("ping".getBytes()));
- *   try (ReceiveRegion message = server.receiver().receive()) {
- *     server.sender().send(message.segment()); // echo
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-connection"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri())); // usually another process
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     client.sender().send(MemorySegment.ofArray("ping".getBytes()));
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       server.sender().send(message.segment()); // echo
+ *     }
+ *     System.out.println(client.receiver().receive().length() + " bytes came back"); // 4 bytes came back
  *   }
- *   System.out.println(client.receiver().receive().length() + " bytes came back"); // 4 bytes came back
  * }
  * }
  *

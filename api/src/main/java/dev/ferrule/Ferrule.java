@@ -21,11 +21,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Options may ride in the query: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-hello"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   client.sender().send(MemorySegment.ofArray("hello".getBytes()));
- *   System.out.println(server.receiver().receive().length()); // 5
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-hello"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
+ *     System.out.println(server.receiver().receive().length()); // 5
+ *   }
  * }
  * }
  */

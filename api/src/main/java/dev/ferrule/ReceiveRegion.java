@@ -8,12 +8,14 @@ import java.lang.foreign.MemorySegment;
  * a later message after that, so no reference to it may be kept.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   client.sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3}));
- *   try (ReceiveRegion message = server.receiver().receive()) { // freed at the end of the block
- *     System.out.println(message.segment().get(ValueLayout.JAVA_BYTE, 2)); // 3
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     client.sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3}));
+ *     try (ReceiveRegion message = server.receiver().receive()) { // freed at the end of the block
+ *       System.out.println(message.segment().get(ValueLayout.JAVA_BYTE, 2)); // 3
+ *     }
  *   }
  * }
  * }

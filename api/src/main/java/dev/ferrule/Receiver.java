@@ -12,14 +12,16 @@ import org.jspecify.annotations.Nullable;
  * is the fastest.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   client.sender().send(MemorySegment.ofArray("hello".getBytes()));
- *   Receiver receiver = server.receiver();
- *   ReceiveRegion message = receiver.receive();
- *   System.out.println(message.length() + " bytes"); // 5 bytes
- *   receiver.free(message);
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
+ *     Receiver receiver = server.receiver();
+ *     ReceiveRegion message = receiver.receive();
+ *     System.out.println(message.length() + " bytes"); // 5 bytes
+ *     receiver.free(message);
+ *   }
  * }
  * }
  *

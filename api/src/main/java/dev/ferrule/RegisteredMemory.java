@@ -9,13 +9,15 @@ import java.lang.foreign.MemorySegment;
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
- *     Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-registered"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept();
- *     RegisteredMemory memory = client.register(arena.allocate(4096))) {
- *   memory.segment().setString(100, "from my own memory");
- *   client.sender().await(client.sender().sendAsync(memory, 100, 19));
- *   System.out.println(server.receiver().receive().segment().getString(0)); // from my own memory
+ *     Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-registered"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join();
+ *       RegisteredMemory memory = client.register(arena.allocate(4096))) {
+ *     memory.segment().setString(100, "from my own memory");
+ *     client.sender().await(client.sender().sendAsync(memory, 100, 19));
+ *     System.out.println(server.receiver().receive().segment().getString(0)); // from my own memory
+ *   }
  * }
  * }
  */

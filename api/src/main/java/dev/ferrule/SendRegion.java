@@ -9,15 +9,17 @@ import java.lang.foreign.MemorySegment;
  * is reused after that, so no reference to it may be kept.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-claim"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   Sender sender = client.sender();
- *   SendRegion region = sender.claim(8);
- *   region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 42L);
- *   long id = sender.sendAsync(region);
- *   sender.await(id);
- *   System.out.println(server.receiver().receive().segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0)); // 42
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-claim"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     Sender sender = client.sender();
+ *     SendRegion region = sender.claim(8);
+ *     region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 42L);
+ *     long id = sender.sendAsync(region);
+ *     sender.await(id);
+ *     System.out.println(server.receiver().receive().segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0)); // 42
+ *   }
  * }
  * }
  *

@@ -12,15 +12,17 @@ import org.jspecify.annotations.Nullable;
  * {@link #sendAsync(SendRegion)} hands it over and returns an id at once. The short way is {@link #send(MemorySegment)}, which copies.
  *
  * {@snippet lang=java :
- * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"));
- *     Connection client = Ferrule.connect(listener.uri());
- *     Connection server = listener.accept()) {
- *   Sender sender = client.sender();
- *   SendRegion region = sender.claim(64);
- *   region.segment().setString(0, "hello");
- *   long id = sender.sendAsync(region);
- *   sender.await(id); // the region's memory may be reused from here on
- *   System.out.println(server.receiver().receive().segment().getString(0)); // hello
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     Sender sender = client.sender();
+ *     SendRegion region = sender.claim(64);
+ *     region.segment().setString(0, "hello");
+ *     long id = sender.sendAsync(region);
+ *     sender.await(id); // the region's memory may be reused from here on
+ *     System.out.println(server.receiver().receive().segment().getString(0)); // hello
+ *   }
  * }
  * }
  *
