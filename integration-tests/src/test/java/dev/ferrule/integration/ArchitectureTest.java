@@ -49,6 +49,8 @@ class ArchitectureTest {
           .as("the API");
   private static final DescribedPredicate<JavaClass> JAVA =
       resideInAnyPackage("java..", "javax..", "jdk..", "org.jspecify..").as("Java or JSpecify");
+  private static final DescribedPredicate<JavaClass> AUTO_SERVICE =
+      resideInAPackage("com.google.auto.service").as("AutoService");
 
   @Test
   void apiDependsOnNothingButJavaAndJSpecify() {
@@ -72,7 +74,7 @@ class ArchitectureTest {
 
   @Test
   void rdmaProvidersDependOnVerbsAndNeverOnAnotherProvider() {
-    DescribedPredicate<JavaClass> below = API.or(VERBS).or(BINDINGS).or(JAVA);
+    DescribedPredicate<JavaClass> below = API.or(VERBS).or(BINDINGS).or(JAVA).or(AUTO_SERVICE);
     for (DescribedPredicate<JavaClass> provider : List.of(SENDRECV, MAGICRING)) {
       classes()
           .that(provider)
@@ -88,7 +90,7 @@ class ArchitectureTest {
     classes()
         .that(SM)
         .should()
-        .onlyDependOnClassesThat(SM.or(API).or(BINDINGS).or(JAVA))
+        .onlyDependOnClassesThat(SM.or(API).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
         .check(FERRULE);
   }
 
