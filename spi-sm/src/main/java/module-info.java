@@ -9,4 +9,7 @@ module dev.ferrule.sm {
   requires dev.ferrule;
   requires dev.ferrule.bindings;
   requires static com.google.auto.service;
+
+  provides dev.ferrule.spi.ConnectionProvider with
+      dev.ferrule.sm.SmProvider;
 }

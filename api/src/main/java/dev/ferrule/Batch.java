@@ -2,8 +2,9 @@
 package dev.ferrule;
 
 /**
- * Messages that are handed to the transport together, which costs less than one by one: one doorbell over RDMA, one check for a
- * sleeping peer over shared memory. Belongs to a {@link Sender} and is used by its thread.
+ * Messages that are handed to the transport together, which costs less than one by one: one
+ * doorbell over RDMA, one check for a sleeping peer over shared memory. Belongs to a {@link Sender}
+ * and is used by its thread.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-batch"))) {
@@ -23,9 +24,9 @@ package dev.ferrule;
  * }
  * }
  *
- * <p>A batch keeps the order: {@code Sender.sendAsync} and {@code Sender.send} flush what was added before they send. A batch may be
- * as large as the connection's room for messages; {@code claim} flushes it when that room runs out and it has to wait, so that a batch
- * never blocks itself.
+ * <p>A batch keeps the order: {@code Sender.sendAsync} and {@code Sender.send} flush what was added
+ * before they send. A batch may be as large as the connection's room for messages; {@code claim}
+ * flushes it when that room runs out and it has to wait, so that a batch never blocks itself.
  */
 public interface Batch extends AutoCloseable {
 
@@ -48,7 +49,8 @@ public interface Batch extends AutoCloseable {
    * @param length how many bytes of it to send; 0 to the region's length
    * @return the message's id, not complete before the batch is flushed
    * @throws IllegalStateException if the region is not claimed
-   * @throws IllegalArgumentException if the region is another connection's, or the length out of range
+   * @throws IllegalArgumentException if the region is another connection's, or the length out of
+   *     range
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
@@ -64,7 +66,8 @@ public interface Batch extends AutoCloseable {
   /**
    * Sends what was added. Does nothing when nothing was.
    *
-   * @throws ConnectionClosedException if something was added and the connection is closed, by either side
+   * @throws ConnectionClosedException if something was added and the connection is closed, by
+   *     either side
    * @throws PeerLostException if something was added and the peer died
    */
   void flush();

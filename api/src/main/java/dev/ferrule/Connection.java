@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point-to-point connection: a {@link Sender} and a {@link Receiver} of whole messages, in order, between exactly two programs.
+ * A point-to-point connection: a {@link Sender} and a {@link Receiver} of whole messages, in order,
+ * between exactly two programs.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-connection"))) {
@@ -24,17 +25,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> the Sender and the Receiver belong to one thread each (or to one for both); every other method here may be called
- * from any thread.
+ * <p><b>Threads:</b> the Sender and the Receiver belong to one thread each (or to one for both);
+ * every other method here may be called from any thread.
  *
- * <p><b>Memory:</b> all memory that a connection lends out is unmapped when it is closed; access to it after that is an
- * {@link IllegalStateException}, never a crash.
+ * <p><b>Memory:</b> all memory that a connection lends out is unmapped when it is closed; access to
+ * it after that is an {@link IllegalStateException}, never a crash.
  */
 public interface Connection extends AutoCloseable {
 
   /**
-   * Returns the URI that names this connection in errors and events: the address that was connected to or listened on, and in its
-   * fragment the number of the connection, as in {@code sm:///tmp/app/4567/2#17}.
+   * Returns the URI that names this connection in errors and events: the address that was connected
+   * to or listened on, and in its fragment the number of the connection, as in {@code
+   * sm:///tmp/app/4567/2#17}.
    *
    * @return the URI
    */
@@ -55,17 +57,20 @@ public interface Connection extends AutoCloseable {
   Receiver receiver();
 
   /**
-   * Returns what the peer's program said when the connection was made: on the client's side the payload of
-   * {@link ConnectionRequest#accept(byte[])}, on the listener's side that of {@link ConnectionOptions.Builder#payload}.
+   * Returns what the peer's program said when the connection was made: on the client's side the
+   * payload of {@link ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
+   * ConnectionOptions.Builder#payload}.
    *
    * @return a copy of the payload; empty if there was none
    */
   byte[] peerPayload();
 
   /**
-   * Makes memory of the program's own sendable; see {@link Sender#sendAsync(RegisteredMemory, long, int)}.
+   * Makes memory of the program's own sendable; see {@link Sender#sendAsync(RegisteredMemory, long,
+   * int)}.
    *
-   * @param memory a native segment that any thread may access, which must stay alive until the registration is closed
+   * @param memory a native segment that any thread may access, which must stay alive until the
+   *     registration is closed
    * @return the registration; closed with the connection at the latest
    * @throws IllegalArgumentException if the segment is on the heap or confined to one thread
    * @throws ResourceExhaustedException if the operating system refuses to pin that much memory
@@ -74,8 +79,8 @@ public interface Connection extends AutoCloseable {
   RegisteredMemory register(MemorySegment memory);
 
   /**
-   * Returns where the connection is in its life. The peer's close or death shows here when it is noticed, which may be before its
-   * last messages have been received.
+   * Returns where the connection is in its life. The peer's close or death shows here when it is
+   * noticed, which may be before its last messages have been received.
    *
    * @return the state
    */
@@ -89,8 +94,9 @@ public interface Connection extends AutoCloseable {
   @Nullable FerruleException failure();
 
   /**
-   * Registers something to do when the connection leaves {@link ConnectionState#OPEN}; at once if it has. It runs exactly once, on a
-   * thread of the library or of whoever closes the connection, so it must not block; an exception from it is dropped.
+   * Registers something to do when the connection leaves {@link ConnectionState#OPEN}; at once if
+   * it has. It runs exactly once, on a thread of the library or of whoever closes the connection,
+   * so it must not block; an exception from it is dropped.
    *
    * @param action is given this connection
    */
@@ -104,9 +110,10 @@ public interface Connection extends AutoCloseable {
   ConnectionCounters counters();
 
   /**
-   * Closes the connection after letting the transport deliver what was sent, waiting for that no longer than
-   * {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive everything that was delivered, and then sees the end. Received
-   * messages that this program has not taken are dropped, and all regions become invalid. Closing twice does nothing.
+   * Closes the connection after letting the transport deliver what was sent, waiting for that no
+   * longer than {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive everything that was
+   * delivered, and then sees the end. Received messages that this program has not taken are
+   * dropped, and all regions become invalid. Closing twice does nothing.
    */
   @Override
   void close();

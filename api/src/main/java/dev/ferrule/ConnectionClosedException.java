@@ -5,8 +5,9 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection or listener is closed: by this side, or by the peer in the orderly way. A peer's orderly close is only reported
- * by a {@link Receiver} after every message that the peer had sent was received, so it doubles as the end of the stream.
+ * The connection or listener is closed: by this side, or by the peer in the orderly way. A peer's
+ * orderly close is only reported by a {@link Receiver} after every message that the peer had sent
+ * was received, so it doubles as the end of the stream.
  */
 public final class ConnectionClosedException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -21,7 +22,8 @@ public final class ConnectionClosedException extends FerruleException {
    * @param message what happened
    * @param cause the underlying failure, or null
    */
-  public ConnectionClosedException(@Nullable URI uri, boolean closedByPeer, String message, @Nullable Throwable cause) {
+  public ConnectionClosedException(
+      @Nullable URI uri, boolean closedByPeer, String message, @Nullable Throwable cause) {
     super(uri, message, cause);
     this.closedByPeer = closedByPeer;
   }

@@ -13,8 +13,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Options of a connection or listener, immutable. Those that every provider has are in {@link StandardOptions}; a provider's own are
- * set by name. Options may also ride in the URI's query, where they win over these.
+ * Options of a connection or listener, immutable. Those that every provider has are in {@link
+ * StandardOptions}; a provider's own are set by name. Options may also ride in the URI's query,
+ * where they win over these.
  *
  * {@snippet lang=java :
  * ConnectionOptions options =
@@ -103,13 +104,14 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Adds the options of a URI's query, and checks every name and value against those that the provider knows. Providers call this
-   * before they use anything.
+   * Adds the options of a URI's query, and checks every name and value against those that the
+   * provider knows. Providers call this before they use anything.
    *
    * @param uri the address, perhaps with a query such as {@code ?wait=spin&maxMessage=4KiB}
    * @param known the provider's options
    * @return these options with those of the query, which win
-   * @throws InvalidOptionException if a name is unknown, named twice in the query, or a value is not valid
+   * @throws InvalidOptionException if a name is unknown, named twice in the query, or a value is
+   *     not valid
    */
   public ConnectionOptions resolve(URI uri, Collection<Option<?>> known) {
     Map<String, String> merged = new LinkedHashMap<>(values);
@@ -122,7 +124,9 @@ public final class ConnectionOptions {
           if (option == null) {
             throw new InvalidOptionException(
                 uri,
-                "unknown option '" + name + "'; known are "
+                "unknown option '"
+                    + name
+                    + "'; known are "
                     + byName.keySet().stream().collect(Collectors.joining(", ")),
                 null);
           }
@@ -143,10 +147,13 @@ public final class ConnectionOptions {
     }
     for (String part : query.split("&", -1)) {
       int equals = part.indexOf('=');
-      String name = URLDecoder.decode(equals < 0 ? part : part.substring(0, equals), StandardCharsets.UTF_8);
-      String text = equals < 0 ? "" : URLDecoder.decode(part.substring(equals + 1), StandardCharsets.UTF_8);
+      String name =
+          URLDecoder.decode(equals < 0 ? part : part.substring(0, equals), StandardCharsets.UTF_8);
+      String text =
+          equals < 0 ? "" : URLDecoder.decode(part.substring(equals + 1), StandardCharsets.UTF_8);
       if (name.isEmpty()) {
-        throw new InvalidOptionException(uri, "the query has an option without a name; write ?name=value&name=value", null);
+        throw new InvalidOptionException(
+            uri, "the query has an option without a name; write ?name=value&name=value", null);
       }
       if (result.put(name, text) != null) {
         throw new InvalidOptionException(uri, "option '" + name + "' is given twice", null);
@@ -157,7 +164,8 @@ public final class ConnectionOptions {
 
   @Override
   public String toString() {
-    return new TreeMap<>(values) + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes");
+    return new TreeMap<>(values)
+        + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes");
   }
 
   /** Gathers options. Not for several threads at once. */
@@ -182,7 +190,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Sets an option by name, for example one of a provider's own. It is checked when the options are used.
+     * Sets an option by name, for example one of a provider's own. It is checked when the options
+     * are used.
      *
      * @param name the option's name
      * @param text its value, as in a URI's query
@@ -226,8 +235,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Sets what the listener's program is told about this client. Only for {@code connect}; a listener answers by
-     * {@link ConnectionRequest#accept(byte[])}.
+     * Sets what the listener's program is told about this client. Only for {@code connect}; a
+     * listener answers by {@link ConnectionRequest#accept(byte[])}.
      *
      * @param bytes the payload; every provider takes at least 32 bytes, some take more
      * @return this builder

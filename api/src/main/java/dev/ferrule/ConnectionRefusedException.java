@@ -4,7 +4,9 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** Nobody listens at the address: there is no such endpoint, or the process that owned it has died. */
+/**
+ * Nobody listens at the address: there is no such endpoint, or the process that owned it has died.
+ */
 public final class ConnectionRefusedException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

@@ -4,8 +4,9 @@ package dev.ferrule;
 import java.net.URI;
 
 /**
- * A client that waits to be let in. It waits no longer than its own {@link StandardOptions#CONNECT_TIMEOUT}, so a request is best
- * answered at once; either {@code accept} or {@code reject} is to be called, once, by any thread.
+ * A client that waits to be let in. It waits no longer than its own {@link
+ * StandardOptions#CONNECT_TIMEOUT}, so a request is best answered at once; either {@code accept} or
+ * {@code reject} is to be called, once, by any thread.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-request"))) {
@@ -40,7 +41,8 @@ public interface ConnectionRequest {
    * @throws ConnectionClosedException if the client has given up, or the listener was closed
    * @throws PeerLostException if the client died
    * @throws OperationTimeoutException if the client did not confirm in time
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client
+   *     is told
    * @throws IllegalStateException if the request was answered already
    */
   default Connection accept() {
@@ -50,13 +52,14 @@ public interface ConnectionRequest {
   /**
    * Lets the client in and tells it something.
    *
-   * @param payload what the client gets from {@link Connection#peerPayload()}; see {@link ConnectionOptions.Builder#payload} for its
-   *     size
+   * @param payload what the client gets from {@link Connection#peerPayload()}; see {@link
+   *     ConnectionOptions.Builder#payload} for its size
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the client has given up, or the listener was closed
    * @throws PeerLostException if the client died
    * @throws OperationTimeoutException if the client did not confirm in time
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client
+   *     is told
    * @throws IllegalStateException if the request was answered already
    * @throws IllegalArgumentException if the payload is too long for the transport
    */

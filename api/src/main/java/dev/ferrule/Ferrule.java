@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way in: connects to an address, or listens on one. The URI's scheme picks the provider among those that are on the class path or
- * module path.
+ * The way in: connects to an address, or listens on one. The URI's scheme picks the provider among
+ * those that are on the class path or module path.
  *
  * <table>
  * <caption>Addresses</caption>
@@ -47,7 +47,8 @@ public final class Ferrule {
   }
 
   /**
-   * Connects to a listener. Blocks until its program has accepted, no longer than {@link StandardOptions#CONNECT_TIMEOUT}.
+   * Connects to a listener. Blocks until its program has accepted, no longer than {@link
+   * StandardOptions#CONNECT_TIMEOUT}.
    *
    * @param address where the listener is; its query may set options
    * @param options options, which the address's query overrides
@@ -93,8 +94,8 @@ public final class Ferrule {
   }
 
   /**
-   * Returns the providers that are on the class path or module path, whether or not they can work here; see
-   * {@link ConnectionProvider#availability()}.
+   * Returns the providers that are on the class path or module path, whether or not they can work
+   * here; see {@link ConnectionProvider#availability()}.
    *
    * @return the providers, by scheme
    */
@@ -105,7 +106,8 @@ public final class Ferrule {
   private static ConnectionProvider usable(URI address) {
     @Nullable String scheme = address.getScheme();
     if (scheme == null) {
-      throw new InvalidAddressException(address, "the address has no scheme; write one such as " + examples(), null);
+      throw new InvalidAddressException(
+          address, "the address has no scheme; write one such as " + examples(), null);
     }
     ConnectionProvider provider =
         Providers.all().stream()
@@ -115,7 +117,14 @@ public final class Ferrule {
     Availability availability = provider.availability();
     if (!availability.available()) {
       throw new ProviderUnavailableException(
-          address, "the " + scheme + " provider cannot work here: " + availability.reason() + "; " + availability.remedy(), null);
+          address,
+          "the "
+              + scheme
+              + " provider cannot work here: "
+              + availability.reason()
+              + "; "
+              + availability.remedy(),
+          null);
     }
     return provider;
   }
@@ -125,14 +134,19 @@ public final class Ferrule {
     String found =
         all.isEmpty()
             ? "there are none on the class path or module path; add one, such as dev.ferrule:ferrule-spi-sm"
-            : "those that are here serve " + all.stream().map(ConnectionProvider::scheme).collect(Collectors.joining(", "));
+            : "those that are here serve "
+                + all.stream().map(ConnectionProvider::scheme).collect(Collectors.joining(", "));
     return new ProviderUnavailableException(
-        address, "no provider serves the scheme '" + scheme + "'; " + found + Providers.problems(), null);
+        address,
+        "no provider serves the scheme '" + scheme + "'; " + found + Providers.problems(),
+        null);
   }
 
   private static String examples() {
     return Providers.all().isEmpty()
         ? "sm:///tmp/app"
-        : Providers.all().stream().map(ConnectionProvider::exampleAddress).collect(Collectors.joining(" or "));
+        : Providers.all().stream()
+            .map(ConnectionProvider::exampleAddress)
+            .collect(Collectors.joining(" or "));
   }
 }

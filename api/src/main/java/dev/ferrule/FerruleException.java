@@ -5,9 +5,10 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of every exception that Ferrule throws for something a correct program can meet at run time: a peer that dies, a
- * timeout, a full file system, an address nobody listens on. Mistakes of the calling program (freeing a region twice, a
- * negative length) are the JDK's own {@link IllegalStateException} and {@link IllegalArgumentException} instead.
+ * The root of every exception that Ferrule throws for something a correct program can meet at run
+ * time: a peer that dies, a timeout, a full file system, an address nobody listens on. Mistakes of
+ * the calling program (freeing a region twice, a negative length) are the JDK's own {@link
+ * IllegalStateException} and {@link IllegalArgumentException} instead.
  *
  * <p>The message always names the connection's or listener's URI and, where there is one, the fix.
  */

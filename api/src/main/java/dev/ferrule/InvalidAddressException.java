@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The URI is not one the provider can use: a malformed path, a missing part, a socket path that is too long. */
+/**
+ * The URI is not one the provider can use: a malformed path, a missing part, a socket path that is
+ * too long.
+ */
 public final class InvalidAddressException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

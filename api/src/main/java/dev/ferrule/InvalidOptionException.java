@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** An option is unknown to the provider, or its value does not parse or lies out of range. The message lists what is allowed. */
+/**
+ * An option is unknown to the provider, or its value does not parse or lies out of range. The
+ * message lists what is allowed.
+ */
 public final class InvalidOptionException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits at an address for clients. {@link #accept()} takes each one; {@link #nextRequest()} shows the client's payload first and lets
- * the program reject it.
+ * Waits at an address for clients. {@link #accept()} takes each one; {@link #nextRequest()} shows
+ * the client's payload first and lets the program reject it.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-listener"))) {
@@ -22,13 +22,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes those that wait end with a
- * {@link ConnectionClosedException}; connections that were accepted live on.
+ * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes those that wait end
+ * with a {@link ConnectionClosedException}; connections that were accepted live on.
  */
 public interface Listener extends AutoCloseable {
 
   /**
-   * Returns the address that clients connect to: complete, including what the system chose (a process id, a port).
+   * Returns the address that clients connect to: complete, including what the system chose (a
+   * process id, a port).
    *
    * @return the URI, without options
    */
@@ -63,29 +64,35 @@ public interface Listener extends AutoCloseable {
   @Nullable ConnectionRequest pollRequest();
 
   /**
-   * Waits for the next client and accepts it. Clients that give up before they are accepted are passed over.
+   * Waits for the next client and accepts it. Clients that give up before they are accepted are
+   * passed over.
    *
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client
+   *     is told
    */
   Connection accept();
 
   /**
-   * Waits for the next client and accepts it, but not longer than the timeout. Clients that give up before they are accepted are
-   * passed over.
+   * Waits for the next client and accepts it, but not longer than the timeout. Clients that give up
+   * before they are accepted are passed over.
    *
    * @param timeout how long to wait at most; zero or less does not wait
    * @return the connection, ready for messages
    * @throws OperationTimeoutException if no client came in time
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client is told
+   * @throws ResourceExhaustedException if the system has no room for another connection; the client
+   *     is told
    */
   Connection accept(Duration timeout);
 
-  /** Stops listening: waiting clients are rejected, the address is given up. Closing twice does nothing. */
+  /**
+   * Stops listening: waiting clients are rejected, the address is given up. Closing twice does
+   * nothing.
+   */
   @Override
   void close();
 }

@@ -8,8 +8,9 @@ import java.lang.foreign.MemorySegment;
 public interface MessageHandler {
 
   /**
-   * Takes one message. The bytes are {@code buffer[offset, offset + length)}; they are only valid until this method returns, and
-   * must not be written to. An exception thrown here passes through {@code poll}; the message counts as received.
+   * Takes one message. The bytes are {@code buffer[offset, offset + length)}; they are only valid
+   * until this method returns, and must not be written to. An exception thrown here passes through
+   * {@code poll}; the message counts as received.
    *
    * @param buffer memory of the connection that the message lies in
    * @param offset where in {@code buffer} the message starts, in bytes

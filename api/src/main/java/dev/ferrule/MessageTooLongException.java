@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The message is longer than the peer of this connection takes; nothing was sent and the connection is unharmed. */
+/**
+ * The message is longer than the peer of this connection takes; nothing was sent and the connection
+ * is unharmed.
+ */
 public final class MessageTooLongException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
@@ -21,8 +24,13 @@ public final class MessageTooLongException extends FerruleException {
   public MessageTooLongException(@Nullable URI uri, long length, int maxMessageSize) {
     super(
         uri,
-        "a message of " + length + " bytes is longer than the " + maxMessageSize + " bytes the peer takes; send it in parts, or raise "
-            + StandardOptions.MAX_MESSAGE.name() + " on the receiving side",
+        "a message of "
+            + length
+            + " bytes is longer than the "
+            + maxMessageSize
+            + " bytes the peer takes; send it in parts, or raise "
+            + StandardOptions.MAX_MESSAGE.name()
+            + " on the receiving side",
         null);
     this.length = length;
     this.maxMessageSize = maxMessageSize;

@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The calling thread was interrupted while it was blocked. Its interrupt flag is set again, and the connection itself is unharmed. */
+/**
+ * The calling thread was interrupted while it was blocked. Its interrupt flag is set again, and the
+ * connection itself is unharmed.
+ */
 public final class OperationInterruptedException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
@@ -15,7 +18,8 @@ public final class OperationInterruptedException extends FerruleException {
    * @param message what happened and what to do about it
    * @param cause the underlying failure, or null
    */
-  public OperationInterruptedException(@Nullable URI uri, String message, @Nullable Throwable cause) {
+  public OperationInterruptedException(
+      @Nullable URI uri, String message, @Nullable Throwable cause) {
     super(uri, message, cause);
   }
 }

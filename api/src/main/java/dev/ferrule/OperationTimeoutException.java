@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** A timeout that the caller or an option set ran out before the operation could finish. The connection itself is unharmed. */
+/**
+ * A timeout that the caller or an option set ran out before the operation could finish. The
+ * connection itself is unharmed.
+ */
 public final class OperationTimeoutException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

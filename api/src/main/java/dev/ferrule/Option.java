@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A setting of a connection or listener: its name (as in a URI's query), type, default, range and meaning. The ones that every
- * provider has are in {@link StandardOptions}; a provider lists its own in {@code ConnectionProvider.options()}, and
- * {@code ferrule providers} prints them.
+ * A setting of a connection or listener: its name (as in a URI's query), type, default, range and
+ * meaning. The ones that every provider has are in {@link StandardOptions}; a provider lists its
+ * own in {@code ConnectionProvider.options()}, and {@code ferrule providers} prints them.
  *
  * @param <T> the type of the value
  */
@@ -62,7 +62,8 @@ public final class Option<T> {
    * @param description what it does, in one sentence
    * @return the option
    */
-  public static Option<Integer> count(String name, int min, int max, int defaultValue, String description) {
+  public static Option<Integer> count(
+      String name, int min, int max, int defaultValue, String description) {
     return new Option<>(
         name,
         Integer.class,
@@ -75,7 +76,8 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that is a size in bytes, written as {@code 4096}, {@code 64KiB} or {@code 1MiB}.
+   * Defines an option that is a size in bytes, written as {@code 4096}, {@code 64KiB} or {@code
+   * 1MiB}.
    *
    * @param name the name, in camel case
    * @param min the least value, in bytes
@@ -84,12 +86,17 @@ public final class Option<T> {
    * @param description what it does, in one sentence
    * @return the option
    */
-  public static Option<Long> size(String name, long min, long max, long defaultValue, String description) {
+  public static Option<Long> size(
+      String name, long min, long max, long defaultValue, String description) {
     return new Option<>(
         name,
         Long.class,
         defaultValue,
-        "a size from " + formatSize(min) + " to " + formatSize(max) + ", such as 65536, 64KiB or 1MiB",
+        "a size from "
+            + formatSize(min)
+            + " to "
+            + formatSize(max)
+            + ", such as 65536, 64KiB or 1MiB",
         description,
         Option::parseSize,
         value -> value >= min && value <= max,
@@ -106,12 +113,17 @@ public final class Option<T> {
    * @param description what it does, in one sentence
    * @return the option
    */
-  public static Option<Duration> duration(String name, Duration min, Duration max, Duration defaultValue, String description) {
+  public static Option<Duration> duration(
+      String name, Duration min, Duration max, Duration defaultValue, String description) {
     return new Option<>(
         name,
         Duration.class,
         defaultValue,
-        "a time from " + formatDuration(min) + " to " + formatDuration(max) + ", such as 250ms, 5s or 2m",
+        "a time from "
+            + formatDuration(min)
+            + " to "
+            + formatDuration(max)
+            + ", such as 250ms, 5s or 2m",
         description,
         Option::parseDuration,
         value -> value.compareTo(min) >= 0 && value.compareTo(max) <= 0,
@@ -128,7 +140,14 @@ public final class Option<T> {
    */
   public static Option<Boolean> flag(String name, boolean defaultValue, String description) {
     return new Option<>(
-        name, Boolean.class, defaultValue, "true or false", description, Option::parseFlag, value -> true, String::valueOf);
+        name,
+        Boolean.class,
+        defaultValue,
+        "true or false",
+        description,
+        Option::parseFlag,
+        value -> true,
+        String::valueOf);
   }
 
   /**
@@ -141,9 +160,12 @@ public final class Option<T> {
    * @param description what it does, in one sentence
    * @return the option
    */
-  public static <E extends Enum<E>> Option<E> choice(String name, Class<E> type, E defaultValue, String description) {
+  public static <E extends Enum<E>> Option<E> choice(
+      String name, Class<E> type, E defaultValue, String description) {
     String choices =
-        Arrays.stream(type.getEnumConstants()).map(Option::formatEnum).collect(Collectors.joining(", "));
+        Arrays.stream(type.getEnumConstants())
+            .map(Option::formatEnum)
+            .collect(Collectors.joining(", "));
     return new Option<>(
         name,
         type,
@@ -245,7 +267,8 @@ public final class Option<T> {
   }
 
   private InvalidOptionException invalid(String text, @Nullable Throwable cause) {
-    return new InvalidOptionException(null, "option " + name + "=" + text + " is not valid: " + name + " is " + syntax, cause);
+    return new InvalidOptionException(
+        null, "option " + name + "=" + text + " is not valid: " + name + " is " + syntax, cause);
   }
 
   private static Long parseSize(String text) {

@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The peer died (its process ended without closing the connection) or has not answered for longer than {@link StandardOptions#PEER_TIMEOUT}. */
+/**
+ * The peer died (its process ended without closing the connection) or has not answered for longer
+ * than {@link StandardOptions#PEER_TIMEOUT}.
+ */
 public final class PeerLostException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,10 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The peer broke the protocol: a length, an index or a message type that cannot be. The connection is closed and nothing of what was wrong has been used. */
+/**
+ * The peer broke the protocol: a length, an index or a message type that cannot be. The connection
+ * is closed and nothing of what was wrong has been used.
+ */
 public final class ProtocolException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

@@ -22,18 +22,27 @@ final class Providers {
     return FOUND.providers;
   }
 
-  /** What went wrong while loading providers, as an addition to an error message; empty if nothing did. */
+  /**
+   * What went wrong while loading providers, as an addition to an error message; empty if nothing
+   * did.
+   */
   static String problems() {
-    return FOUND.problems.isEmpty() ? "" : " (not loaded: " + String.join("; ", FOUND.problems) + ")";
+    return FOUND.problems.isEmpty()
+        ? ""
+        : " (not loaded: " + String.join("; ", FOUND.problems) + ")";
   }
 
   private static Found find() {
     List<ConnectionProvider> providers = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    load(ServiceLoader.load(ConnectionProvider.class, Ferrule.class.getClassLoader()), providers, problems);
+    load(
+        ServiceLoader.load(ConnectionProvider.class, Ferrule.class.getClassLoader()),
+        providers,
+        problems);
     ClassLoader context = Thread.currentThread().getContextClassLoader();
     if (providers.isEmpty() && context != null) {
-      // in an application server the providers may only be visible from the application's own loader
+      // in an application server the providers may only be visible from the application's own
+      // loader
       load(ServiceLoader.load(ConnectionProvider.class, context), providers, problems);
     }
     providers.sort(Comparator.comparing(ConnectionProvider::scheme));
@@ -41,7 +50,9 @@ final class Providers {
   }
 
   private static void load(
-      ServiceLoader<ConnectionProvider> loader, List<ConnectionProvider> providers, List<String> problems) {
+      ServiceLoader<ConnectionProvider> loader,
+      List<ConnectionProvider> providers,
+      List<String> problems) {
     Iterator<ConnectionProvider> iterator = loader.iterator();
     while (true) {
       try {

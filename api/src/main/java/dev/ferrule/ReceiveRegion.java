@@ -4,8 +4,9 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A received message, lent to the program until it is freed by {@link Receiver#free} or {@link #close()}. The object is reused for
- * a later message after that, so no reference to it may be kept.
+ * A received message, lent to the program until it is freed by {@link Receiver#free} or {@link
+ * #close()}. The object is reused for a later message after that, so no reference to it may be
+ * kept.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"))) {
@@ -20,17 +21,18 @@ import java.lang.foreign.MemorySegment;
  * }
  * }
  *
- * <p><b>Memory safety:</b> the segments are bounded, and live as long as the connection: access after the connection was closed is an
- * {@link IllegalStateException}. Access to a segment that was obtained before the region was freed reads whatever message lies
- * there now.
+ * <p><b>Memory safety:</b> the segments are bounded, and live as long as the connection: access
+ * after the connection was closed is an {@link IllegalStateException}. Access to a segment that was
+ * obtained before the region was freed reads whatever message lies there now.
  *
  * <p><b>Threads:</b> the bytes may be read by any thread; freeing is the Receiver's thread's.
  */
 public interface ReceiveRegion extends AutoCloseable {
 
   /**
-   * Returns the message: a read-only segment of exactly its length. Where the JIT compiler cannot remove it this allocates a small
-   * object; {@link #buffer()}, {@link #offset()} and {@link #length()} never do.
+   * Returns the message: a read-only segment of exactly its length. Where the JIT compiler cannot
+   * remove it this allocates a small object; {@link #buffer()}, {@link #offset()} and {@link
+   * #length()} never do.
    *
    * @return the message's bytes
    * @throws IllegalStateException if the region is not lent out

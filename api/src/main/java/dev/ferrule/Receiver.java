@@ -5,11 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a {@link Connection}. Messages arrive whole, once, and in the order in which the peer sent them.
+ * The receiving half of a {@link Connection}. Messages arrive whole, once, and in the order in
+ * which the peer sent them.
  *
- * <p>Three ways to receive, which may be mixed: {@link #receive()} waits for a message and lends it out as a region until it is
- * freed; {@link #tryReceive()} does not wait; {@link #poll} hands messages to a handler where they lie and frees them itself, which
- * is the fastest.
+ * <p>Three ways to receive, which may be mixed: {@link #receive()} waits for a message and lends it
+ * out as a region until it is freed; {@link #tryReceive()} does not wait; {@link #poll} hands
+ * messages to a handler where they lie and frees them itself, which is the fastest.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"))) {
@@ -25,21 +26,24 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time may use a Receiver; it need not be the thread that uses the {@link Sender}. Only
- * {@link Connection#close()} may come from another thread: it makes a blocked {@code receive} end with a
- * {@link ConnectionClosedException}.
+ * <p><b>Threads:</b> one thread at a time may use a Receiver; it need not be the thread that uses
+ * the {@link Sender}. Only {@link Connection#close()} may come from another thread: it makes a
+ * blocked {@code receive} end with a {@link ConnectionClosedException}.
  *
- * <p><b>The end:</b> when the peer has closed the connection and its last message was received, every method here throws
- * {@link ConnectionClosedException}; when the peer died, {@link PeerLostException}, likewise after the messages it had completely
- * sent. Nothing waits forever on a dead peer.
+ * <p><b>The end:</b> when the peer has closed the connection and its last message was received,
+ * every method here throws {@link ConnectionClosedException}; when the peer died, {@link
+ * PeerLostException}, likewise after the messages it had completely sent. Nothing waits forever on
+ * a dead peer.
  *
- * <p><b>Holding regions:</b> received regions may be held and freed in any order. What is held takes up room, so a program that
- * holds too much makes the peer's sends wait (back pressure); a message is never overwritten while it is held.
+ * <p><b>Holding regions:</b> received regions may be held and freed in any order. What is held
+ * takes up room, so a program that holds too much makes the peer's sends wait (back pressure); a
+ * message is never overwritten while it is held.
  */
 public interface Receiver {
 
   /**
-   * Waits for the next message, by the connection's {@link WaitStrategy}, for as long as the connection lives.
+   * Waits for the next message, by the connection's {@link WaitStrategy}, for as long as the
+   * connection lives.
    *
    * @return the message; to be given back by {@link #free}
    * @throws ConnectionClosedException if the connection is closed and no message is left
@@ -73,8 +77,8 @@ public interface Receiver {
   @Nullable ReceiveRegion tryReceive();
 
   /**
-   * Hands messages that have arrived to the handler, in order, and frees each when the handler returns. Does not wait, allocate
-   * or make a system call.
+   * Hands messages that have arrived to the handler, in order, and frees each when the handler
+   * returns. Does not wait, allocate or make a system call.
    *
    * @param handler takes each message; must not call this Receiver
    * @param limit how many messages to take at most; at least 1
@@ -85,8 +89,8 @@ public interface Receiver {
   int poll(MessageHandler handler, int limit);
 
   /**
-   * Gives a received region back, in any order; the peer may then overwrite it. Does not wait. Freeing after the connection was
-   * closed is allowed and does nothing.
+   * Gives a received region back, in any order; the peer may then overwrite it. Does not wait.
+   * Freeing after the connection was closed is allowed and does nothing.
    *
    * @param message a region that this Receiver lent out
    * @throws IllegalStateException if the region is not lent out (freed twice)

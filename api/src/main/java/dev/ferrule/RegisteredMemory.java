@@ -4,8 +4,8 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program's own that a connection may send from; see {@link Connection#register}. Over RDMA the device reads it
- * directly, so it is pinned until this is closed.
+ * Memory of the program's own that a connection may send from; see {@link Connection#register}.
+ * Over RDMA the device reads it directly, so it is pinned until this is closed.
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
@@ -30,7 +30,9 @@ public interface RegisteredMemory extends AutoCloseable {
    */
   MemorySegment segment();
 
-  /** Ends the registration. Closing it twice does nothing; sends that are under way finish first. */
+  /**
+   * Ends the registration. Closing it twice does nothing; sends that are under way finish first.
+   */
   @Override
   void close();
 }

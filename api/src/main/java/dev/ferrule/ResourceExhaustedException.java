@@ -4,7 +4,11 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The operating system refused a resource: the file system that holds the shared memory is full, too many files are open, too little memory may be locked. The message names the limit and how to raise it. */
+/**
+ * The operating system refused a resource: the file system that holds the shared memory is full,
+ * too many files are open, too little memory may be locked. The message names the limit and how to
+ * raise it.
+ */
 public final class ResourceExhaustedException extends FerruleException {
   private static final long serialVersionUID = 1L;
 

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending half of a {@link Connection}.
  *
- * <p>The zero-copy way is claim, write, send: {@link #claim} lends a region of memory that the transport sends from,
- * {@link #sendAsync(SendRegion)} hands it over and returns an id at once. The short way is {@link #send(MemorySegment)}, which copies.
+ * <p>The zero-copy way is claim, write, send: {@link #claim} lends a region of memory that the
+ * transport sends from, {@link #sendAsync(SendRegion)} hands it over and returns an id at once. The
+ * short way is {@link #send(MemorySegment)}, which copies.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
@@ -26,18 +27,22 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Ids</b> start at 1 and grow by 1 per message. An id is complete when the message's memory may be reused: when the message is
- * published in shared memory, or acknowledged by the peer's device over RDMA; not when the peer's program has read it. When the
- * connection ends, ids that are still outstanding fail.
+ * <p><b>Ids</b> start at 1 and grow by 1 per message. An id is complete when the message's memory
+ * may be reused: when the message is published in shared memory, or acknowledged by the peer's
+ * device over RDMA; not when the peer's program has read it. When the connection ends, ids that are
+ * still outstanding fail.
  *
- * <p><b>Order:</b> messages arrive in the order of the sends, whatever the order of the claims was. Several regions may be claimed at
- * once; a claim reserves all that its send will need, so a send never waits.
+ * <p><b>Order:</b> messages arrive in the order of the sends, whatever the order of the claims was.
+ * Several regions may be claimed at once; a claim reserves all that its send will need, so a send
+ * never waits.
  *
- * <p><b>Back pressure:</b> when the peer does not keep up, {@link #tryClaim} returns null and {@link #claim} waits by the connection's
- * {@link WaitStrategy}. Neither loses or reorders anything.
+ * <p><b>Back pressure:</b> when the peer does not keep up, {@link #tryClaim} returns null and
+ * {@link #claim} waits by the connection's {@link WaitStrategy}. Neither loses or reorders
+ * anything.
  *
- * <p><b>Threads:</b> one thread at a time may use a Sender; it need not be the thread that uses the {@link Receiver}. Only
- * {@link Connection#close()} may come from another thread: it makes a blocked call end with a {@link ConnectionClosedException}.
+ * <p><b>Threads:</b> one thread at a time may use a Sender; it need not be the thread that uses the
+ * {@link Receiver}. Only {@link Connection#close()} may come from another thread: it makes a
+ * blocked call end with a {@link ConnectionClosedException}.
  */
 public interface Sender {
 
@@ -107,15 +112,17 @@ public interface Sender {
    * @param length how many bytes of it to send; 0 to the region's length
    * @return the message's id
    * @throws IllegalStateException if the region is not claimed (sent or aborted already)
-   * @throws IllegalArgumentException if the region is another connection's, or the length out of range
+   * @throws IllegalArgumentException if the region is another connection's, or the length out of
+   *     range
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
   long sendAsync(SendRegion region, int length);
 
   /**
-   * Sends from memory that was registered with the connection, without a copy where the transport can. The bytes must not be changed
-   * before the id is complete. Waits while there is no room for the message.
+   * Sends from memory that was registered with the connection, without a copy where the transport
+   * can. The bytes must not be changed before the id is complete. Waits while there is no room for
+   * the message.
    *
    * @param memory memory registered by {@link Connection#register}
    * @param offset where in it the message starts, in bytes
@@ -132,7 +139,8 @@ public interface Sender {
   long sendAsync(RegisteredMemory memory, long offset, int length);
 
   /**
-   * Sends a copy of a message, waiting while there is no room for it. The segment may be reused as soon as this returns.
+   * Sends a copy of a message, waiting while there is no room for it. The segment may be reused as
+   * soon as this returns.
    *
    * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
    * @return the message's id
@@ -146,7 +154,8 @@ public interface Sender {
   }
 
   /**
-   * Sends a copy of a part of a segment, waiting while there is no room for it. The segment may be reused as soon as this returns.
+   * Sends a copy of a part of a segment, waiting while there is no room for it. The segment may be
+   * reused as soon as this returns.
    *
    * @param source the segment that holds the message, on or off the heap
    * @param offset where in it the message starts, in bytes
@@ -161,8 +170,8 @@ public interface Sender {
   long send(MemorySegment source, long offset, long length);
 
   /**
-   * Returns this Sender's batch, in which messages are gathered and then handed to the transport together. There is one per Sender,
-   * reused, so this allocates nothing.
+   * Returns this Sender's batch, in which messages are gathered and then handed to the transport
+   * together. There is one per Sender, reused, so this allocates nothing.
    *
    * @return the batch
    */
@@ -178,8 +187,8 @@ public interface Sender {
   boolean isComplete(long id);
 
   /**
-   * Waits until a message's memory may be reused, and with it that of every earlier one. A message that waits in an open batch is
-   * flushed first.
+   * Waits until a message's memory may be reused, and with it that of every earlier one. A message
+   * that waits in an open batch is flushed first.
    *
    * @param id an id that this Sender returned
    * @throws IllegalArgumentException if this Sender never returned the id

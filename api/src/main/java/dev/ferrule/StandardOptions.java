@@ -9,11 +9,18 @@ public final class StandardOptions {
 
   /** {@code wait}: how blocking calls wait. */
   public static final Option<WaitStrategy> WAIT =
-      Option.choice("wait", WaitStrategy.class, WaitStrategy.ADAPTIVE, "how blocking calls wait for the peer");
+      Option.choice(
+          "wait",
+          WaitStrategy.class,
+          WaitStrategy.ADAPTIVE,
+          "how blocking calls wait for the peer");
 
-  /** {@code maxMessage}: the longest message that this side takes, in bytes. Each side sets its own. */
+  /**
+   * {@code maxMessage}: the longest message that this side takes, in bytes. Each side sets its own.
+   */
   public static final Option<Long> MAX_MESSAGE =
-      Option.size("maxMessage", 1, 1L << 30, 1L << 20, "the longest message that this side receives");
+      Option.size(
+          "maxMessage", 1, 1L << 30, 1L << 20, "the longest message that this side receives");
 
   /** {@code connectTimeout}: how long connecting, or accepting, may take. */
   public static final Option<Duration> CONNECT_TIMEOUT =
@@ -24,7 +31,10 @@ public final class StandardOptions {
           Duration.ofSeconds(5),
           "how long connecting or accepting may take until the peer has answered");
 
-  /** {@code closeTimeout}: how long {@link Connection#close()} waits for what was sent to be delivered. */
+  /**
+   * {@code closeTimeout}: how long {@link Connection#close()} waits for what was sent to be
+   * delivered.
+   */
   public static final Option<Duration> CLOSE_TIMEOUT =
       Option.duration(
           "closeTimeout",
@@ -33,7 +43,9 @@ public final class StandardOptions {
           Duration.ofSeconds(2),
           "how long close waits for what was sent to be delivered");
 
-  /** {@code peerTimeout}: how long a peer may be silent until it counts as lost; 0 means for ever. */
+  /**
+   * {@code peerTimeout}: how long a peer may be silent until it counts as lost; 0 means for ever.
+   */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(
           "peerTimeout",
@@ -44,7 +56,12 @@ public final class StandardOptions {
 
   /** {@code backlog}: how many clients may wait to be accepted by a listener. */
   public static final Option<Integer> BACKLOG =
-      Option.count("backlog", 1, 65_536, 128, "how many clients may wait to be accepted; more have to try again");
+      Option.count(
+          "backlog",
+          1,
+          65_536,
+          128,
+          "how many clients may wait to be accepted; more have to try again");
 
   private StandardOptions() {}
 

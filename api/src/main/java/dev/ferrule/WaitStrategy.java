@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
-/** How a blocking call of a {@link Sender} or {@link Receiver} waits. It changes latency and CPU use, never what the call does. */
+/**
+ * How a blocking call of a {@link Sender} or {@link Receiver} waits. It changes latency and CPU
+ * use, never what the call does.
+ */
 public enum WaitStrategy {
   /**
-   * Busy-waits: the lowest latency, one core at 100 % while waiting, no system call. Needs a core of its own for each waiting
-   * thread; with more spinning threads than cores it is far slower than the others.
+   * Busy-waits: the lowest latency, one core at 100 % while waiting, no system call. Needs a core
+   * of its own for each waiting thread; with more spinning threads than cores it is far slower than
+   * the others.
    */
   SPIN,
 
-  /** Spins for some microseconds, yields a few times, then blocks: close to SPIN under load, no CPU when idle. The default. */
+  /**
+   * Spins for some microseconds, yields a few times, then blocks: close to SPIN under load, no CPU
+   * when idle. The default.
+   */
   ADAPTIVE,
 
-  /** Blocks at once until the peer wakes it up: no CPU while waiting, the wake-up costs some microseconds per message. */
+  /**
+   * Blocks at once until the peer wakes it up: no CPU while waiting, the wake-up costs some
+   * microseconds per message.
+   */
   BLOCK
 }

@@ -9,9 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and the counters of every open one at
- * the recording's period ({@code dev.ferrule.ConnectionOpened}, {@code dev.ferrule.ConnectionEnded},
- * {@code dev.ferrule.ConnectionCounters}). Costs nothing per message; providers call it from connect and close.
+ * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and
+ * the counters of every open one at the recording's period ({@code dev.ferrule.ConnectionOpened},
+ * {@code dev.ferrule.ConnectionEnded}, {@code dev.ferrule.ConnectionCounters}). Costs nothing per
+ * message; providers call it from connect and close.
  *
  * <p><b>Threads:</b> any.
  */
@@ -21,7 +22,8 @@ public final class ConnectionMonitor {
 
   static {
     if (FlightRecorder.isAvailable()) {
-      FlightRecorder.addPeriodicEvent(ConnectionCountersEvent.class, ConnectionMonitor::emitCounters);
+      FlightRecorder.addPeriodicEvent(
+          ConnectionCountersEvent.class, ConnectionMonitor::emitCounters);
     }
   }
 

@@ -10,8 +10,9 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * A transport, found by {@link java.util.ServiceLoader} and picked by its URI scheme. Loading and constructing one must not fail or
- * touch the system: whatever can be missing (a library, a device) is looked for by {@link #availability()}.
+ * A transport, found by {@link java.util.ServiceLoader} and picked by its URI scheme. Loading and
+ * constructing one must not fail or touch the system: whatever can be missing (a library, a device)
+ * is looked for by {@link #availability()}.
  *
  * {@snippet lang=java :
  * for (var provider : Ferrule.providers()) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import java.time.Duration;
+
+/** Points in time by {@link System#nanoTime}. */
+final class Deadlines {
+
+  /**
+   * Longer than anybody waits, and short enough that adding it to the time of day does not
+   * overflow: 100 years.
+   */
+  private static final Duration LONGEST = Duration.ofDays(36_500);
+
+  private Deadlines() {}
+
+  /** A time from now; a negative one is now. */
+  static long after(Duration timeout) {
+    long nanos =
+        timeout.compareTo(LONGEST) > 0
+            ? LONGEST.toNanos()
+            : timeout.isNegative() ? 0 : timeout.toNanos();
+    return System.nanoTime() + nanos;
+  }
+}

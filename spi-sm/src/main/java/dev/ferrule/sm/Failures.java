@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.PosixException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NotDirectoryException;
+
+/** Turns what the operating system refused into an exception that says what to do about it. */
+final class Failures {
+
+  private Failures() {}
+
+  static FerruleException of(URI uri, PosixException e) {
+    if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {
+      return new ResourceExhaustedException(uri, full(e), e);
+    }
+    if (e.is(LibC.EMFILE(), LibC.ENFILE())) {
+      return new ResourceExhaustedException(
+          uri,
+          e.getMessage() + "; a connection takes a few descriptors, so raise the limit (ulimit -n)",
+          e);
+    }
+    if (e.is(LibC.ENOMEM(), LibC.EAGAIN())) {
+      return new ResourceExhaustedException(
+          uri,
+          e.getMessage()
+              + "; free memory, raise vm.max_map_count, or use smaller buffers (options buffer, maxMessage, slots)",
+          e);
+    }
+    if (e.is(LibC.EACCES(), LibC.EPERM(), LibC.EROFS())) {
+      return new InvalidAddressException(uri, denied(e), e);
+    }
+    return new FerruleException(uri, String.valueOf(e.getMessage()), e);
+  }
+
+  static FerruleException of(URI uri, IOException e) {
+    if (e instanceof AccessDeniedException) {
+      return new InvalidAddressException(uri, denied(e), e);
+    }
+    if (e instanceof NotDirectoryException) {
+      return new InvalidAddressException(
+          uri, e.getMessage() + " is a file, not a directory; name another path", e);
+    }
+    // NIO has no class of its own for ENOSPC
+    if (String.valueOf(e.getMessage()).contains("No space left")) {
+      return new ResourceExhaustedException(uri, full(e), e);
+    }
+    return new FerruleException(uri, e.getClass().getSimpleName() + ": " + e.getMessage(), e);
+  }
+
+  private static String full(Exception e) {
+    return e.getMessage()
+        + "; the file system that holds the shared memory is full: free space, enlarge the tmpfs (mount -o remount,size=…, docker run"
+        + " --shm-size=…), or use smaller buffers (options buffer, maxMessage, slots)";
+  }
+
+  private static String denied(Exception e) {
+    return "permission denied: "
+        + e.getMessage()
+        + "; choose a directory that this user may write to, and run both processes as the same user";
+  }
+}

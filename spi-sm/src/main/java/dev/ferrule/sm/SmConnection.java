@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.Link;
+import dev.ferrule.sm.os.Fifo;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.spi.ConnectionMonitor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection over shared memory: its life, from open to closed, lost or broken. What is done for
+ * each message is in {@link SmSender} and {@link SmReceiver}.
+ */
+final class SmConnection implements Connection, Link {
+
+  /**
+   * What a connection is made of.
+   *
+   * @param uri names it
+   * @param endpoint this side's endpoint, retained for the connection
+   * @param id its number at this side's endpoint
+   * @param peerId its number at the peer's
+   * @param own this side's files, from which it receives
+   * @param peer the peer's files, to which it sends
+   * @param peerFifo the FIFO of the peer's endpoint
+   * @param arena owns all mappings
+   * @param peerPayload what the peer's program had to say
+   */
+  record Parts(
+      URI uri,
+      Endpoint endpoint,
+      int id,
+      int peerId,
+      SharedRing own,
+      SharedRing peer,
+      Fifo.Writer peerFifo,
+      Arena arena,
+      byte[] peerPayload) {}
+
+  /** How and why a connection ended. */
+  private record End(ConnectionState state, String reason, @Nullable FerruleException failure) {}
+
+  private final Parts parts;
+  private final Duration closeTimeout;
+  private final Duration peerTimeout;
+  private final RingProducer producer;
+  private final RingConsumer consumer;
+  private final SmSender sender;
+  private final SmReceiver receiver;
+  private final List<Consumer<Connection>> closeActions = new ArrayList<>();
+
+  private volatile @Nullable End end; // set once
+  private volatile boolean released; // this side has called close
+  private volatile long retransmissions;
+  private volatile long wakeupsSent;
+
+  SmConnection(Parts parts, ConnectionOptions options) {
+    this.parts = parts;
+    this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
+    this.peerTimeout = options.get(StandardOptions.PEER_TIMEOUT);
+    WaitStrategy wait = options.get(StandardOptions.WAIT);
+    SharedRing own = parts.own();
+    SharedRing peer = parts.peer();
+    boolean fences = peer.needsFences();
+    producer = new RingProducer(peer.layout(), peer.ring(), peer.buffer(), fences);
+    consumer = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
+    sender = new SmSender(this, producer, peer.layout(), parts.arena(), new Waiter(wait));
+    receiver = new SmReceiver(this, consumer, own.layout(), parts.arena(), new Waiter(wait));
+  }
+
+  /** Lets the endpoint's thread watch the peer. */
+  void start() {
+    parts.endpoint().addLink(parts.id(), parts.peerId(), this, parts.peerFifo(), peerTimeout);
+    ConnectionMonitor.opened(this);
+  }
+
+  /** Whether the peer has sent a message, or even closed. */
+  boolean isUsedByPeer() {
+    return consumer.isClosedBySender() || consumer.next();
+  }
+
+  void countRetransmissions(long count) {
+    retransmissions = count;
+  }
+
+  @Override
+  public URI uri() {
+    return parts.uri();
+  }
+
+  @Override
+  public Sender sender() {
+    return sender;
+  }
+
+  @Override
+  public Receiver receiver() {
+    return receiver;
+  }
+
+  @Override
+  public byte[] peerPayload() {
+    return parts.peerPayload().clone();
+  }
+
+  @Override
+  public RegisteredMemory register(MemorySegment memory) {
+    checkOpen();
+    return new SmRegisteredMemory(this, memory);
+  }
+
+  @Override
+  public ConnectionState state() {
+    End now = end;
+    return now == null ? ConnectionState.OPEN : now.state();
+  }
+
+  @Override
+  public @Nullable FerruleException failure() {
+    End now = end;
+    return now == null ? null : now.failure();
+  }
+
+  @Override
+  public void onClose(Consumer<Connection> action) {
+    synchronized (closeActions) {
+      if (end == null) {
+        closeActions.add(action);
+        return;
+      }
+    }
+    run(action);
+  }
+
+  @Override
+  public ConnectionCounters counters() {
+    return new ConnectionCounters(
+        sender.messages(),
+        sender.bytes(),
+        receiver.messages(),
+        receiver.bytes(),
+        sender.stalls(),
+        receiver.acknowledgements(),
+        retransmissions,
+        0,
+        wakeupsSent,
+        sender.sleeps() + receiver.sleeps());
+  }
+
+  /**
+   * Whether the connection has ended, for whatever reason. The one thing that is looked at for each
+   * message.
+   */
+  boolean hasEnded() {
+    return end != null;
+  }
+
+  /** Whether this side has closed the connection, so that its memory is gone. */
+  boolean isReleased() {
+    return released;
+  }
+
+  void checkOpen() {
+    if (end != null) {
+      throw ended(null);
+    }
+  }
+
+  /** The exception for using a connection that has ended. */
+  FerruleException ended(@Nullable Throwable cause) {
+    End now = end;
+    if (released || now == null || now.state() == ConnectionState.CLOSED) {
+      return new ConnectionClosedException(
+          uri(), false, "the connection was closed by this side", cause);
+    }
+    return switch (now.state()) {
+      case CLOSED_BY_PEER -> new ConnectionClosedException(uri(), true, now.reason(), cause);
+      default ->
+          now.failure() instanceof ProtocolException
+              ? new ProtocolException(uri(), now.reason(), now.failure())
+              : new PeerLostException(uri(), now.reason(), now.failure());
+    };
+  }
+
+  /**
+   * What to throw for an IllegalStateException from memory access: that of a connection closed
+   * meanwhile, by another thread.
+   */
+  RuntimeException memoryGone(IllegalStateException e) {
+    return released ? ended(e) : e;
+  }
+
+  /** What to throw when the peer has written nonsense; ends the connection. */
+  FerruleException corrupt(CorruptRingException e) {
+    String reason =
+        "the peer broke the protocol: " + e.getMessage() + "; the connection was closed";
+    if (end(new End(ConnectionState.FAILED, reason, new ProtocolException(uri(), reason, e)))) {
+      tellPeer();
+    }
+    return ended(e);
+  }
+
+  FerruleException interrupted(String doing) {
+    return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
+  }
+
+  /** Wakes up the peer, which sleeps. */
+  void wakePeer() {
+    wakeupsSent++; // two threads may miss each other's; the count need not be exact
+    Endpoint.wakePeer(parts.peerFifo(), parts.peerId());
+  }
+
+  @Override
+  public void onWakeup() {
+    sender.wake();
+    receiver.wake();
+  }
+
+  @Override
+  public void onPeerClosed() {
+    if (closedByPeer()) {
+      end(new End(ConnectionState.CLOSED_BY_PEER, "the connection was closed by the peer", null));
+    }
+  }
+
+  @Override
+  public void onPeerGone() {
+    if (closedByPeer()) {
+      onPeerClosed();
+    } else {
+      lose("the peer's process has ended without closing the connection");
+    }
+  }
+
+  @Override
+  public void onPeerSilent() {
+    lose(
+        "the peer's process lives but has not answered for "
+            + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
+            + " (stopped, paused or swapped out?); the option "
+            + StandardOptions.PEER_TIMEOUT.name()
+            + " sets how long that may take");
+  }
+
+  private boolean closedByPeer() {
+    try {
+      return consumer.isClosedBySender();
+    } catch (IllegalStateException e) {
+      return false; // closed by this side meanwhile; what the peer did no longer matters
+    }
+  }
+
+  private void lose(String reason) {
+    end(new End(ConnectionState.FAILED, reason, new PeerLostException(uri(), reason, null)));
+  }
+
+  /** Ends the connection, if it has not ended yet; returns whether it did. */
+  private boolean end(End how) {
+    List<Consumer<Connection>> actions;
+    synchronized (closeActions) {
+      if (end != null) {
+        return false;
+      }
+      end = how;
+      actions = List.copyOf(closeActions);
+      closeActions.clear();
+    }
+    onWakeup();
+    actions.forEach(this::run);
+    ConnectionMonitor.ended(this);
+    return true;
+  }
+
+  private void run(Consumer<Connection> action) {
+    try {
+      action.accept(this);
+    } catch (RuntimeException e) {
+      return; // as documented: it is the program's, and nobody is there to tell
+    }
+  }
+
+  private void tellPeer() {
+    try {
+      producer.markClosed();
+      Endpoint.tellClosed(parts.peerFifo(), parts.peerId());
+    } catch (IllegalStateException e) {
+      return; // closed by another thread, which has told the peer
+    }
+  }
+
+  @Override
+  public void close() {
+    close(closeTimeout);
+  }
+
+  @Override
+  public void close(Duration flushTimeout) {
+    // there is nothing to flush: what was sent is in the peer's memory, where the peer still finds
+    // it when this side is gone
+    synchronized (parts) {
+      if (released) {
+        return;
+      }
+      released = true;
+    }
+    tellPeer();
+    end(new End(ConnectionState.CLOSED, "the connection was closed by this side", null));
+    onWakeup();
+    release(parts);
+  }
+
+  /** Gives up everything a connection is made of. */
+  static void release(Parts parts) {
+    parts.endpoint().removeLink(parts.id());
+    parts.peerFifo().close();
+    parts.endpoint().removeConnection(parts.id());
+    Unmapper.close(parts.arena());
+    parts.endpoint().release();
+  }
+
+  @Override
+  public String toString() {
+    return uri() + " (" + state() + ")";
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.InvalidOptionException;
+import dev.ferrule.Option;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.sm.ring.RingLayout;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The provider's own options, and what they make of the memory of a connection. */
+final class SmOptions {
+
+  /** So many of the longest messages fit into the buffer, unless its size is given. */
+  private static final int MESSAGES_IN_BUFFER = 4;
+
+  private static final long MIN_BUFFER = 64 * 1024;
+  private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
+
+  static final Option<Integer> SLOTS =
+      Option.count(
+          "slots",
+          1 << RingLayout.MIN_SLOTS_SHIFT,
+          1 << RingLayout.MAX_SLOTS_SHIFT,
+          1024,
+          "how many messages this side's ring holds, rounded up to a power of two; "
+              + RingLayout.SLOT
+              + " bytes of memory each");
+
+  static final Option<Long> BUFFER =
+      Option.size(
+          "buffer",
+          0,
+          MAX_BUFFER,
+          0,
+          "memory for messages of more than "
+              + RingLayout.INLINE_MAX
+              + " bytes that this side receives; 0 is "
+              + MESSAGES_IN_BUFFER
+              + " times maxMessage");
+
+  private SmOptions() {}
+
+  static List<Option<?>> all() {
+    List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    result.add(SLOTS);
+    result.add(BUFFER);
+    return List.copyOf(result);
+  }
+
+  static RingLayout layout(URI uri, ConnectionOptions options) {
+    long maxMessage = options.get(StandardOptions.MAX_MESSAGE);
+    long buffer = options.get(BUFFER);
+    if (maxMessage <= RingLayout.INLINE_MAX) {
+      buffer = 0; // every message rides inline
+    } else if (buffer == 0) {
+      buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
+    } else if (buffer < maxMessage) {
+      throw new InvalidOptionException(
+          uri,
+          "option buffer="
+              + BUFFER.format(buffer)
+              + " is not valid: the buffer has to hold at least one message of maxMessage="
+              + StandardOptions.MAX_MESSAGE.format(maxMessage),
+          null);
+    }
+    int slotsShift = Integer.SIZE - Integer.numberOfLeadingZeros(options.get(SLOTS) - 1);
+    return new RingLayout(
+        slotsShift, (int) ((buffer + RingLayout.LINE - 1) / RingLayout.LINE), (int) maxMessage);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import com.google.auto.service.AutoService;
+import dev.ferrule.Availability;
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
+import dev.ferrule.Option;
+import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Membarrier;
+import dev.ferrule.spi.ConnectionProvider;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/** Connections between the processes of one host, over shared memory. */
+@AutoService(ConnectionProvider.class)
+public final class SmProvider implements ConnectionProvider {
+
+  /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
+  public SmProvider() {}
+
+  @Override
+  public String scheme() {
+    return SmAddress.SCHEME;
+  }
+
+  @Override
+  public String description() {
+    return "shared memory between the processes (or containers with a common tmpfs) of one host";
+  }
+
+  @Override
+  public String exampleAddress() {
+    return "sm:///dev/shm/app";
+  }
+
+  @Override
+  public Availability availability() {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      return Availability.no(
+          "sm needs Linux, and this is " + System.getProperty("os.name"), "run it on Linux");
+    }
+    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN
+        || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
+      return Availability.no(
+          "sm needs a 64-bit little-endian machine, and this is " + System.getProperty("os.arch"),
+          "run it on x86-64 or aarch64");
+    }
+    try {
+      Membarrier.global(); // links the C functions
+      return Availability.yes();
+    } catch (IllegalCallerException | LinkageError e) {
+      return Availability.no(
+          "the JVM does not let sm call C functions (" + e + ")",
+          "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
+              + " --enable-native-access=dev.ferrule.sm,dev.ferrule.bindings");
+    }
+  }
+
+  @Override
+  public List<Option<?>> options() {
+    return SmOptions.all();
+  }
+
+  @Override
+  public Connection connect(URI address, ConnectionOptions options) {
+    return SmConnector.connect(address, options.resolve(address, options()));
+  }
+
+  @Override
+  public Listener listen(URI address, ConnectionOptions options) {
+    return SmListener.listen(address, options.resolve(address, options()));
+  }
+}

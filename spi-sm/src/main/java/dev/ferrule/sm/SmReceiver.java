@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingProducer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiving half: receives, polls and frees, over a {@link RingConsumer} that knows how
+ * messages lie in shared memory.
+ */
+final class SmReceiver implements Receiver, Waiter.Condition {
+
+  private static final int REGIONS_AT_ONCE = 64;
+
+  /** So many messages are polled before the sender is told. */
+  private static final int ACKNOWLEDGE_EVERY = 32;
+
+  private final SmConnection connection;
+  private final RingConsumer consumer;
+  private final Arena arena;
+  private final Waiter waiter;
+  private final int maxRegions;
+
+  private SmReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
+  private int idleCount;
+
+  private long messages;
+  private long bytes;
+  private long acknowledgements;
+
+  SmReceiver(
+      SmConnection connection,
+      RingConsumer consumer,
+      RingLayout layout,
+      Arena arena,
+      Waiter waiter) {
+    this.connection = connection;
+    this.consumer = consumer;
+    this.arena = arena;
+    this.waiter = waiter;
+    this.maxRegions = layout.slots();
+  }
+
+  SmConnection connection() {
+    return connection;
+  }
+
+  @Override
+  public @Nullable ReceiveRegion tryReceive() {
+    checkRegions();
+    return isReady() ? take() : null;
+  }
+
+  @Override
+  public ReceiveRegion receive() {
+    checkRegions();
+    if (!isReady()) {
+      waiter.await(this, false, 0);
+    }
+    return take();
+  }
+
+  @Override
+  public ReceiveRegion receive(Duration timeout) {
+    checkRegions();
+    if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+      throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
+    }
+    return take();
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("a limit of " + limit + " messages");
+    }
+    if (!isReady()) {
+      return 0;
+    }
+    int count = 0;
+    try {
+      do {
+        count++;
+        handOver(handler);
+      } while (count < limit && !connection.isReleased() && hasNext());
+    } finally {
+      acknowledge();
+    }
+    return count;
+  }
+
+  private void handOver(MessageHandler handler) {
+    int line = consumer.messageLine();
+    int length = consumer.messageLength();
+    try {
+      handler.onMessage(consumer.messageMemory(), consumer.messageOffset(), length);
+    } finally {
+      messages++;
+      bytes += length;
+      consumer.advance();
+      release(line);
+      if (consumer.unacknowledged() >= ACKNOWLEDGE_EVERY) {
+        acknowledge();
+      }
+    }
+  }
+
+  /** Whether there is a message; throws if there will never be one again. */
+  @Override
+  public boolean isReady() {
+    if (hasNext()) {
+      return true;
+    }
+    if (!connection.hasEnded()) {
+      return false;
+    }
+    // the peer may have sent its last message between our look and its end
+    if (hasNext()) {
+      return true;
+    }
+    throw connection.ended(null);
+  }
+
+  private boolean hasNext() {
+    if (connection.isReleased()) {
+      throw connection.ended(null);
+    }
+    try {
+      return consumer.next();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    } catch (CorruptRingException e) {
+      throw connection.corrupt(e);
+    }
+  }
+
+  /** Lends out the message that was found. */
+  private SmReceiveRegion take() {
+    SmReceiveRegion region = idle[--idleCount];
+    int length = consumer.messageLength();
+    int line = consumer.messageLine();
+    try {
+      if (line == RingProducer.INLINE) {
+        region.lendInline(consumer.messageMemory(), consumer.messageOffset(), length);
+      } else {
+        region.lendLines(consumer.messageMemory(), consumer.messageOffset(), length, line);
+      }
+    } catch (IllegalStateException e) {
+      idleCount++;
+      throw connection.memoryGone(e);
+    }
+    consumer.advance();
+    messages++;
+    bytes += length;
+    acknowledge();
+    return region;
+  }
+
+  private void checkRegions() {
+    if (idleCount == 0) {
+      addRegions();
+    }
+  }
+
+  private void addRegions() {
+    if (connection.isReleased()) {
+      throw connection.ended(null);
+    }
+    if (idle.length == maxRegions) {
+      throw new IllegalStateException(
+          "the program holds all "
+              + maxRegions
+              + " regions that there are; free some before receiving more, or raise the option slots");
+    }
+    int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
+    idle = Arrays.copyOf(idle, idle.length + count);
+    try {
+      MemorySegment memory = arena.allocate((long) count * RingLayout.SLOT, RingLayout.LINE);
+      MemorySegment view = memory.asReadOnly();
+      for (int i = 0; i < count; i++) {
+        idle[idleCount++] = new SmReceiveRegion(this, memory, view, (long) i * RingLayout.SLOT);
+      }
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
+  public void free(ReceiveRegion message) {
+    if (!(message instanceof SmReceiveRegion region) || !region.belongsTo(this)) {
+      throw new IllegalArgumentException("the region was received from another connection");
+    }
+    region.takeBack();
+    idle[idleCount++] = region;
+    release(region.line());
+  }
+
+  /** Gives payload lines back, if there are any. */
+  private void release(int line) {
+    if (line == RingProducer.INLINE) {
+      return;
+    }
+    try {
+      if (consumer.release(line)) {
+        connection.wakePeer();
+      }
+    } catch (IllegalStateException e) {
+      ignoreIfReleased(e);
+    }
+  }
+
+  private void acknowledge() {
+    try {
+      acknowledgements++;
+      if (consumer.acknowledge()) {
+        connection.wakePeer();
+      }
+    } catch (IllegalStateException e) {
+      ignoreIfReleased(e);
+    }
+  }
+
+  /** What is given back to a sender that is gone matters to nobody. */
+  private void ignoreIfReleased(IllegalStateException e) {
+    if (!connection.isReleased()) {
+      throw e;
+    }
+  }
+
+  @Override
+  public void arm() {
+    try {
+      consumer.armSleep();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
+  public void disarm() {
+    try {
+      consumer.disarmSleep();
+    } catch (IllegalStateException e) {
+      return; // closed meanwhile; nobody looks at the flag any more
+    }
+  }
+
+  @Override
+  public RuntimeException interrupted() {
+    return connection.interrupted("receive");
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  long acknowledgements() {
+    return acknowledgements;
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.Batch;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingProducer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending half: claims, sends and batches, over a {@link RingProducer} that knows how messages
+ * lie in shared memory.
+ */
+final class SmSender implements Sender, Waiter.Condition {
+
+  private static final int REGIONS_AT_ONCE = 64;
+
+  private final SmConnection connection;
+  private final RingProducer producer;
+  private final Arena arena;
+  private final Waiter waiter;
+  private final int maxMessageSize;
+  private final int maxRegions;
+  private final SmBatch batch = new SmBatch(this);
+
+  private SmSendRegion[] idle = {}; // a stack: the one used last is the warmest
+  private int idleCount;
+  private int wantedLength; // what a waiting thread waits for
+  private int wantedLine; // what it got
+
+  private long messages;
+  private long bytes;
+  private long stalls;
+
+  SmSender(
+      SmConnection connection,
+      RingProducer producer,
+      RingLayout layout,
+      Arena arena,
+      Waiter waiter) {
+    this.connection = connection;
+    this.producer = producer;
+    this.arena = arena;
+    this.waiter = waiter;
+    this.maxMessageSize = layout.maxMessage();
+    this.maxRegions = layout.slots();
+  }
+
+  @Override
+  public int maxMessageSize() {
+    return maxMessageSize;
+  }
+
+  @Override
+  public @Nullable SendRegion tryClaim(int length) {
+    checkLength(length);
+    int line = tryReserve(length);
+    if (line == RingProducer.FULL) {
+      stalls++;
+      return null;
+    }
+    return lend(line, length);
+  }
+
+  @Override
+  public SendRegion claim(int length) {
+    checkLength(length);
+    return lend(reserve(length), length);
+  }
+
+  @Override
+  public SendRegion claim(int length, Duration timeout) {
+    checkLength(length);
+    int line = tryReserve(length);
+    if (line == RingProducer.FULL) {
+      line = awaitRoom(length, true, Deadlines.after(timeout));
+      if (line == RingProducer.FULL) {
+        throw new OperationTimeoutException(
+            connection.uri(),
+            "no room for a message of " + length + " bytes in time: the peer does not keep up",
+            null);
+      }
+    }
+    return lend(line, length);
+  }
+
+  private SmSendRegion lend(int line, int length) {
+    if (idleCount == 0) {
+      addRegions();
+    }
+    SmSendRegion region = idle[--idleCount];
+    region.lend(line, length, producer.buffer());
+    return region;
+  }
+
+  /** There are never more regions than slots, as each has one reserved. */
+  private void addRegions() {
+    int count = Math.min(REGIONS_AT_ONCE, maxRegions);
+    idle = new SmSendRegion[idle.length + count];
+    try {
+      MemorySegment memory = arena.allocate((long) count * RingLayout.SLOT, RingLayout.LINE);
+      for (int i = 0; i < count; i++) {
+        idle[idleCount++] = new SmSendRegion(this, memory, (long) i * RingLayout.SLOT);
+      }
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  void abort(SmSendRegion region) {
+    region.takeBack();
+    idle[idleCount++] = region;
+    producer.unreserve(region.line());
+  }
+
+  @Override
+  public long sendAsync(SendRegion region) {
+    return sendAsync(region, region.length());
+  }
+
+  @Override
+  public long sendAsync(SendRegion region, int length) {
+    stage(region, length);
+    publish();
+    return producer.position();
+  }
+
+  /** Puts a region's message into the ring, where the receiver does not see it yet. */
+  void stage(SendRegion candidate, int length) {
+    if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
+      throw new IllegalArgumentException("the region was claimed from another connection");
+    }
+    region.checkClaimed();
+    Objects.checkFromIndexSize(0, length, region.length());
+    connection.checkOpen();
+    try {
+      if (region.line() == RingProducer.INLINE) {
+        producer.stageInline(region.buffer(), region.offset(), length);
+      } else {
+        producer.stageLines(region.line(), length);
+      }
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+    region.takeBack();
+    idle[idleCount++] = region;
+    messages++;
+    bytes += length;
+  }
+
+  @Override
+  public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    if (!(memory instanceof SmRegisteredMemory registered)
+        || registered.connection() != connection) {
+      throw new IllegalArgumentException("the memory was registered with another connection");
+    }
+    registered.checkOpen();
+    return send(registered.segment(), offset, length);
+  }
+
+  @Override
+  public long send(MemorySegment source, long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, source.byteSize());
+    if (length > maxMessageSize) {
+      throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
+    }
+    int size = (int) length;
+    int line = reserve(size);
+    boolean staged = false;
+    try {
+      if (line == RingProducer.INLINE) {
+        producer.stageInline(source, offset, size);
+      } else {
+        MemorySegment.copy(source, offset, producer.buffer(), (long) line * RingLayout.LINE, size);
+        producer.stageLines(line, size);
+      }
+      staged = true;
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    } finally {
+      if (!staged) {
+        producer.unreserve(line); // the source may be a segment that is closed, or another thread's
+      }
+    }
+    messages++;
+    bytes += size;
+    publish();
+    return producer.position();
+  }
+
+  /** Lets the receiver see all that is staged. */
+  void publish() {
+    try {
+      if (producer.publish()) {
+        connection.wakePeer();
+      }
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
+  public Batch batch() {
+    return batch;
+  }
+
+  int staged() {
+    return producer.staged();
+  }
+
+  void flush() {
+    if (producer.staged() > 0) {
+      connection.checkOpen();
+      publish();
+    }
+  }
+
+  /** The id of the message staged last. */
+  long lastId() {
+    return producer.position();
+  }
+
+  @Override
+  public boolean isComplete(long id) {
+    checkId(id);
+    return id <= producer.published();
+  }
+
+  @Override
+  public void await(long id) {
+    checkId(id);
+    if (id > producer.published()) {
+      flush();
+    }
+  }
+
+  @Override
+  public void await(long id, Duration timeout) {
+    await(id); // publishing does not wait
+  }
+
+  private void checkId(long id) {
+    if (id < 1 || id > producer.position()) {
+      throw new IllegalArgumentException(
+          "no message of this connection has the id "
+              + id
+              + "; the last one was "
+              + producer.position());
+    }
+  }
+
+  private void checkLength(int length) {
+    if (length < 0) {
+      throw new IllegalArgumentException("a message cannot have " + length + " bytes");
+    }
+    if (length > maxMessageSize) {
+      throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
+    }
+  }
+
+  private int tryReserve(int length) {
+    connection.checkOpen();
+    try {
+      return producer.reserve(length);
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    } catch (CorruptRingException e) {
+      throw connection.corrupt(e);
+    }
+  }
+
+  private int reserve(int length) {
+    int line = tryReserve(length);
+    return line == RingProducer.FULL ? awaitRoom(length, false, 0) : line;
+  }
+
+  private int awaitRoom(int length, boolean bounded, long deadline) {
+    stalls++;
+    flush(); // what waits in a batch takes up room, and the receiver can only free what it sees
+    wantedLength = length;
+    wantedLine = RingProducer.FULL;
+    return waiter.await(this, bounded, deadline) ? wantedLine : RingProducer.FULL;
+  }
+
+  @Override
+  public boolean isReady() {
+    wantedLine = tryReserve(wantedLength);
+    return wantedLine != RingProducer.FULL;
+  }
+
+  @Override
+  public void arm() {
+    try {
+      producer.armSleep();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
+  public void disarm() {
+    try {
+      producer.disarmSleep();
+    } catch (IllegalStateException e) {
+      return; // closed meanwhile; nobody looks at the flag any more
+    }
+  }
+
+  @Override
+  public RuntimeException interrupted() {
+    return connection.interrupted("send");
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  long stalls() {
+    return stalls;
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+}

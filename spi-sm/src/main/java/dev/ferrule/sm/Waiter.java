@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.WaitStrategy;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for a condition by a {@link WaitStrategy}. One thread waits at a time; any thread may
+ * {@link #wake} it.
+ *
+ * <p>Blocking is parking: the endpoint's thread, which reads the FIFO, unparks. So a virtual thread
+ * that waits frees its carrier, and nothing of this allocates.
+ */
+final class Waiter {
+
+  /** What is waited for. */
+  interface Condition {
+
+    /** Looks; throws if it will never come true. */
+    boolean isReady();
+
+    /** Asks the peer for a wake-up; {@link #isReady} is called once more after that. */
+    void arm();
+
+    /** Takes that back. */
+    void disarm();
+
+    /** What to throw when the waiting thread is interrupted. */
+    RuntimeException interrupted();
+  }
+
+  private static final int SPINS = 2_000;
+  private static final int YIELDS = 10;
+
+  /** A spinning thread looks at the clock and its interrupt flag only so often. */
+  private static final int SPINS_PER_CHECK = 256;
+
+  private final WaitStrategy strategy;
+  private volatile @Nullable Thread sleeper;
+  private long sleeps;
+
+  Waiter(WaitStrategy strategy) {
+    this.strategy = strategy;
+  }
+
+  /**
+   * Waits.
+   *
+   * @param deadline until when, by System.nanoTime; only looked at if bounded
+   * @return whether the condition came true; false after the deadline
+   */
+  boolean await(Condition condition, boolean bounded, long deadline) {
+    int rounds = 0;
+    while (!condition.isReady()) {
+      rounds++;
+      if (strategy == WaitStrategy.SPIN || (strategy == WaitStrategy.ADAPTIVE && rounds <= SPINS)) {
+        Thread.onSpinWait();
+        if (rounds % SPINS_PER_CHECK != 0) {
+          continue;
+        }
+      } else if (strategy == WaitStrategy.ADAPTIVE && rounds <= SPINS + YIELDS) {
+        Thread.yield();
+      } else if (sleep(condition, bounded, deadline)) {
+        return true;
+      }
+      if (Thread.currentThread().isInterrupted()) {
+        throw condition.interrupted();
+      }
+      if (bounded && System.nanoTime() - deadline >= 0) {
+        return false;
+      }
+      if (rounds == Integer.MAX_VALUE) {
+        rounds = SPINS + YIELDS;
+      }
+    }
+    return true;
+  }
+
+  /** Blocks once; returns whether the condition came true before it did. */
+  private boolean sleep(Condition condition, boolean bounded, long deadline) {
+    sleeper = Thread.currentThread();
+    try {
+      condition.arm();
+      if (condition.isReady()) {
+        return true;
+      }
+      sleeps++;
+      if (!bounded) {
+        LockSupport.park(this);
+      } else {
+        LockSupport.parkNanos(this, Math.max(1, deadline - System.nanoTime()));
+      }
+      return false;
+    } finally {
+      sleeper = null;
+      condition.disarm();
+    }
+  }
+
+  /** Makes a thread that sleeps look again. */
+  void wake() {
+    Thread thread = sleeper;
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** How often a thread went to sleep. */
+  long sleeps() {
+    return sleeps;
+  }
+}

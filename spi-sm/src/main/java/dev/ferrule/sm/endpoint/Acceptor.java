@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's side of all handshakes of an endpoint: gathers the clients that wait, keeps repeated
+ * requests from being taken for new ones, and hands them to the program.
+ */
+public final class Acceptor {
+
+  /** So many answers are remembered, for clients that ask again because they did not get them. */
+  private static final int REMEMBERED = 256;
+
+  /** Tells one attempt to connect from all others. */
+  record Key(SmAddress client, int clientId) {}
+
+  private final Endpoint endpoint;
+  private final int backlog;
+  private final ArrayDeque<ServerHandshake> waiting = new ArrayDeque<>();
+  private final Map<Key, ServerHandshake> open = new HashMap<>();
+  private final Map<Key, ServerHandshake> turnedAway =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, ServerHandshake> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+  private boolean closed;
+
+  Acceptor(Endpoint endpoint, int backlog) {
+    this.endpoint = endpoint;
+    this.backlog = backlog;
+  }
+
+  /**
+   * Waits for the next client.
+   *
+   * @param deadline until when, by {@link System#nanoTime}; only looked at if bounded
+   * @param bounded whether there is a deadline
+   * @return the client; or null if none came in time, or this is closed
+   * @throws InterruptedException if the thread was interrupted
+   */
+  public synchronized @Nullable ServerHandshake next(boolean bounded, long deadline)
+      throws InterruptedException {
+    while (!closed) {
+      ServerHandshake next = waiting.poll();
+      if (next != null) {
+        return next;
+      }
+      if (bounded) {
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+          return null;
+        }
+        wait(left / 1_000_000, (int) (left % 1_000_000));
+      } else {
+        wait();
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Tells whether this is closed.
+   *
+   * @return whether it is
+   */
+  public synchronized boolean isClosed() {
+    return closed;
+  }
+
+  /** Takes a message from a client; called by the endpoint's thread. */
+  void receive(HandshakeMessage message, SmAddress from) {
+    Key key = new Key(from, message.clientId());
+    switch (message.type()) {
+      case CONNECT -> connect(key, message);
+      case ACK -> {
+        ServerHandshake handshake = find(key);
+        if (handshake != null) {
+          handshake.acknowledged(message.serverId());
+        }
+      }
+      default -> cancel(key);
+    }
+  }
+
+  private synchronized @Nullable ServerHandshake find(Key key) {
+    return open.get(key);
+  }
+
+  private void connect(Key key, HandshakeMessage message) {
+    long generation = ServerHandshake.generationOf(key);
+    if (generation == 0) {
+      return; // the client is gone again, or somebody pretends to be one
+    }
+    ServerHandshake known;
+    synchronized (this) {
+      if (closed) {
+        endpoint.send(refusal(key.clientId(), "the listener was closed"), key.client());
+        return;
+      }
+      known = open.containsKey(key) ? open.get(key) : turnedAway.get(key);
+      if (known != null && known.generation() != generation) {
+        // another process, or another attempt, that goes by the name of one which has ended
+        open.remove(key);
+        turnedAway.remove(key);
+        waiting.remove(known);
+        known.cancel();
+        known = null;
+      }
+      if (known == null && waiting.size() < backlog) {
+        ServerHandshake handshake =
+            new ServerHandshake(this, endpoint, key, generation, message.payload());
+        open.put(key, handshake);
+        waiting.add(handshake);
+        notifyAll();
+      }
+    }
+    if (known != null) {
+      known.answerAgain();
+    }
+  }
+
+  private void cancel(Key key) {
+    ServerHandshake handshake;
+    synchronized (this) {
+      handshake = open.get(key);
+      if (handshake != null && waiting.remove(handshake)) {
+        open.remove(key);
+      }
+    }
+    if (handshake != null) {
+      handshake.cancel();
+    }
+  }
+
+  /** Remembers that a client was turned away, rather than that it is being served. */
+  synchronized void turnedAway(ServerHandshake handshake) {
+    if (open.remove(handshake.key(), handshake)) {
+      turnedAway.put(handshake.key(), handshake);
+    }
+  }
+
+  /** Forgets a connection that has ended. */
+  synchronized void forget(int serverId) {
+    open.values().removeIf(handshake -> handshake.serverId() == serverId);
+  }
+
+  /**
+   * Listens no more: turns away the clients that wait, and wakes up the program's threads that do.
+   */
+  public void close() {
+    List<ServerHandshake> left;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      left = new ArrayList<>(waiting);
+      waiting.clear();
+      notifyAll();
+    }
+    left.forEach(handshake -> handshake.refuse("the listener was closed"));
+    endpoint.stopListening();
+  }
+
+  static HandshakeMessage refusal(int clientId, String reason) {
+    return new HandshakeMessage(Type.REFUSE, clientId, 0, reason.getBytes(StandardCharsets.UTF_8));
+  }
+}

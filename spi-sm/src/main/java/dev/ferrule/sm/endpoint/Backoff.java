@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * How long to wait for an answer before asking again: ever longer, up to a limit, and not beyond a
+ * deadline.
+ */
+final class Backoff {
+
+  private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private final long deadline;
+  private long nanos = FIRST_NANOS;
+
+  Backoff(long deadline) {
+    this.deadline = deadline;
+  }
+
+  /**
+   * Waits on a monitor, which the caller holds, until the condition holds or it is time to ask
+   * again.
+   */
+  void waitOn(Object monitor, BooleanSupplier condition) throws InterruptedException {
+    long until = System.nanoTime() + Math.min(nanos, Math.max(0, deadline - System.nanoTime()));
+    nanos = Math.min(2 * nanos, MAX_NANOS);
+    while (!condition.getAsBoolean()) {
+      long left = until - System.nanoTime();
+      if (left <= 0) {
+        return;
+      }
+      TimeUnit.NANOSECONDS.timedWait(monitor, Math.max(left, 1_000_000));
+    }
+  }
+
+  /** Whether the deadline has passed. */
+  boolean isOver() {
+    return System.nanoTime() - deadline >= 0;
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.VersionMismatchException;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The client's side of the handshake: CONNECT, again and again until there is an answer; and ACK,
+ * as often as the answer comes. The program's thread waits in {@link #await}, the endpoint's thread
+ * brings the answers.
+ */
+public final class ClientHandshake {
+
+  private final Endpoint endpoint;
+  private final int id;
+  private final SmAddress server;
+  private final byte[] payload;
+  private @Nullable HandshakeMessage answer;
+  private @Nullable HandshakeMessage confirmed;
+  private long retransmissions;
+
+  ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload) {
+    this.endpoint = endpoint;
+    this.id = id;
+    this.server = server;
+    this.payload = payload;
+  }
+
+  /**
+   * What the server answered.
+   *
+   * @param serverId the connection's number at the server's endpoint
+   * @param payload what the server's program has to say
+   */
+  public record Accepted(int serverId, byte[] payload) {}
+
+  /**
+   * Waits for the server to accept.
+   *
+   * @param uri names the connection in errors
+   * @param deadline until when, by {@link System#nanoTime}
+   * @param usable tells whether an acceptance is of this connection and not of an earlier one of
+   *     the same name
+   * @return the server's answer
+   */
+  public synchronized Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
+    HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, id, 0, payload);
+    Backoff backoff = new Backoff(deadline);
+    try {
+      while (true) {
+        checkSent(uri, endpoint.send(connect, server));
+        backoff.waitOn(this, () -> answer != null);
+        HandshakeMessage message = answer;
+        answer = null;
+        if (message != null) {
+          Accepted accepted = evaluate(uri, message);
+          if (accepted != null && usable.test(accepted)) {
+            return accepted;
+          }
+        } else if (backoff.isOver()) {
+          endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
+          throw new OperationTimeoutException(
+              uri,
+              "the listener's process lives but did not accept the connection in time; is its program waiting in accept, or is it stopped?",
+              null);
+        }
+        retransmissions++;
+      }
+    } catch (InterruptedException e) {
+      endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(uri, "interrupted while connecting", e);
+    }
+  }
+
+  private void checkSent(URI uri, int result) {
+    if (result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT()) {
+      throw new ConnectionRefusedException(
+          uri, "nobody listens there: the process that owned the endpoint is gone", null);
+    }
+    if (result == -LibC.EACCES() || result == -LibC.EPERM()) {
+      throw new ConnectionRefusedException(
+          uri,
+          "the endpoint belongs to another user; both processes have to run as the same user",
+          null);
+    }
+    // anything else, such as a full queue (EAGAIN), is as good as a lost datagram
+  }
+
+  private @Nullable Accepted evaluate(URI uri, HandshakeMessage message) {
+    String text = new String(message.payload(), StandardCharsets.UTF_8);
+    return switch (message.type()) {
+      case ACCEPT -> new Accepted(message.serverId(), message.payload());
+      case REJECT -> throw new ConnectionRejectedException(uri, message.payload());
+      case REFUSE -> throw new ConnectionRefusedException(uri, text, null);
+      case NO_ROOM ->
+          throw new ResourceExhaustedException(
+              uri, "the listener's side has no room: " + text, null);
+      case VERSION_MISMATCH ->
+          throw new VersionMismatchException(
+              uri,
+              "the listener speaks version "
+                  + message.version()
+                  + " of the sm protocol, this side version "
+                  + HandshakeMessage.VERSION
+                  + "; use the same release of Ferrule on both sides",
+              null);
+      default -> null;
+    };
+  }
+
+  /**
+   * Confirms the acceptance; and does so again whenever the server repeats it.
+   *
+   * @param accepted the server's answer
+   */
+  public synchronized void confirm(Accepted accepted) {
+    confirmed = new HandshakeMessage(Type.ACK, id, accepted.serverId(), new byte[0]);
+    endpoint.send(confirmed, server);
+  }
+
+  /**
+   * Returns how often CONNECT had to be repeated.
+   *
+   * @return the number of repetitions
+   */
+  public synchronized long retransmissions() {
+    return retransmissions;
+  }
+
+  /** Takes an answer; called by the endpoint's thread. */
+  synchronized void receive(HandshakeMessage message, SmAddress from) {
+    if (!from.equals(server)) {
+      return;
+    }
+    if (confirmed == null) {
+      answer = message;
+      notifyAll();
+    } else if (message.type() == Type.ACCEPT && message.serverId() == confirmed.serverId()) {
+      endpoint.send(confirmed, server); // the first one did not get through
+    }
+  }
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.os.DatagramSocket;
+import dev.ferrule.sm.os.EventPoll;
+import dev.ferrule.sm.os.Fifo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An endpoint: a directory with a socket and a FIFO, the connections that go out from it or come in
+ * to it, and one thread that serves them all. It lives as long as anybody {@link #retain retains}
+ * it: a listener, and each connection.
+ *
+ * <p>The thread handles the datagrams of the handshake, the headers of the FIFO, the errors that
+ * epoll reports on a peer's FIFO when its reader dies, and the keepalives. Messages never pass
+ * through it.
+ */
+public final class Endpoint {
+
+  /** The longest payload of a handshake, in bytes. */
+  public static final int MAX_PAYLOAD = HandshakeMessage.MAX_PAYLOAD;
+
+  private static final long SOCKET_KEY = (1L << 32) + 1;
+  private static final long FIFO_KEY = (1L << 32) + 2;
+  private static final Pattern PEER_SOCKET = Pattern.compile(".*/(\\d{1,10})/(\\d{1,5})/sock");
+  private static final int MAX_DATAGRAMS_AT_ONCE = 64;
+  private static final long NEVER = Long.MAX_VALUE;
+
+  private final EndpointDirectory directory;
+  private final DatagramSocket socket;
+  private final DatagramSender sender;
+  private final Fifo.Reader fifo;
+  private final EventPoll poll;
+  private final Thread thread;
+  private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
+  private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
+  private volatile @Nullable Acceptor acceptor;
+  private volatile boolean stopped;
+  private int retained = 1;
+  private int lastId;
+
+  private Endpoint(
+      EndpointDirectory directory, DatagramSocket socket, DatagramSender sender, Fifo.Reader fifo) {
+    this.directory = directory;
+    this.socket = socket;
+    this.sender = sender;
+    this.fifo = fifo;
+    this.poll = new EventPoll();
+    poll.addReadable(socket.fd(), SOCKET_KEY);
+    poll.addReadable(fifo.fd(), FIFO_KEY);
+    thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("ferrule-sm " + directory.address().endpoint())
+            .unstarted(this::run);
+  }
+
+  /**
+   * Opens an endpoint; the caller retains it.
+   *
+   * @param address the directory in which to make one, or exactly the one to make
+   * @return the endpoint; or null if a live endpoint has that address
+   * @throws IOException if its directory cannot be made
+   * @throws dev.ferrule.sm.os.PosixException if its files cannot be made
+   */
+  public static @Nullable Endpoint open(SmAddress address) throws IOException {
+    return open(address, null);
+  }
+
+  /** Like {@link #open(SmAddress)}, but with something between the handshake and the socket. */
+  static @Nullable Endpoint open(SmAddress address, @Nullable UnaryOperator<DatagramSender> wrapper)
+      throws IOException {
+    EndpointDirectory directory = EndpointDirectory.claim(address);
+    if (directory == null) {
+      return null;
+    }
+    DatagramSocket socket = null;
+    Fifo.Reader fifo = null;
+    boolean done = false;
+    try {
+      Path path = directory.path();
+      Files.createDirectory(
+          path.resolve(EndpointDirectory.CONNECTIONS), EndpointDirectory.OWNER_ONLY);
+      fifo = new Fifo.Reader(path.resolve(EndpointDirectory.FIFO));
+      socket = new DatagramSocket(path.resolve(EndpointDirectory.SOCKET));
+      directory.describe(false);
+      DatagramSender plain = socket::send;
+      Endpoint endpoint =
+          new Endpoint(directory, socket, wrapper == null ? plain : wrapper.apply(plain), fifo);
+      LiveEndpoints.add(endpoint);
+      endpoint.thread.start();
+      done = true;
+      return endpoint;
+    } finally {
+      if (!done) {
+        if (fifo != null) {
+          fifo.close();
+        }
+        if (socket != null) {
+          socket.close();
+        }
+        directory.remove();
+      }
+    }
+  }
+
+  /**
+   * Returns the endpoint's address.
+   *
+   * @return the address
+   */
+  public SmAddress address() {
+    return directory.address();
+  }
+
+  /**
+   * Keeps the endpoint alive for one more user.
+   *
+   * @return false if it is closed already
+   */
+  public synchronized boolean retain() {
+    if (retained == 0) {
+      return false;
+    }
+    retained++;
+    return true;
+  }
+
+  /** Whether anybody retains the endpoint. */
+  synchronized boolean isOpen() {
+    return retained > 0;
+  }
+
+  /**
+   * Gives up what {@link #retain} or {@link #open} gave. The last one to do so closes the endpoint
+   * and removes its directory.
+   */
+  public void release() {
+    synchronized (this) {
+      retained--;
+      if (retained > 0) {
+        return;
+      }
+    }
+    stopped = true;
+    poll.wake();
+    if (Thread.currentThread() == thread) {
+      return; // a close callback; the thread cleans up when it is back in its loop
+    }
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Removes the files only, because the JVM is about to exit. */
+  void removeFiles() {
+    directory.remove();
+  }
+
+  /**
+   * Returns a number for a new connection, and makes its directory.
+   *
+   * @return the number
+   * @throws IOException if its directory cannot be made
+   */
+  public int newConnection() throws IOException {
+    int id = nextId();
+    Files.createDirectory(connectionDirectory(id), EndpointDirectory.OWNER_ONLY);
+    return id;
+  }
+
+  /**
+   * Numbers are not reused before they must be, so that a late datagram or header finds nobody
+   * instead of a stranger.
+   */
+  private synchronized int nextId() throws IOException {
+    for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
+      lastId = lastId % HandshakeMessage.MAX_ID + 1;
+      if (!links.containsKey(lastId) && !Files.exists(connectionDirectory(lastId))) {
+        return lastId;
+      }
+    }
+    throw new IOException(
+        "all " + HandshakeMessage.MAX_ID + " connections of " + address().uri() + " are in use");
+  }
+
+  /**
+   * Removes a connection's directory.
+   *
+   * @param id the connection's number
+   */
+  public void removeConnection(int id) {
+    try {
+      EndpointDirectory.deleteTree(connectionDirectory(id));
+    } catch (IOException e) {
+      return; // goes with the endpoint's directory at the latest
+    }
+  }
+
+  /**
+   * Returns the directory of one of this endpoint's connections.
+   *
+   * @param id the connection's number
+   * @return the directory
+   */
+  public Path connectionDirectory(int id) {
+    return EndpointDirectory.connection(directory.path(), id);
+  }
+
+  /**
+   * Serves a connection from now on.
+   *
+   * @param id its number here
+   * @param peerId its number at the peer's endpoint
+   * @param link the connection
+   * @param peerFifo the FIFO of the peer's endpoint
+   * @param peerTimeout how long the peer may be silent; zero is for ever
+   */
+  public void addLink(int id, int peerId, Link link, Fifo.Writer peerFifo, Duration peerTimeout) {
+    links.put(id, new LinkState(id, peerId, link, peerFifo, peerTimeout));
+    poll.addBroken(peerFifo.fd(), id);
+    poll.wake(); // to look when the next keepalive is due
+  }
+
+  /**
+   * Serves a connection no more. To be called before its FIFO is closed.
+   *
+   * @param id its number here
+   */
+  public void removeLink(int id) {
+    LinkState state = links.remove(id);
+    if (state != null) {
+      synchronized (state) {
+        if (state.watched()) {
+          state.unwatch();
+          poll.remove(state.peerFifo().fd());
+        }
+      }
+    }
+    Acceptor current = acceptor;
+    if (current != null) {
+      current.forget(id);
+    }
+    clientHandshakes.remove(id);
+  }
+
+  /**
+   * Tells a connection's peer something by its FIFO.
+   *
+   * @param peerFifo the FIFO of the peer's endpoint
+   * @param peerId the connection's number there
+   */
+  public static void wakePeer(Fifo.Writer peerFifo, int peerId) {
+    peerFifo.write(FifoHeader.of(FifoHeader.WAKEUP, peerId));
+  }
+
+  /**
+   * Tells a connection's peer that this side has closed it.
+   *
+   * @param peerFifo the FIFO of the peer's endpoint
+   * @param peerId the connection's number there
+   */
+  public static void tellClosed(Fifo.Writer peerFifo, int peerId) {
+    peerFifo.write(FifoHeader.of(FifoHeader.CLOSED, peerId));
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @param backlog how many clients may wait
+   * @return takes the clients
+   * @throws IOException if the lock file cannot be written
+   */
+  public Acceptor listen(int backlog) throws IOException {
+    Acceptor result = new Acceptor(this, backlog);
+    acceptor = result;
+    directory.describe(true);
+    return result;
+  }
+
+  /** Listens no more. */
+  void stopListening() {
+    try {
+      directory.describe(false);
+    } catch (IOException e) {
+      return; // the directory is gone, and with it the listener
+    }
+  }
+
+  /**
+   * Starts to connect.
+   *
+   * @param id the connection's number here, whose directory holds its ring by now
+   * @param server the listener's address
+   * @param payload what the program has to say
+   * @return the handshake
+   */
+  public ClientHandshake connect(int id, SmAddress server, byte[] payload) {
+    ClientHandshake handshake = new ClientHandshake(this, id, server, payload);
+    clientHandshakes.put(id, handshake);
+    return handshake;
+  }
+
+  /**
+   * Sends a message of the handshake to another endpoint of the same directory; returns 0 or
+   * -errno.
+   */
+  int send(HandshakeMessage message, SmAddress to) {
+    return sender.send(message.encode(), to.directory().resolve(EndpointDirectory.SOCKET));
+  }
+
+  private void run() {
+    try {
+      long nextTick = NEVER;
+      while (!stopped) {
+        long now = System.nanoTime();
+        int timeoutMs =
+            nextTick == NEVER ? -1 : Math.clamp((nextTick - now) / 1_000_000 + 1, 0, 60_000);
+        int events = poll.await(timeoutMs);
+        for (int i = 0; i < events && !stopped; i++) {
+          handle(poll.key(i));
+        }
+        nextTick = tick(System.nanoTime());
+      }
+    } finally {
+      cleanUp();
+    }
+  }
+
+  private void handle(long key) {
+    if (key == SOCKET_KEY) {
+      for (int i = 0; i < MAX_DATAGRAMS_AT_ONCE; i++) {
+        DatagramSocket.Datagram datagram = socket.receive();
+        if (datagram == null) {
+          return;
+        }
+        handle(datagram);
+      }
+    } else if (key == FIFO_KEY) {
+      readFifo();
+    } else if (key >= 0) {
+      LinkState state = links.get((int) key);
+      if (state != null) {
+        synchronized (state) {
+          if (state.watched()) {
+            state.unwatch();
+            poll.remove(state.peerFifo().fd());
+          }
+        }
+        state.link().onPeerGone();
+      }
+    }
+  }
+
+  private void handle(DatagramSocket.Datagram datagram) {
+    Optional<HandshakeMessage> decoded = HandshakeMessage.decode(datagram.bytes());
+    // The sender's path is its name in its own file system, which may be mounted elsewhere than
+    // ours; but it is an endpoint of the
+    // same directory, so the last two names say which. This also keeps a stranger from sending us
+    // to files anywhere else.
+    Matcher matcher = datagram.from() == null ? null : PEER_SOCKET.matcher(datagram.from());
+    if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
+      return;
+    }
+    HandshakeMessage message = decoded.get();
+    SmAddress from =
+        address()
+            .with(
+                new SmAddress.Id(
+                    Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
+    switch (message.type()) {
+      case CONNECT, ACK, CANCEL -> handleAsServer(message, from);
+      default -> {
+        ClientHandshake handshake = clientHandshakes.get(message.clientId());
+        if (handshake != null) {
+          handshake.receive(message, from);
+        }
+      }
+    }
+  }
+
+  private void handleAsServer(HandshakeMessage message, SmAddress from) {
+    if (message.version() != HandshakeMessage.VERSION) {
+      send(
+          new HandshakeMessage(
+              HandshakeMessage.Type.VERSION_MISMATCH, message.clientId(), 0, new byte[0]),
+          from);
+      return;
+    }
+    Acceptor current = acceptor;
+    if (current != null) {
+      current.receive(message, from);
+    } else if (message.type() == HandshakeMessage.Type.CONNECT) {
+      send(
+          Acceptor.refusal(message.clientId(), "the endpoint is a client's; nobody listens there"),
+          from);
+    }
+  }
+
+  private void readFifo() {
+    int count = fifo.read();
+    long now = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      int header = fifo.header(i);
+      LinkState state = links.get(FifoHeader.connection(header));
+      if (state == null) {
+        continue; // closed meanwhile
+      }
+      state.heard(now);
+      switch (FifoHeader.type(header)) {
+        case FifoHeader.WAKEUP -> state.link().onWakeup();
+        case FifoHeader.KEEPALIVE -> state.reply();
+        case FifoHeader.CLOSED -> state.link().onPeerClosed();
+        default -> {} // a reply, or a later version's
+      }
+    }
+    if (count == Fifo.Reader.BATCH) {
+      // the FIFO is so full that a wake-up may not have fitted in
+      links.values().forEach(state -> state.link().onWakeup());
+    }
+  }
+
+  /** Returns when it wants to be called again. */
+  private long tick(long now) {
+    long interval = NEVER;
+    for (LinkState state : links.values()) {
+      state.tick(now);
+      interval = Math.min(interval, state.interval());
+    }
+    return interval == NEVER ? NEVER : now + interval;
+  }
+
+  private void cleanUp() {
+    Acceptor current = acceptor;
+    if (current != null) {
+      current.close();
+    }
+    LiveEndpoints.remove(this);
+    directory.remove();
+    poll.close();
+    socket.close();
+    fifo.close();
+  }
+}

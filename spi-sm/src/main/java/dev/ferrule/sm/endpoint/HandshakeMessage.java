@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * A message of the handshake: 8 bytes, and the payload behind them. As one little-endian number,
+ * from the least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
+ * connection's number at the client's endpoint, 20 bits its number at the server's. Type and
+ * version are at the same place in every version.
+ *
+ * @param type what it says
+ * @param version the sender's version of the protocol
+ * @param clientId the connection's number at the client's endpoint, which the client chose
+ * @param serverId the connection's number at the server's endpoint, which the server chose; 0
+ *     before it has
+ * @param payload what the program has to say
+ */
+record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
+
+  /** The version that this code speaks. */
+  static final int VERSION = 1;
+
+  /** Bytes before the payload. */
+  static final int HEADER_SIZE = 8;
+
+  /** The longest payload, in bytes. */
+  static final int MAX_PAYLOAD = 1024;
+
+  /** The greatest connection number. */
+  static final int MAX_ID = (1 << 20) - 1;
+
+  private static final int VERSION_SHIFT = 4;
+  private static final int LENGTH_SHIFT = 12;
+  private static final int CLIENT_SHIFT = 24;
+  private static final int SERVER_SHIFT = 44;
+
+  /** What a message says; its place in this enum plus one is its code. */
+  enum Type {
+    /** Client: let me in. */
+    CONNECT,
+    /** Server: come in. */
+    ACCEPT,
+    /** Server's program: stay out. */
+    REJECT,
+    /** Client: I am in. */
+    ACK,
+    /** Client: I have given up waiting. */
+    CANCEL,
+    /** Server: nobody listens here. */
+    REFUSE,
+    /** Server: I speak another version, which is this message's. */
+    VERSION_MISMATCH,
+    /** Server: I have no room for another connection. */
+    NO_ROOM
+  }
+
+  HandshakeMessage(Type type, int clientId, int serverId, byte[] payload) {
+    this(type, VERSION, clientId, serverId, payload);
+  }
+
+  byte[] encode() {
+    long header =
+        type.ordinal() + 1
+            | (long) version << VERSION_SHIFT
+            | (long) payload.length << LENGTH_SHIFT
+            | (long) clientId << CLIENT_SHIFT
+            | (long) serverId << SERVER_SHIFT;
+    return ByteBuffer.allocate(HEADER_SIZE + payload.length)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putLong(header)
+        .put(payload)
+        .array();
+  }
+
+  /** Reads a datagram that anybody may have sent; empty if it is not a message. */
+  static Optional<HandshakeMessage> decode(byte[] datagram) {
+    if (datagram.length < HEADER_SIZE) {
+      return Optional.empty();
+    }
+    long header = ByteBuffer.wrap(datagram).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    int code = (int) header & 0xf;
+    int version = (int) (header >>> VERSION_SHIFT) & 0xff;
+    int length = (int) (header >>> LENGTH_SHIFT) & 0xfff;
+    boolean whole = length == datagram.length - HEADER_SIZE && length <= MAX_PAYLOAD;
+    if (code < 1 || code > Type.values().length || (version == VERSION && !whole)) {
+      return Optional
+          .empty(); // of another version only the type, the version and the client's number are
+      // looked at
+    }
+    return Optional.of(
+        new HandshakeMessage(
+            Type.values()[code - 1],
+            version,
+            (int) (header >>> CLIENT_SHIFT) & MAX_ID,
+            (int) (header >>> SERVER_SHIFT) & MAX_ID,
+            Arrays.copyOfRange(datagram, HEADER_SIZE, datagram.length)));
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.os.Fifo;
+import java.time.Duration;
+
+/**
+ * What the control thread keeps of a connection: how to reach its peer, and when the peer was heard
+ * of. Only that thread uses the times.
+ */
+final class LinkState {
+
+  /** A silent peer is asked so often before it counts as lost. */
+  private static final int KEEPALIVES_PER_TIMEOUT = 4;
+
+  private final int id;
+  private final int peerId;
+  private final Link link;
+  private final Fifo.Writer peerFifo;
+  private final long timeoutNanos;
+  private long lastHeard = System.nanoTime();
+  private long lastTick = lastHeard;
+  private boolean watched = true;
+
+  LinkState(int id, int peerId, Link link, Fifo.Writer peerFifo, Duration peerTimeout) {
+    this.id = id;
+    this.peerId = peerId;
+    this.link = link;
+    this.peerFifo = peerFifo;
+    this.timeoutNanos = peerTimeout.toNanos();
+  }
+
+  int id() {
+    return id;
+  }
+
+  Link link() {
+    return link;
+  }
+
+  Fifo.Writer peerFifo() {
+    return peerFifo;
+  }
+
+  /** Whether the poll watches the peer's FIFO; it no longer does when the peer is gone. */
+  boolean watched() {
+    return watched;
+  }
+
+  void unwatch() {
+    watched = false;
+  }
+
+  void heard(long now) {
+    lastHeard = now;
+  }
+
+  void reply() {
+    peerFifo.write(FifoHeader.of(FifoHeader.KEEPALIVE_REPLY, peerId));
+  }
+
+  /**
+   * How often {@link #tick} is to be called, in nanoseconds; Long.MAX_VALUE if the peer may be
+   * silent for ever.
+   */
+  long interval() {
+    return timeoutNanos == 0 ? Long.MAX_VALUE : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
+  }
+
+  void tick(long now) {
+    if (timeoutNanos == 0 || !watched || now - lastTick < interval()) {
+      return;
+    }
+    if (now - lastTick > 2 * interval()) {
+      // this process was stopped itself, and so has not read what the peer may have answered
+      lastHeard = now;
+    }
+    lastTick = now;
+    if (now - lastHeard > timeoutNanos) {
+      link.onPeerSilent();
+    } else {
+      peerFifo.write(FifoHeader.of(FifoHeader.KEEPALIVE, peerId));
+    }
+  }
+}

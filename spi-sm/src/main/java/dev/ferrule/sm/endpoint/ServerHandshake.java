@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.Arena;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's side of one handshake: a client waits; ACCEPT is sent again and again until there is
+ * an ACK, or REJECT or REFUSE as often as the client asks.
+ */
+public final class ServerHandshake {
+
+  private enum State {
+    WAITING,
+    ACCEPTING,
+    ESTABLISHED,
+    TURNED_AWAY,
+    CANCELLED
+  }
+
+  private final Acceptor acceptor;
+  private final Endpoint endpoint;
+  private final Acceptor.Key key;
+  private final long generation;
+  private final byte[] payload;
+  private State state = State.WAITING;
+  private @Nullable HandshakeMessage answer;
+  private int serverId;
+  private long retransmissions;
+
+  ServerHandshake(
+      Acceptor acceptor, Endpoint endpoint, Acceptor.Key key, long generation, byte[] payload) {
+    this.acceptor = acceptor;
+    this.endpoint = endpoint;
+    this.key = key;
+    this.generation = generation;
+    this.payload = payload;
+  }
+
+  /**
+   * The generation of the ring that a client has made for a connection; 0 if there is no such ring.
+   */
+  static long generationOf(Acceptor.Key key) {
+    Path ring =
+        EndpointDirectory.connection(key.client().directory(), key.clientId())
+            .resolve(EndpointDirectory.RING);
+    try (Arena arena = Arena.ofConfined()) {
+      return RingLayout.readDescriptor(SharedFile.attach(ring, RingLayout.DESCRIPTOR_SIZE, arena))
+          .map(RingLayout.Descriptor::generation)
+          .orElse(0L);
+    } catch (PosixException e) {
+      return 0;
+    }
+  }
+
+  Acceptor.Key key() {
+    return key;
+  }
+
+  /**
+   * Returns the generation of the client's ring.
+   *
+   * @return the generation
+   */
+  public long generation() {
+    return generation;
+  }
+
+  /**
+   * Returns the address of the client's endpoint.
+   *
+   * @return the address
+   */
+  public SmAddress client() {
+    return key.client();
+  }
+
+  /**
+   * Returns the connection's number at the client's endpoint.
+   *
+   * @return the number
+   */
+  public int clientId() {
+    return key.clientId();
+  }
+
+  /**
+   * Returns what the client's program has to say.
+   *
+   * @return the payload
+   */
+  public byte[] payload() {
+    return payload.clone();
+  }
+
+  synchronized int serverId() {
+    return serverId;
+  }
+
+  /**
+   * Returns how often ACCEPT had to be repeated.
+   *
+   * @return the number of repetitions
+   */
+  public synchronized long retransmissions() {
+    return retransmissions;
+  }
+
+  /**
+   * Takes the request for this thread to answer.
+   *
+   * @param uri names the listener in errors
+   * @throws IllegalStateException if it was answered already
+   * @throws ConnectionClosedException if the client has given up
+   */
+  public synchronized void take(URI uri) {
+    if (state == State.CANCELLED) {
+      throw new ConnectionClosedException(
+          uri, true, "the client has given up waiting to be accepted", null);
+    }
+    if (state != State.WAITING) {
+      throw new IllegalStateException("the connection request was answered already");
+    }
+    state = State.ACCEPTING;
+  }
+
+  /**
+   * Accepts, and waits until the client has confirmed.
+   *
+   * @param uri names the connection in errors
+   * @param id the connection's number here, whose directory holds its ring by now
+   * @param answerPayload what the program has to say
+   * @param deadline until when to wait, by {@link System#nanoTime}
+   * @param used tells whether the client has used the connection, which is as good as a
+   *     confirmation
+   */
+  public synchronized void accept(
+      URI uri, int id, byte[] answerPayload, long deadline, BooleanSupplier used) {
+    serverId = id;
+    HandshakeMessage accept = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
+    answer = accept;
+    Backoff backoff = new Backoff(deadline);
+    try {
+      while (true) {
+        int result = endpoint.send(accept, key.client());
+        backoff.waitOn(this, () -> state != State.ACCEPTING);
+        if (state == State.ESTABLISHED || used.getAsBoolean()) {
+          state = State.ESTABLISHED;
+          return;
+        }
+        if (state == State.CANCELLED) {
+          throw new ConnectionClosedException(
+              uri, true, "the client has given up waiting to be accepted", null);
+        }
+        if (result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT()) {
+          throw new PeerLostException(uri, "the client died while it was being accepted", null);
+        }
+        if (backoff.isOver()) {
+          throw new OperationTimeoutException(
+              uri, "the client did not confirm the connection in time", null);
+        }
+        retransmissions++;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(uri, "interrupted while accepting", e);
+    }
+  }
+
+  /**
+   * Turns the client away.
+   *
+   * @param answerPayload what the program has to say
+   */
+  public void reject(byte[] answerPayload) {
+    turnAway(new HandshakeMessage(Type.REJECT, key.clientId(), 0, answerPayload));
+  }
+
+  /**
+   * Turns the client away for a reason that is not the program's.
+   *
+   * @param reason why
+   */
+  public void refuse(String reason) {
+    turnAway(Acceptor.refusal(key.clientId(), reason));
+  }
+
+  /**
+   * Turns the client away because a resource has run out here.
+   *
+   * @param reason which
+   */
+  public void refuseForLackOfRoom(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    byte[] cut = java.util.Arrays.copyOf(text, Math.min(text.length, HandshakeMessage.MAX_PAYLOAD));
+    turnAway(new HandshakeMessage(Type.NO_ROOM, key.clientId(), 0, cut));
+  }
+
+  private void turnAway(HandshakeMessage message) {
+    synchronized (this) {
+      if (state == State.CANCELLED) {
+        return;
+      }
+      state = State.TURNED_AWAY;
+      answer = message;
+      endpoint.send(message, key.client());
+    }
+    acceptor.turnedAway(this);
+  }
+
+  /** The client asks again: it did not get the answer, or there is none yet. */
+  synchronized void answerAgain() {
+    if (answer != null) {
+      endpoint.send(answer, key.client());
+    }
+  }
+
+  synchronized void acknowledged(int id) {
+    if (state == State.ACCEPTING && id == serverId && answer != null) {
+      state = State.ESTABLISHED;
+      notifyAll();
+    }
+  }
+
+  synchronized void cancel() {
+    if (state == State.WAITING || state == State.ACCEPTING) {
+      state = State.CANCELLED;
+      notifyAll();
+    }
+  }
+}

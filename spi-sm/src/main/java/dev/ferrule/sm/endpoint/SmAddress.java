@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.sm.os.DatagramSocket;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address of the sm provider: {@code sm://PATH}, a directory in which endpoints live, or {@code
+ * sm://PATH/PID/ID}, one endpoint.
+ *
+ * @param base the directory PATH, absolute and normalized
+ * @param endpoint the endpoint's PID and ID, or null if the address names only the directory
+ */
+public record SmAddress(Path base, @Nullable Id endpoint) {
+
+  /** The URI scheme. */
+  public static final String SCHEME = "sm";
+
+  private static final Pattern ENDPOINT = Pattern.compile("(.*)/(\\d{1,10})/(\\d{1,10})");
+
+  // the longest endpoint below PATH: /PID/ID/sock, with a PID of 7 digits (the kernel's limit is
+  // 2^22) and an ID of 5
+  private static final int ROOM_FOR_ENDPOINT = "/4194304/65535/sock".length();
+
+  /**
+   * Which endpoint of a directory.
+   *
+   * @param pid the process id of the process that made it, as its own PID namespace counts
+   * @param number its number among the endpoints of that process id, from 1
+   */
+  public record Id(long pid, int number) {
+    @Override
+    public String toString() {
+      return pid + "/" + number;
+    }
+  }
+
+  /**
+   * Reads an address.
+   *
+   * @param uri the address as the user wrote it, perhaps with a query
+   * @return the address
+   * @throws InvalidAddressException if it is not one, or its socket's path would be too long
+   */
+  public static SmAddress parse(URI uri) {
+    String authority = uri.getRawAuthority();
+    if (authority != null && !authority.isEmpty()) {
+      throw new InvalidAddressException(
+          uri,
+          "'"
+              + authority
+              + "' stands where a host would; sm has none, so write three slashes: sm:///"
+              + authority
+              + uri.getPath(),
+          null);
+    }
+    String path = uri.getPath();
+    if (uri.isOpaque() || path == null || !path.startsWith("/")) {
+      throw new InvalidAddressException(
+          uri, "the path has to be absolute; write sm:///DIRECTORY, such as sm:///tmp/app", null);
+    }
+    if (path.indexOf('\0') >= 0) {
+      throw new InvalidAddressException(uri, "the path contains a zero byte", null);
+    }
+    try {
+      Path normal = Path.of(path).normalize();
+      Matcher matcher = ENDPOINT.matcher(normal.toString());
+      SmAddress address;
+      if (matcher.matches()) {
+        Path base = Path.of(matcher.group(1).isEmpty() ? "/" : matcher.group(1));
+        address =
+            new SmAddress(
+                base, new Id(Long.parseLong(matcher.group(2)), Integer.parseInt(matcher.group(3))));
+      } else {
+        address = new SmAddress(normal, null);
+      }
+      address.checkLength(uri);
+      return address;
+    } catch (InvalidPathException | NumberFormatException e) {
+      throw new InvalidAddressException(
+          uri, "the path is not a path of this system: " + e.getMessage(), e);
+    }
+  }
+
+  private void checkLength(URI uri) {
+    int length =
+        endpoint == null
+            ? base.toString().getBytes(StandardCharsets.UTF_8).length + ROOM_FOR_ENDPOINT
+            : directory()
+                .resolve(EndpointDirectory.SOCKET)
+                .toString()
+                .getBytes(StandardCharsets.UTF_8)
+                .length;
+    if (length > DatagramSocket.MAX_PATH) {
+      throw new InvalidAddressException(
+          uri,
+          "the path is too long: the endpoint's socket would have a path of "
+              + length
+              + " bytes, and a Unix domain socket's path has at most "
+              + DatagramSocket.MAX_PATH
+              + "; use a shorter directory, such as one in /dev/shm",
+          null);
+    }
+    if (base.getNameCount() == 0) {
+      throw new InvalidAddressException(
+          uri,
+          "the root directory cannot hold endpoints; name a directory, such as sm:///tmp/app",
+          null);
+    }
+  }
+
+  /**
+   * Returns the endpoint's directory.
+   *
+   * @return PATH/PID/ID
+   * @throws IllegalStateException if the address names no endpoint
+   */
+  public Path directory() {
+    if (endpoint == null) {
+      throw new IllegalStateException("no endpoint in " + this);
+    }
+    return base.resolve(Long.toString(endpoint.pid())).resolve(Integer.toString(endpoint.number()));
+  }
+
+  /**
+   * Returns the address of an endpoint of the same directory.
+   *
+   * @param id which one
+   * @return its address
+   */
+  public SmAddress with(Id id) {
+    return new SmAddress(base, id);
+  }
+
+  /**
+   * Returns the address as a URI.
+   *
+   * @return the URI, without a query
+   */
+  public URI uri() {
+    return uri(null);
+  }
+
+  /**
+   * Returns the address of one connection of the endpoint.
+   *
+   * @param connection the connection's number at its endpoint
+   * @return the URI, with the number as its fragment
+   */
+  public URI connectionUri(int connection) {
+    return uri(Integer.toString(connection));
+  }
+
+  private URI uri(@Nullable String fragment) {
+    try {
+      return new URI(
+          SCHEME, "", (endpoint == null ? base : directory()).toString(), null, fragment);
+    } catch (URISyntaxException e) {
+      throw new AssertionError("an absolute path is a URI's path", e);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+/** The two ends of a named pipe that carries 4-byte headers, without ever blocking. */
+public final class Fifo {
+
+  private Fifo() {}
+
+  /** The end that reads, which belongs to the endpoint that owns the FIFO. */
+  public static final class Reader implements AutoCloseable {
+
+    /** How many headers one {@link #read} takes at most. */
+    public static final int BATCH = 1024;
+
+    private final int fd;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment buffer = arena.allocate(BATCH * 4L, 4);
+    private final MemorySegment state = Posix.allocateState(arena);
+
+    /**
+     * Creates the FIFO and opens it.
+     *
+     * @param path the FIFO, which must not exist
+     * @throws PosixException if it cannot be created
+     */
+    public Reader(Path path) {
+      Posix.mkfifo(path.toString(), 0600);
+      // for writing as well: a FIFO whose last writer has left would otherwise be "ready" (end of
+      // file) for ever
+      fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | LibC.O_NOFOLLOW(), 0);
+    }
+
+    /**
+     * Returns the descriptor, for {@link EventPoll}.
+     *
+     * @return the file descriptor
+     */
+    public int fd() {
+      return fd;
+    }
+
+    /**
+     * Reads the headers that are there; {@link #header} returns them.
+     *
+     * @return how many were read; 0 if none is there
+     */
+    public int read() {
+      long result = Posix.read(fd, buffer, state);
+      // writes of 4 bytes are atomic, so a broken header is somebody's garbage; what it would have
+      // said is dropped
+      return result <= 0 ? 0 : (int) (result / 4);
+    }
+
+    /**
+     * Returns a header of the last {@link #read}.
+     *
+     * @param index its position, from 0
+     * @return the header
+     */
+    public int header(int index) {
+      return buffer.getAtIndex(ValueLayout.JAVA_INT, index);
+    }
+
+    @Override
+    public void close() {
+      Posix.close(fd);
+      arena.close();
+    }
+  }
+
+  /**
+   * The end that writes, which belongs to a connection to the endpoint that owns the FIFO. Any
+   * number of threads may use one.
+   */
+  public static final class Writer implements AutoCloseable {
+
+    /** What became of a header. */
+    public enum Result {
+      /** It was written. */
+      WRITTEN,
+      /** The pipe is full; its reader has plenty to wake up for, but does not get this one. */
+      FULL,
+      /** The reader is gone (EPIPE). */
+      NO_READER
+    }
+
+    private final int fd;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment buffer = arena.allocate(4, 4);
+    private final MemorySegment state = Posix.allocateState(arena);
+    private boolean closed;
+
+    /**
+     * Opens a peer's FIFO.
+     *
+     * @param path the FIFO
+     * @throws PosixException if that is not possible; ENXIO if nobody reads from it
+     */
+    public Writer(Path path) {
+      fd = Posix.open(path.toString(), LibC.O_WRONLY() | LibC.O_NONBLOCK() | LibC.O_NOFOLLOW(), 0);
+    }
+
+    /**
+     * Returns the descriptor, for {@link EventPoll}, which reports an error on it as soon as the
+     * reader is gone.
+     *
+     * @return the file descriptor
+     */
+    public int fd() {
+      return fd;
+    }
+
+    /**
+     * Writes a header. Allocates nothing. The JVM ignores SIGPIPE, so a reader that is gone is an
+     * error and not a signal.
+     *
+     * @param header the header
+     * @return what became of it
+     */
+    public synchronized Result write(int header) {
+      if (closed) {
+        return Result.NO_READER;
+      }
+      buffer.set(ValueLayout.JAVA_INT, 0, header);
+      long result = Posix.write(fd, buffer, state);
+      if (result == 4) {
+        return Result.WRITTEN;
+      }
+      return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        closed = true;
+        Posix.close(fd);
+        arena.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.flock;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock file that tells whether its owner lives: the kernel drops the lock when the owner's
+ * process ends, however it ends.
+ *
+ * <p>It is an open file description lock (fcntl(2), F_OFD_SETLK): unlike POSIX locks it also works
+ * between endpoints of one process and is not lost when some other code of the process closes the
+ * same file; and it works across PID namespaces, where process ids mean nothing.
+ */
+public final class OwnerLock implements AutoCloseable {
+
+  private final Path path;
+  private final int fd;
+  private boolean closed;
+
+  private OwnerLock(Path path, int fd) {
+    this.path = path;
+    this.fd = fd;
+  }
+
+  /**
+   * Becomes the owner if nobody is. The file is created if it is not there.
+   *
+   * @param path the lock file
+   * @return the lock, or null if a live owner holds it, or the file went away meanwhile
+   * @throws PosixException if the file cannot be created or opened; ENOENT if its directory is not
+   *     there
+   */
+  public static @Nullable OwnerLock tryAcquire(Path path) {
+    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_NOFOLLOW(), 0600);
+    boolean keep = false;
+    try {
+      int result = lock(fd, LibC.F_OFD_SETLK(), LibC.F_WRLCK(), null);
+      if (result < 0 && result != -LibC.EAGAIN() && result != -LibC.EACCES()) {
+        throw new PosixException("fcntl(F_OFD_SETLK)", path.toString(), -result);
+      }
+      // the former owner may have unlinked the file between our open and our lock; then we hold the
+      // lock of a file without a name
+      keep = result == 0 && isSameFile(fd, path);
+      return keep ? new OwnerLock(path, fd) : null;
+    } finally {
+      if (!keep) {
+        Posix.close(fd);
+      }
+    }
+  }
+
+  /**
+   * Tells whether a lock file has a live owner.
+   *
+   * @param path the lock file
+   * @return true if it has; false if it has none or there is no such file
+   * @throws PosixException if it cannot be told, such as EACCES
+   */
+  public static boolean isHeld(Path path) {
+    int fd = Posix.tryOpen(path.toString(), LibC.O_RDWR() | LibC.O_NOFOLLOW(), 0);
+    if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR()) {
+      return false;
+    }
+    if (fd < 0) {
+      throw new PosixException("open", path.toString(), -fd);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment flock = arena.allocate(LOCK_SIZE);
+      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_WRLCK(), flock);
+      if (result < 0) {
+        throw new PosixException("fcntl(F_OFD_GETLK)", path.toString(), -result);
+      }
+      return dev.ferrule.bindings.libc.flock.l_type(flock) != LibC.F_UNLCK();
+    } finally {
+      Posix.close(fd);
+    }
+  }
+
+  /**
+   * Replaces what the lock file says about its owner, for people and for {@link Files#readString}.
+   *
+   * @param text the new content
+   * @throws IOException if the file cannot be written
+   */
+  public void write(String text) throws IOException {
+    Files.write(path, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * Gives up the lock. The file stays; whoever wants it gone removes it before. Closing twice does
+   * nothing.
+   */
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      Posix.close(fd);
+    }
+  }
+
+  private static final long LOCK_SIZE = flock.sizeof();
+
+  private static int lock(int fd, int command, int type, @Nullable MemorySegment into) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment lock = into == null ? arena.allocate(LOCK_SIZE) : into;
+      lock.fill((byte) 0); // whole file; l_pid has to be 0 for open file description locks
+      flock.l_type(lock, (short) type);
+      return Posix.fcntl(fd, command, lock);
+    }
+  }
+
+  private static boolean isSameFile(int fd, Path path) {
+    try {
+      return Files.isSameFile(Path.of("/proc/self/fd/" + fd), path);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

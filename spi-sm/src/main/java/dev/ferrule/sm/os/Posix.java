@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The C functions that the provider calls, one method each: same name, same arguments, and a {@link
+ * PosixException} where C returns -1. Functions that may well fail in normal operation return
+ * {@code -errno} instead, as the kernel does, so that no exception is made.
+ *
+ * <p>The generated bindings do not capture errno, so the handles are linked anew here, from the
+ * bindings' addresses and descriptors.
+ */
+final class Posix {
+
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final Linker.Option ERRNO_OPTION = Linker.Option.captureCallState("errno");
+  private static final StructLayout STATE = Linker.Option.captureStateLayout();
+  private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
+
+  private static final MethodHandle OPEN =
+      variadic(LibC.open.makeInvoker(JAVA_INT).descriptor(), LibC.open.address(), 2);
+  private static final MethodHandle FCNTL_POINTER =
+      variadic(LibC.fcntl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.fcntl.address(), 2);
+  private static final MethodHandle SYSCALL_3 =
+      variadic(
+          LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_INT, LibC.C_INT).descriptor(),
+          LibC.syscall.address(),
+          1);
+  private static final MethodHandle CLOSE = link(LibC.close$address(), LibC.close$descriptor());
+  private static final MethodHandle MKFIFO = link(LibC.mkfifo$address(), LibC.mkfifo$descriptor());
+  private static final MethodHandle MMAP = link(LibC.mmap$address(), LibC.mmap$descriptor());
+  private static final MethodHandle MUNMAP = link(LibC.munmap$address(), LibC.munmap$descriptor());
+  private static final MethodHandle READ = link(LibC.read$address(), LibC.read$descriptor());
+  private static final MethodHandle WRITE = link(LibC.write$address(), LibC.write$descriptor());
+  private static final MethodHandle SOCKET = link(LibC.socket$address(), LibC.socket$descriptor());
+  private static final MethodHandle BIND = link(LibC.bind$address(), LibC.bind$descriptor());
+  private static final MethodHandle SENDTO = link(LibC.sendto$address(), LibC.sendto$descriptor());
+  private static final MethodHandle RECVFROM =
+      link(LibC.recvfrom$address(), LibC.recvfrom$descriptor());
+  private static final MethodHandle EPOLL_CREATE1 =
+      link(LibC.epoll_create1$address(), LibC.epoll_create1$descriptor());
+  private static final MethodHandle EPOLL_CTL =
+      link(LibC.epoll_ctl$address(), LibC.epoll_ctl$descriptor());
+  private static final MethodHandle EPOLL_WAIT =
+      link(LibC.epoll_wait$address(), LibC.epoll_wait$descriptor());
+  private static final MethodHandle EVENTFD =
+      link(LibC.eventfd$address(), LibC.eventfd$descriptor());
+
+  private Posix() {}
+
+  /** Room for errno, for calls that must not allocate. */
+  static MemorySegment allocateState(Arena arena) {
+    return arena.allocate(STATE);
+  }
+
+  static int open(String path, int flags, int mode) {
+    int result = tryOpen(path, flags, mode);
+    if (result < 0) {
+      throw new PosixException("open", path, -result);
+    }
+    return result;
+  }
+
+  /** Like open, but returns -errno. */
+  static int tryOpen(String path, int flags, int mode) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result =
+          (int) OPEN.invokeExact(state, arena.allocateFrom(path), flags | LibC.O_CLOEXEC(), mode);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void close(int fd) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      // on Linux the descriptor is gone even when close reports an error, so there is nothing left
+      // to do about one
+      int ignored = (int) CLOSE.invokeExact(state, fd);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void mkfifo(String path, int mode) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) MKFIFO.invokeExact(state, arena.allocateFrom(path), mode);
+      check(result, state, "mkfifo", path);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** fcntl with a struct flock; returns 0 or -errno. */
+  static int fcntl(int fd, int command, MemorySegment flock) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) FCNTL_POINTER.invokeExact(state, fd, command, flock);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns 0 or the error, which this function does not leave in errno. */
+  static int posixFallocate(int fd, long offset, long length) {
+    return LibC.posix_fallocate(fd, offset, length);
+  }
+
+  static MemorySegment mmap(long length, int protection, int flags, int fd, String subject) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment result =
+          (MemorySegment)
+              MMAP.invokeExact(state, MemorySegment.NULL, length, protection, flags, fd, 0L);
+      if (result.address() == -1) {
+        throw new PosixException("mmap", subject, errno(state));
+      }
+      return result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void munmap(MemorySegment mapping, long length) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) MUNMAP.invokeExact(state, mapping, length);
+      check(result, state, "munmap", "0x" + Long.toHexString(mapping.address()));
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the number of bytes read, or -errno. */
+  static long read(int fd, MemorySegment buffer, MemorySegment state) {
+    try {
+      long result = (long) READ.invokeExact(state, fd, buffer, buffer.byteSize());
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the number of bytes written, or -errno. */
+  static long write(int fd, MemorySegment buffer, MemorySegment state) {
+    try {
+      long result = (long) WRITE.invokeExact(state, fd, buffer, buffer.byteSize());
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static int socket(int domain, int type) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) SOCKET.invokeExact(state, domain, type, 0);
+      return check(result, state, "socket", "AF_UNIX");
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void bind(int fd, MemorySegment address, int length, String subject) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) BIND.invokeExact(state, fd, address, length);
+      check(result, state, "bind", subject);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the number of bytes sent, or -errno. */
+  static long sendto(
+      int fd, MemorySegment message, int flags, MemorySegment address, int addressLength) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result =
+          (long)
+              SENDTO.invokeExact(
+                  state, fd, message, message.byteSize(), flags, address, addressLength);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the number of bytes received, or -errno. */
+  static long recvfrom(
+      int fd, MemorySegment buffer, int flags, MemorySegment address, MemorySegment addressLength) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result =
+          (long)
+              RECVFROM.invokeExact(
+                  state, fd, buffer, buffer.byteSize(), flags, address, addressLength);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static int epollCreate() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) EPOLL_CREATE1.invokeExact(state, LibC.EPOLL_CLOEXEC());
+      return check(result, state, "epoll_create1", "");
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void epollCtl(int epoll, int operation, int fd, MemorySegment event) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) EPOLL_CTL.invokeExact(state, epoll, operation, fd, event);
+      check(result, state, "epoll_ctl", "fd " + fd);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the number of events, or -errno. */
+  static int epollWait(
+      int epoll, MemorySegment events, int maxEvents, int timeoutMs, MemorySegment state) {
+    try {
+      int result = (int) EPOLL_WAIT.invokeExact(state, epoll, events, maxEvents, timeoutMs);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static int eventfd() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) EVENTFD.invokeExact(state, 0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
+      return check(result, state, "eventfd", "");
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** syscall with three int arguments; returns its result or -errno. */
+  static long syscall(long number, int first, int second, int third) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result = (long) SYSCALL_3.invokeExact(state, number, first, second, third);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  private static int check(int result, MemorySegment state, String function, String subject) {
+    if (result < 0) {
+      throw new PosixException(function, subject, errno(state));
+    }
+    return result;
+  }
+
+  private static int errno(MemorySegment state) {
+    return (int) ERRNO.get(state, 0L);
+  }
+
+  private static MethodHandle link(MemorySegment address, FunctionDescriptor descriptor) {
+    return LINKER.downcallHandle(address, descriptor, ERRNO_OPTION);
+  }
+
+  private static MethodHandle variadic(
+      FunctionDescriptor descriptor, MemorySegment address, int fixedArguments) {
+    return LINKER.downcallHandle(
+        address, descriptor, ERRNO_OPTION, Linker.Option.firstVariadicArg(fixedArguments));
+  }
+
+  private static RuntimeException unexpected(Throwable e) {
+    if (e instanceof RuntimeException runtime) {
+      return runtime;
+    }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    throw new AssertionError("a downcall cannot throw a checked exception", e);
+  }
+}

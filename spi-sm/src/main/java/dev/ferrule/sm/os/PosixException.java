@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+
+/** A C function failed. Names the function, what it was applied to, and errno with its text. */
+public final class PosixException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final int errno;
+
+  PosixException(String function, String subject, int errno) {
+    super(function + "(" + subject + "): " + text(errno) + " (errno " + errno + ")");
+    this.errno = errno;
+  }
+
+  /**
+   * Returns why the function failed.
+   *
+   * @return the errno value
+   */
+  public int errno() {
+    return errno;
+  }
+
+  /**
+   * Tells whether errno is one of the given values.
+   *
+   * @param candidates errno values
+   * @return whether one of them is this one's
+   */
+  public boolean is(int... candidates) {
+    for (int candidate : candidates) {
+      if (candidate == errno) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String text(int errno) {
+    return LibC.strerror(errno).reinterpret(256).getString(0);
+  }
+}

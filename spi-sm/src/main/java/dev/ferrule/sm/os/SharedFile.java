@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/** Files that two processes map. */
+public final class SharedFile {
+
+  private SharedFile() {}
+
+  /**
+   * Creates a file and maps it. All of its space is reserved now: a file system that is full is an
+   * ENOSPC here and not a SIGBUS on some later access.
+   *
+   * @param path the file, which must not exist
+   * @param size its size in bytes
+   * @param arena unmaps it when closed
+   * @return the mapping, zeroed
+   * @throws PosixException if it cannot be created, reserved or mapped; then no file is left
+   */
+  public static MemorySegment create(Path path, long size, Arena arena) {
+    int fd =
+        Posix.open(
+            path.toString(),
+            LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_EXCL() | LibC.O_NOFOLLOW(),
+            0600);
+    boolean done = false;
+    try {
+      int error = Posix.posixFallocate(fd, 0, size);
+      if (error != 0) {
+        throw new PosixException("posix_fallocate", path + ", " + size + " bytes", error);
+      }
+      MemorySegment mapping = map(fd, path, size, arena);
+      done = true;
+      return mapping;
+    } finally {
+      Posix.close(fd);
+      if (!done) {
+        LibC.unlink(Arena.ofAuto().allocateFrom(path.toString()));
+      }
+    }
+  }
+
+  /**
+   * Maps the beginning of a file that another process created.
+   *
+   * @param path the file
+   * @param size how much to map, in bytes
+   * @param arena unmaps it when closed
+   * @return the mapping
+   * @throws PosixException if there is no such file, it may not be opened, or is not a regular
+   *     file; EINVAL if it is smaller
+   */
+  public static MemorySegment attach(Path path, long size, Arena arena) {
+    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NOFOLLOW() | LibC.O_NONBLOCK(), 0);
+    try {
+      // the end of the mapping has to be inside the file: touching a page beyond it would be a
+      // SIGBUS
+      if (Path.of("/proc/self/fd/" + fd).toFile().length() < size) {
+        throw new PosixException("attach", path + ", " + size + " bytes", LibC.EINVAL());
+      }
+      return map(fd, path, size, arena);
+    } finally {
+      Posix.close(fd);
+    }
+  }
+
+  private static MemorySegment map(int fd, Path path, long size, Arena arena) {
+    // populated now, so that the first messages do not pay for page faults
+    MemorySegment address =
+        Posix.mmap(
+            size,
+            LibC.PROT_READ() | LibC.PROT_WRITE(),
+            LibC.MAP_SHARED() | LibC.MAP_POPULATE(),
+            fd,
+            path.toString());
+    return address.reinterpret(size, arena, mapping -> Posix.munmap(mapping, size));
+  }
+}

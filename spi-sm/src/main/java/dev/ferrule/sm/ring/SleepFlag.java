@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import static dev.ferrule.sm.ring.RingLayout.INT;
+
+import dev.ferrule.sm.os.Membarrier;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The flag by which one side says that it sleeps, and the other finds out after it has published
+ * something.
+ *
+ * <p>It is the classic pair: the sleeper stores the flag and then looks at the ring, the waker
+ * stores to the ring and then looks at the flag; each store must be ordered before the load behind
+ * it, or both miss each other and the sleeper sleeps for ever. That takes a store-load fence on
+ * both sides, or, as sleeping is rare and waking is asked for at every message, a membarrier on the
+ * sleeper's.
+ */
+final class SleepFlag {
+
+  private SleepFlag() {}
+
+  static void arm(MemorySegment ring, long offset, boolean fences) {
+    INT.setOpaque(ring, offset, 1);
+    if (fences) {
+      VarHandle.fullFence();
+    } else {
+      Membarrier.global();
+    }
+  }
+
+  static void disarm(MemorySegment ring, long offset) {
+    INT.setOpaque(ring, offset, 0);
+  }
+
+  /** Whether the other side sleeps; true only once for each time that it went to sleep. */
+  static boolean wake(MemorySegment ring, long offset, boolean fences) {
+    if (fences) {
+      VarHandle.fullFence();
+    } else {
+      // costs no instruction on x86; keeps the compiler from moving the load up before the store
+      VarHandle.releaseFence();
+    }
+    return (int) INT.getOpaque(ring, offset) != 0 && (int) INT.getAndSet(ring, offset, 0) != 0;
+  }
+}
