@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** The {@code ferrule} command. */
-@SuppressWarnings("requires-automatic") // HdrHistogram and XChart are not modules of their own yet.
+@SuppressWarnings("requires-automatic") // HdrHistogram and XChart have no module descriptor
 module dev.ferrule.tools {
+  requires com.google.gson;
   requires dev.ferrule;
   requires dev.ferrule.bindings;
-  requires com.google.gson;
   requires HdrHistogram;
   requires info.picocli;
+  requires java.management;
   requires me.tongfei.progressbar;
+  requires static org.jspecify;
   requires xchart;
+
+  opens dev.ferrule.tools to
+      info.picocli;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.tools.doctor.CmaProbe;
+import dev.ferrule.tools.support.ExitCode;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** What {@code doctor} runs in a process of its own. */
+@Command(name = "cma-probe", hidden = true)
+final class CmaProbeCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(index = "0", paramLabel = "PID")
+  private int pid;
+
+  @Parameters(index = "1", paramLabel = "ADDRESS")
+  private long address;
+
+  @Override
+  public Integer call() {
+    spec.commandLine().getOut().println(CmaProbe.read(pid, address));
+    return ExitCode.OK;
+  }
+}

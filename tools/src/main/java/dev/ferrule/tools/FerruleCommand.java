@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The command itself, which only groups the others. */
+@Command(
+    name = "ferrule",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    description = {
+      "Messages between processes and hosts at the speed of the memory or the network card.",
+      ""
+    },
+    commandListHeading = "%nCommands:%n",
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule doctor                        what works on this machine, and how to mend the"
+          + " rest",
+      "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
+      "  ferrule send sm:///tmp/app original",
+      "  ferrule latency --floor               how fast it is here",
+      "",
+      "'ferrule COMMAND --help' tells more."
+    },
+    subcommands = {
+      ProvidersCommand.class,
+      DoctorCommand.class,
+      ListenCommand.class,
+      SendCommand.class,
+      LatencyCommand.class,
+      BandwidthCommand.class,
+      ServeCommand.class,
+      CmaProbeCommand.class
+    })
+final class FerruleCommand implements Runnable {
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--verbose",
+      scope = ScopeType.INHERIT,
+      description = "Show the stack trace of a failure.")
+  boolean verbose;
+
+  @Override
+  public void run() {
+    CommandLine commandLine = spec.commandLine();
+    throw new ParameterException(
+        commandLine, "say what to do: " + String.join(", ", visible(commandLine)));
+  }
+
+  private static Iterable<String> visible(CommandLine commandLine) {
+    return commandLine.getSubcommands().entrySet().stream()
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
+        .map(java.util.Map.Entry::getKey)
+        .toList();
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.tools.bench.CallBench;
+import dev.ferrule.tools.bench.LatencyBench;
+import dev.ferrule.tools.support.ExitCode;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures how long a message takes. */
+@Command(
+    name = "latency",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Measures how long a message takes from one process to another: half of the time until its"
+          + " echo is back, in nanoseconds. Each echo is checked.",
+      "The clock is read once per round trip, while the message is on its way, so that reading it"
+          + " is not part of what is measured.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule latency --floor         over shared memory, next to the bare cache line",
+      "  ferrule latency --wait block    when the peer has to be woken up for each message",
+      "  ferrule latency --calls         what send, receive and free cost by themselves",
+      "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",
+      "",
+      "Between hosts:",
+      "  ferrule serve sendrecv://10.0.0.2:7471      over there, and here:",
+      "  ferrule latency sendrecv://10.0.0.2:7471"
+    })
+final class LatencyCommand implements Callable<Integer> {
+
+  private static final List<Integer> DEFAULT_SIZES = List.of(8, 64, 128, 1 << 10, 4 << 10);
+  private static final List<Integer> DEFAULT_CALL_SIZES = List.of(2 << 10);
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private MeasureOptions measure = new MeasureOptions();
+
+  @Option(
+      names = "--size",
+      split = ",",
+      paramLabel = "N",
+      converter = Values.Size.class,
+      description =
+          "The sizes of the messages in bytes, such as 8,64,4KiB. Default: 8,64,128,1KiB,4KiB; with"
+              + " --calls 2KiB.")
+  private @Nullable List<Integer> sizes;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "20",
+      description =
+          "How many rounds to spread the messages over; the sizes take turns. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--calls",
+      description =
+          "Time the send, receive and free calls one by one instead, and the clock itself, which"
+              + " each of these times includes.")
+  private boolean calls;
+
+  @Override
+  public Integer call() {
+    List<Integer> chosen = sizes != null ? sizes : calls ? DEFAULT_CALL_SIZES : DEFAULT_SIZES;
+    measure.measure(
+        spec.commandLine(),
+        chosen,
+        rounds,
+        (client, subject, plan) ->
+            calls
+                ? new CallBench(client, subject, plan).run()
+                : new LatencyBench(client, subject, plan).run());
+    return ExitCode.OK;
+  }
+}

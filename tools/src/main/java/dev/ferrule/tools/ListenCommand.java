@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.tools.stream.StreamReceiver;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Writes a stream that arrives to standard output. */
+@Command(
+    name = "listen",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Waits for 'ferrule send' and writes what it sends to standard output, byte for byte. Ends"
+          + " with 0 only if the stream was complete.",
+      "The address to send to, complete with what the system chose, is written to standard error.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule listen sm:///tmp/app > copy",
+      "  ferrule listen sm:///tmp/app | sha256sum"
+    })
+final class ListenCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "URI", description = "Where to listen, such as sm:///tmp/app.")
+  private String address = "";
+
+  @Option(
+      names = "--keep",
+      description =
+          "Write one stream after the other until a signal ends this, instead of one. A stream that"
+              + " breaks off is reported, and the next one is awaited.")
+  private boolean keep;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      converter = Values.Time.class,
+      description = "How long to wait for a sender, such as 30s. Default: for ever.")
+  private @Nullable Duration timeout;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Do not write the address to standard error.")
+  private boolean quiet;
+
+  @Mixin private EndpointOptions options = new EndpointOptions();
+
+  @Override
+  public Integer call() {
+    URI uri = Endpoint.parse(address);
+    try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, options.builder().build()))) {
+      PrintWriter err = spec.commandLine().getErr();
+      if (!quiet) {
+        err.println("listening on " + listener.get().uri());
+      }
+      boolean again = true;
+      while (again) {
+        again = !receiveStream(listener.get(), err) || keep;
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  /** Receives a stream; false if the client was no sender. */
+  private boolean receiveStream(Listener listener, PrintWriter err) {
+    ConnectionRequest request =
+        timeout == null ? listener.nextRequest() : listener.nextRequest(timeout);
+    Optional<Connection> accepted =
+        Handshake.STREAM.accept(request, problem -> err.println("ferrule: " + problem));
+    if (accepted.isEmpty()) {
+      return false;
+    }
+    try (Guarded<Connection> connection = Guarded.of(accepted.get())) {
+      writeStream(connection.get());
+    } catch (FerruleException | ToolException e) {
+      if (!keep || ExitCode.of(e) == ExitCode.FAILED) {
+        throw e; // with standard output gone there is nothing to keep on for
+      }
+      err.println("ferrule: " + e.getMessage());
+    }
+    return true;
+  }
+
+  private void writeStream(Connection connection) {
+    // A signal closes the channel before the connection, which ends a write that blocks before the
+    // memory it writes from goes.
+    Guarded<FileChannel> output = Guarded.of(new FileOutputStream(FileDescriptor.out).getChannel());
+    try {
+      new StreamReceiver(connection).receive(output.get());
+    } finally {
+      output.release(); // standard output stays open for the next stream
+    }
+    awaitClose(connection);
+  }
+
+  /** Lets the sender close first: it does so as soon as it has our confirmation. */
+  private static void awaitClose(Connection connection) {
+    try {
+      connection.receiver().receive(Duration.ofSeconds(2)).close();
+    } catch (ConnectionClosedException
+        | dev.ferrule.OperationTimeoutException
+        | dev.ferrule.PeerLostException e) {
+      // the stream is complete, however the sender goes
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.ferrule.Availability;
+import dev.ferrule.Ferrule;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.ToolException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Lists the transports with their options. */
+@Command(
+    name = "providers",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Lists the transports that are installed, whether each can work on this machine, and the"
+          + " options of its connections.",
+      ""
+    },
+    footer = {"", "Example: ferrule providers --json | jq -r '.[] | select(.available) | .scheme'"})
+final class ProvidersCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--json", description = "Write JSON.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    List<ConnectionProvider> providers = Ferrule.providers();
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.print(toJson(providers));
+      return ExitCode.OK;
+    }
+    if (providers.isEmpty()) {
+      throw new ToolException(
+          ExitCode.NO_PROVIDER,
+          "there are no providers on the class path or module path; add one, such as"
+              + " dev.ferrule:ferrule-spi-sm");
+    }
+    providers.forEach(provider -> print(out, provider));
+    return ExitCode.OK;
+  }
+
+  private static void print(PrintWriter out, ConnectionProvider provider) {
+    Availability availability = provider.availability();
+    out.println(provider.scheme() + " - " + provider.description());
+    out.println(
+        "  "
+            + (availability.available()
+                ? "works here"
+                : "does not work here: " + availability.reason()));
+    if (!availability.available()) {
+      out.println("  to mend that: " + availability.remedy());
+    }
+    out.println("  address: " + provider.exampleAddress());
+    out.println("  options:");
+    for (dev.ferrule.Option<?> option : provider.options()) {
+      out.println("    " + option.name() + "=" + option.defaultText());
+      out.println("        " + option.description() + "; " + option.syntax());
+    }
+    out.println();
+  }
+
+  private static String toJson(List<ConnectionProvider> providers) {
+    JsonArray array = new JsonArray();
+    for (ConnectionProvider provider : providers) {
+      Availability availability = provider.availability();
+      JsonObject object = new JsonObject();
+      object.addProperty("scheme", provider.scheme());
+      object.addProperty("description", provider.description());
+      object.addProperty("example", provider.exampleAddress());
+      object.addProperty("available", availability.available());
+      if (!availability.available()) {
+        object.addProperty("reason", availability.reason());
+        object.addProperty("remedy", availability.remedy());
+      }
+      JsonArray options = new JsonArray();
+      for (dev.ferrule.Option<?> option : provider.options()) {
+        JsonObject entry = new JsonObject();
+        entry.addProperty("name", option.name());
+        entry.addProperty("default", option.defaultText());
+        entry.addProperty("syntax", option.syntax());
+        entry.addProperty("description", option.description());
+        options.add(entry);
+      }
+      object.add("options", options);
+      array.add(object);
+    }
+    return Json.format(array);
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.tools.stream.Progress;
+import dev.ferrule.tools.stream.StreamSender;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Sends a file, or standard input, as a stream. */
+@Command(
+    name = "send",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Sends a file, or standard input, to 'ferrule listen'. Ends with 0 only after the listener"
+          + " has written all of it.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule send sm:///tmp/app file",
+      "  tar c folder | ferrule send --retry 10s sm:///tmp/app"
+    })
+final class SendCommand implements Callable<Integer> {
+
+  private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
+
+  @Parameters(
+      index = "0",
+      paramLabel = "URI",
+      description = "Where 'ferrule listen' listens, such as sm:///tmp/app.")
+  private String address = "";
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "FILE",
+      description = "The file; without one, or for -, standard input.")
+  private @Nullable Path file;
+
+  @Option(
+      names = "--connect-timeout",
+      paramLabel = "TIME",
+      converter = Values.Time.class,
+      description = "How long a listener may take to answer, such as 10s. Default: 5s.")
+  private @Nullable Duration connectTimeout;
+
+  @Option(
+      names = "--retry",
+      paramLabel = "TIME",
+      converter = Values.Time.class,
+      defaultValue = "0",
+      description =
+          "How long to try again while nobody listens yet, such as 10s. Default: not at all.")
+  private Duration retry = Duration.ZERO;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Show no progress, even on a terminal.")
+  private boolean quiet;
+
+  @Mixin private EndpointOptions options = new EndpointOptions();
+
+  @Override
+  public Integer call() {
+    URI uri = Endpoint.parse(address);
+    ConnectionOptions.Builder builder = options.builder();
+    if (connectTimeout != null) {
+      builder.connectTimeout(connectTimeout);
+    }
+    try (FileChannel source = open()) {
+      // A signal closes in the reverse order, so a read that blocks has ended before the memory it
+      // reads into goes.
+      try (Guarded<Connection> connection = Guarded.of(connect(uri, builder.build()));
+          Guarded<FileChannel> input = Guarded.of(source);
+          Progress progress = quiet ? Progress.none() : Progress.onTerminal("send", size(source))) {
+        new StreamSender(connection.get(), progress::advance).send(input.get());
+      }
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.FAILED, "cannot close what was sent: " + e.getMessage(), e);
+    }
+    return ExitCode.OK;
+  }
+
+  private FileChannel open() {
+    if (file == null || file.toString().equals("-")) {
+      return new FileInputStream(FileDescriptor.in).getChannel();
+    }
+    if (Files.isDirectory(file)) {
+      throw new ToolException(
+          ExitCode.FAILED, file + " is a directory; send an archive of it, for example with tar");
+    }
+    try {
+      return FileChannel.open(file, StandardOpenOption.READ);
+    } catch (NoSuchFileException e) {
+      throw new ToolException(ExitCode.FAILED, "there is no file " + file, e);
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.FAILED, "cannot read " + file + ": " + e, e);
+    }
+  }
+
+  private static OptionalLong size(FileChannel source) {
+    try {
+      long size = source.size();
+      return size > 0 ? OptionalLong.of(size) : OptionalLong.empty(); // a pipe says 0
+    } catch (IOException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  private Connection connect(URI uri, ConnectionOptions connectionOptions) {
+    long end = System.nanoTime() + retry.toNanos();
+    while (true) {
+      try {
+        return Handshake.STREAM.connect(uri, connectionOptions);
+      } catch (ConnectionRefusedException e) {
+        if (System.nanoTime() - end >= 0) {
+          throw e;
+        }
+        pause(e);
+      }
+    }
+  }
+
+  private static void pause(ConnectionRefusedException refusal) {
+    try {
+      Thread.sleep(RETRY_PAUSE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw refusal;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.bench.BenchServer;
+import dev.ferrule.tools.bench.FreshAddress;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The other side of the measurements. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    description = {
+      "The other side of 'ferrule latency URI' and 'ferrule bandwidth URI', on another host or in"
+          + " another shell. Serves any number of them until a signal ends it.",
+      "The address to measure, complete with what the system chose, is written to standard output,"
+          + " in one line.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule serve sm:///tmp/bench               in one shell, and in another:",
+      "  ferrule latency sm:///tmp/bench --size 64,4KiB",
+      "",
+      "Messages of more than 1 MiB have to be allowed here:",
+      "  ferrule serve sm:///tmp/bench --option maxMessage=64MiB"
+    })
+final class ServeCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "URI", description = "Where to listen, such as sm:///tmp/bench.")
+  private String address = "";
+
+  @Mixin private WaitOptions waitOptions = new WaitOptions();
+
+  @Mixin private EndpointOptions endpointOptions = new EndpointOptions();
+
+  @Option(
+      names = "--child",
+      hidden = true,
+      description = "End when standard input ends, that is with the parent process.")
+  private boolean child;
+
+  @Option(
+      names = "--child-directory",
+      hidden = true,
+      description = "A directory to remove in the end.")
+  private @Nullable Path childDirectory;
+
+  @Override
+  public Integer call() {
+    URI uri = Endpoint.parse(address);
+    PrintWriter err = spec.commandLine().getErr();
+    ConnectionOptions.Builder builder = endpointOptions.builder();
+    waitOptions.addTo(builder);
+    Endpoint endpoint = new Endpoint(uri, builder.build());
+    Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
+    try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, endpoint.options()))) {
+      if (child) {
+        endWithParent();
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      out.println(listener.get().uri());
+      out.flush();
+      WaitStrategy wait = endpoint.waitStrategy();
+      new BenchServer(
+              listener.get(),
+              wait,
+              waitOptions.pinning(wait),
+              problem -> err.println("ferrule: " + problem))
+          .run();
+    } finally {
+      directory.close();
+    }
+    return ExitCode.OK;
+  }
+
+  private void removeDirectory() {
+    if (childDirectory != null) {
+      FreshAddress.remove(childDirectory);
+    }
+  }
+
+  private static void endWithParent() {
+    Thread watcher =
+        new Thread(
+            () -> {
+              try {
+                while (System.in.read() >= 0) {
+                  // the parent has nothing to say
+                }
+              } catch (IOException e) {
+                // as good as the end
+              }
+              System.exit(ExitCode.OK);
+            },
+            "ferrule-parent-watch");
+    watcher.setDaemon(true);
+    watcher.start();
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The driving side of the measurements: a connection to a {@link BenchServer}. Belongs to one
+ * thread at a time.
+ */
+public final class BenchClient implements AutoCloseable {
+
+  private static final int PAGE_BYTES = 4096;
+
+  private final Connection connection;
+  private final WaitStrategy waitStrategy;
+  private @Nullable CacheLine floor;
+
+  /**
+   * Creates a client.
+   *
+   * @param connection a connection to a server, which stays the caller's to close
+   * @param waitStrategy how the connection waits
+   */
+  public BenchClient(Connection connection, WaitStrategy waitStrategy) {
+    this.connection = connection;
+    this.waitStrategy = waitStrategy;
+  }
+
+  Sender sender() {
+    return connection.sender();
+  }
+
+  Receiver receiver() {
+    return connection.receiver();
+  }
+
+  boolean spins() {
+    return waitStrategy == WaitStrategy.SPIN;
+  }
+
+  void start(Round round) {
+    round.send(connection.sender());
+  }
+
+  RoundReply awaitReply() {
+    try (ReceiveRegion message = connection.receiver().receive()) {
+      return RoundReply.read(message);
+    }
+  }
+
+  ToolException corrupt(String what) {
+    return new ToolException(
+        ExitCode.CONNECTION_LOST,
+        connection.uri() + ": " + what + "; the measurement is worthless and was ended");
+  }
+
+  /**
+   * Shares a cache line with the server, for {@link #bounce}.
+   *
+   * @return false if the server cannot map it, because it runs on another host
+   */
+  public boolean openFloor() {
+    try {
+      Path file = Files.createTempFile(FreshAddress.sharedDirectory(), "ferrule-floor-", "");
+      try {
+        try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
+          whole.setLength(PAGE_BYTES);
+        }
+        CacheLine line = new CacheLine(file, () -> Session.requireOpen(connection));
+        start(new Round(Round.Kind.OPEN_FLOOR, 0, 0, false, file.toString()));
+        if (!awaitReply().done()) {
+          line.close();
+          return false;
+        }
+        floor = line;
+        return true;
+      } finally {
+        Files.delete(file); // both sides have it mapped
+      }
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED, "cannot make a file for the floor: " + e.getMessage(), e);
+    }
+  }
+
+  boolean hasFloor() {
+    return floor != null;
+  }
+
+  /** Bounces the bare cache line; see {@link CacheLine#bounce}. */
+  void bounce(long[] periods, int count) {
+    CacheLine line = floor;
+    if (line == null) {
+      throw new IllegalStateException("no floor was opened");
+    }
+    start(Round.of(Round.Kind.FLOOR, count + 1L, 0));
+    line.bounce(periods, count);
+  }
+
+  @Override
+  public void close() {
+    if (floor != null) {
+      floor.close();
+      floor = null;
+    }
+  }
+}

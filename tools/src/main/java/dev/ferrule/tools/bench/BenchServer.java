@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Listener;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Handshake;
+import java.util.BitSet;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** The other side of the measurements: any number of clients, each with a thread of its own. */
+public final class BenchServer {
+
+  private final Listener listener;
+  private final WaitStrategy waitStrategy;
+  private final Pinning pinning;
+  private final Consumer<String> problems;
+  private final BitSet busySlots = new BitSet(); // guarded by itself
+
+  /**
+   * Creates a server.
+   *
+   * @param listener where the clients come from
+   * @param waitStrategy how the listener's connections wait
+   * @param pinning which processors the threads may stay on
+   * @param problems is told in one line what goes wrong with a client; the others are served on
+   */
+  public BenchServer(
+      Listener listener, WaitStrategy waitStrategy, Pinning pinning, Consumer<String> problems) {
+    this.listener = listener;
+    this.waitStrategy = waitStrategy;
+    this.pinning = pinning;
+    this.problems = problems;
+  }
+
+  /** Serves clients until the listener is closed. */
+  public void run() {
+    while (true) {
+      ConnectionRequest request;
+      try {
+        request = listener.nextRequest();
+      } catch (ConnectionClosedException e) {
+        return;
+      }
+      try {
+        Optional<Connection> connection = Handshake.BENCHMARK.accept(request, problems);
+        connection.ifPresent(this::serve);
+      } catch (ResourceExhaustedException e) {
+        problems.accept(e.getMessage());
+      }
+    }
+  }
+
+  private void serve(Connection connection) {
+    int slot;
+    synchronized (busySlots) {
+      slot = busySlots.nextClearBit(0);
+      busySlots.set(slot);
+    }
+    Thread thread =
+        new Thread(
+            () -> {
+              try (Guarded<Connection> guarded = Guarded.of(connection);
+                  Session session = new Session(guarded.get(), waitStrategy)) {
+                Pinning.apply(pinning.server(slot), problems);
+                session.run();
+              } catch (RuntimeException e) {
+                if (!Guarded.exiting()) {
+                  problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
+                }
+              } finally {
+                synchronized (busySlots) {
+                  busySlots.clear(slot);
+                }
+              }
+            },
+            "ferrule-serve-" + slot);
+    thread.setDaemon(true);
+    thread.start();
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * One cache line in a file that two processes have mapped, bounced between two of their threads:
+ * the floor under every latency over shared memory. One side writes odd numbers, the other answers
+ * each with the next even one.
+ */
+final class CacheLine implements AutoCloseable {
+
+  private static final VarHandle VALUE = ValueLayout.JAVA_LONG.varHandle();
+
+  /** Mapped memory starts at a page, so this is one line by itself. */
+  private static final long BYTES = 64;
+
+  /**
+   * How often to look at a line that does not change before asking whether the peer still lives:
+   * some milliseconds.
+   */
+  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment line;
+  private final Runnable peerCheck;
+
+  /**
+   * Maps a file.
+   *
+   * @param file the file, created by one of the two sides
+   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   */
+  CacheLine(Path file, Runnable peerCheck) throws IOException {
+    this.peerCheck = peerCheck;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      line = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
+    } catch (IOException | RuntimeException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Bounces the line; the peer must {@link #answer} as often.
+   *
+   * @param periods is filled with the time of each bounce there and back, in nanoseconds
+   * @param count how many to time; one more is made, which starts the clock
+   */
+  void bounce(long[] periods, int count) {
+    MemorySegment memory = line;
+    long value = (long) VALUE.getAcquire(memory, 0L);
+    long before = 0;
+    for (int i = -1; i < count; i++) {
+      VALUE.setRelease(memory, 0L, value + 1);
+      // The clock is read while the line is on its way, as in PingPong: its cost does not count.
+      long now = System.nanoTime();
+      if (i >= 0) {
+        periods[i] = now - before;
+      }
+      before = now;
+      value += 2;
+      await(memory, value);
+    }
+  }
+
+  /**
+   * Answers bounces.
+   *
+   * @param count how many
+   */
+  void answer(long count) {
+    MemorySegment memory = line;
+    // The first may have come already, so the number to wait for follows from whether the last was
+    // an answer (even).
+    long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
+    for (long i = 0; i < count; i++) {
+      await(memory, value);
+      VALUE.setRelease(memory, 0L, value + 1);
+      value += 2;
+    }
+  }
+
+  private void await(MemorySegment memory, long value) {
+    int looks = 0;
+    while ((long) VALUE.getAcquire(memory, 0L) != value) {
+      if (++looks == LOOKS_BEFORE_CHECK) {
+        looks = 0;
+        peerCheck.run();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

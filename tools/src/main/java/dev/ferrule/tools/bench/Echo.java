@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.Connection;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+
+/** Sends each message back from where it lies. */
+final class Echo implements MessageHandler {
+
+  private final Sender sender;
+  private final Receiver receiver;
+
+  Echo(Connection connection) {
+    sender = connection.sender();
+    receiver = connection.receiver();
+  }
+
+  /** Answers messages, spinning for each. */
+  void spin(long count) {
+    for (long left = count; left > 0; ) {
+      left -= receiver.poll(this, 1);
+    }
+  }
+
+  /** Answers messages, waiting for each in the connection's own way. */
+  void await(long count) {
+    for (long left = count; left > 0; left--) {
+      ReceiveRegion message = receiver.receive();
+      sender.send(message.buffer(), message.offset(), message.length());
+      receiver.free(message);
+    }
+  }
+
+  @Override
+  public void onMessage(MemorySegment buffer, long offset, int length) {
+    sender.send(buffer, offset, length);
+  }
+}

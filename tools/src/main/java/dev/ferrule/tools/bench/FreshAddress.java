@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address that nobody else uses, of any provider: a directory of its own in shared memory, or a
+ * port that the system picks. Closing it removes the directory.
+ */
+public final class FreshAddress implements AutoCloseable {
+
+  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+  private static final String DEFAULT_HOST = "127.0.0.1";
+
+  private final URI uri;
+  private final @Nullable Path directory;
+
+  private FreshAddress(URI uri, @Nullable Path directory) {
+    this.uri = uri;
+    this.directory = directory;
+  }
+
+  /**
+   * Makes an address. What a provider's addresses look like follows from its example.
+   *
+   * @param provider the provider
+   * @param host the host or address to listen on, for providers that have one; empty picks one
+   * @return the address
+   */
+  public static FreshAddress of(ConnectionProvider provider, Optional<String> host) {
+    URI example = URI.create(provider.exampleAddress());
+    if (example.getRawAuthority() != null) {
+      String where = host.or(RdmaHost::address).orElse(DEFAULT_HOST);
+      String bracketed =
+          where.indexOf(':') >= 0 && !where.startsWith("[") ? "[" + where + "]" : where;
+      return new FreshAddress(URI.create(provider.scheme() + "://" + bracketed + ":0"), null);
+    }
+    try {
+      Path directory = Files.createTempDirectory(sharedDirectory(), "ferrule-");
+      return new FreshAddress(
+          URI.create(provider.scheme() + "://" + directory.toUri().getRawPath()), directory);
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.NO_RESOURCE,
+          "cannot make a directory in " + sharedDirectory() + ": " + e.getMessage(),
+          e);
+    }
+  }
+
+  /**
+   * Returns the best place for files that processes share: memory, where the system has that.
+   *
+   * @return a directory that can be written to
+   */
+  static Path sharedDirectory() {
+    return Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
+        ? SHARED_MEMORY
+        : Path.of(System.getProperty("java.io.tmpdir"));
+  }
+
+  /**
+   * Returns the address.
+   *
+   * @return a URI without options
+   */
+  public URI uri() {
+    return uri;
+  }
+
+  /**
+   * Returns the directory that closing this removes.
+   *
+   * @return the directory; empty if the address has none
+   */
+  public Optional<Path> directory() {
+    return Optional.ofNullable(directory);
+  }
+
+  @Override
+  public void close() {
+    directory().ifPresent(FreshAddress::remove);
+  }
+
+  /**
+   * Removes a directory with all that is in it. What somebody else removes at the same time is no
+   * failure.
+   *
+   * @param directory the directory
+   */
+  public static void remove(Path directory) {
+    try {
+      Files.walkFileTree(
+          directory,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                throws IOException {
+              Files.deleteIfExists(file);
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure)
+                throws IOException {
+              if (failure instanceof NoSuchFileException) {
+                return FileVisitResult.CONTINUE;
+              }
+              throw failure;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
+                throws IOException {
+              Files.deleteIfExists(visited);
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED, "cannot remove " + directory + ": " + e.getMessage(), e);
+    }
+  }
+}

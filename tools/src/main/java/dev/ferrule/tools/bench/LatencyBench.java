@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Half the round trip of messages of several sizes. The rounds of all sizes, and those of the bare
+ * cache line, take turns, so that whatever else the machine does hits all of them alike.
+ */
+public final class LatencyBench {
+
+  private static final int FLOOR_BOUNCES = 20_000;
+  private static final long DEFAULT_NANOS_PER_SIZE = 1_000_000_000;
+  private static final long MIN_DEFAULT_MESSAGES = 1_000;
+  private static final long MAX_DEFAULT_MESSAGES = 1_000_000;
+  private static final long MESSAGES_WITHOUT_WARMUP = 10_000;
+  private static final double WAYS = 2;
+
+  private final BenchClient client;
+  private final Subject subject;
+  private final Plan plan;
+
+  /**
+   * Creates a benchmark.
+   *
+   * @param client the connection to measure; if it has a floor, that is measured too
+   * @param subject what to label the results with
+   * @param plan what to measure
+   */
+  public LatencyBench(BenchClient client, Subject subject, Plan plan) {
+    this.client = client;
+    this.subject = subject;
+    this.plan = plan;
+  }
+
+  /** One size's measurement, as it grows round by round. */
+  private final class Series {
+    private final PingPong pingPong;
+    private final int size;
+    private final Histogram roundTrips = LatencySummary.newHistogram();
+    private final List<Double> floors = new ArrayList<>();
+    private final List<Double> ratios = new ArrayList<>();
+    private long[] periods = {};
+    private long messages;
+
+    private Series(Arena arena, int size) {
+      this.size = size;
+      pingPong = new PingPong(client, arena, size);
+    }
+
+    private void warmUp(boolean first) {
+      double nanos =
+          plan.warmUp(
+              first,
+              count -> {
+                reserve(count);
+                pingPong.round(periods, count);
+              });
+      long fitting = nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (DEFAULT_NANOS_PER_SIZE / nanos);
+      messages =
+          plan.messages().orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
+    }
+
+    private void reserve(int count) {
+      if (periods.length < count) {
+        periods = new long[count];
+      }
+    }
+
+    private void round(int index) {
+      int count =
+          Math.toIntExact(
+              messages * (index + 1) / plan.rounds() - messages * index / plan.rounds());
+      if (count == 0) {
+        return;
+      }
+      reserve(Math.max(count, FLOOR_BOUNCES));
+      double floor = 0;
+      if (client.hasFloor()) {
+        client.bounce(periods, FLOOR_BOUNCES);
+        floor = Medians.of(periods, FLOOR_BOUNCES) / WAYS;
+        floors.add(floor);
+      }
+      pingPong.round(periods, count);
+      for (int i = 0; i < count; i++) {
+        roundTrips.recordValue(periods[i]);
+      }
+      if (client.hasFloor()) {
+        ratios.add(Medians.of(periods, count) / WAYS / floor);
+      }
+    }
+
+    private Result result() {
+      LatencySummary latency = LatencySummary.of(roundTrips, WAYS);
+      return client.hasFloor()
+          ? Result.latency(
+              subject,
+              size,
+              messages,
+              latency,
+              OptionalDouble.of(Medians.of(floors)),
+              OptionalDouble.of(Medians.of(ratios)))
+          : Result.latency(
+              subject, size, messages, latency, OptionalDouble.empty(), OptionalDouble.empty());
+    }
+  }
+
+  /**
+   * Measures, in the calling thread.
+   *
+   * @return one result per size
+   */
+  public List<Result> run() {
+    try (Arena arena = Arena.ofConfined()) {
+      List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
+      if (client.hasFloor()) {
+        plan.warmUp(true, count -> client.bounce(new long[count], count));
+      }
+      for (Series series : all) {
+        series.warmUp(series == all.get(0));
+      }
+      for (int round = 0; round < plan.rounds(); round++) {
+        for (Series series : all) {
+          series.round(round);
+        }
+      }
+      return all.stream().map(Series::result).toList();
+    }
+  }
+}

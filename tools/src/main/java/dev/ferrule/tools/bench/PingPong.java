@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.MessageHandler;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Sends a message, waits until it comes back, checks it, sends the next.
+ *
+ * <p>The clock is read once per round trip, right after a send, while the message is on its way: so
+ * reading it costs no time that would be measured, and the times of all round trips still add up to
+ * the time of the whole round.
+ */
+final class PingPong implements MessageHandler {
+
+  private final BenchClient client;
+  private final Sender sender;
+  private final Receiver receiver;
+  private final MessageContent content;
+  private long number;
+
+  PingPong(BenchClient client, SegmentAllocator allocator, int size) {
+    this.client = client;
+    sender = client.sender();
+    receiver = client.receiver();
+    content = new MessageContent(allocator, size);
+  }
+
+  /**
+   * Does round trips.
+   *
+   * @param periods is filled with their times, in nanoseconds
+   * @param count how many to time; one more is made, which starts the clock
+   */
+  void round(long[] periods, int count) {
+    client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
+    if (client.spins()) {
+      spin(periods, count);
+    } else {
+      await(periods, count);
+    }
+  }
+
+  private void spin(long[] periods, int count) {
+    long before = 0;
+    for (int i = -1; i < count; i++) {
+      long now = send();
+      if (i >= 0) {
+        periods[i] = now - before;
+      }
+      before = now;
+      while (receiver.poll(this, 1) == 0) {
+        // the message is on its way
+      }
+    }
+  }
+
+  private void await(long[] periods, int count) {
+    long before = 0;
+    for (int i = -1; i < count; i++) {
+      long now = send();
+      if (i >= 0) {
+        periods[i] = now - before;
+      }
+      before = now;
+      ReceiveRegion message = receiver.receive();
+      onMessage(message.buffer(), message.offset(), message.length());
+      receiver.free(message);
+    }
+  }
+
+  private long send() {
+    content.number(++number);
+    sender.send(content.bytes(), 0, content.size());
+    return System.nanoTime();
+  }
+
+  @Override
+  public void onMessage(MemorySegment buffer, long offset, int length) {
+    if (!content.matches(buffer, offset, length, number)) {
+      throw client.corrupt("an echo of " + length + " bytes is not the message that was sent");
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.Affinity;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
+
+/**
+ * Which processor the busy thread of each side stays on. Without that the scheduler may put both on
+ * one, and every message waits for a time slice. The client takes the first processor that it may
+ * run on, servers take the last ones.
+ *
+ * @param cpus the processors that may be used, ascending; fewer than two turn pinning off
+ */
+public record Pinning(List<Integer> cpus) {
+
+  /** No pinning. */
+  public static final Pinning OFF = new Pinning(List.of());
+
+  /**
+   * Returns the pinning on the processors that this process may use.
+   *
+   * @return the pinning; {@link #OFF} with fewer than two processors
+   */
+  public static Pinning onAllowedCpus() {
+    List<Integer> cpus = Affinity.allowed();
+    return cpus.size() < 2 ? OFF : new Pinning(List.copyOf(cpus));
+  }
+
+  /**
+   * Returns the processor for the client's thread.
+   *
+   * @return its number; empty if pinning is off
+   */
+  public OptionalInt client() {
+    return cpus.isEmpty() ? OptionalInt.empty() : OptionalInt.of(cpus.get(0));
+  }
+
+  /**
+   * Returns the processor for a server's thread.
+   *
+   * @param index how many other threads of the server are busy
+   * @return its number; empty if pinning is off
+   */
+  public OptionalInt server(int index) {
+    return cpus.isEmpty()
+        ? OptionalInt.empty()
+        : OptionalInt.of(cpus.get(cpus.size() - 1 - index % (cpus.size() - 1)));
+  }
+
+  /**
+   * Pins the calling thread.
+   *
+   * @param cpu the processor's number; empty does nothing
+   * @param problems is told if the system does not allow it
+   */
+  static void apply(OptionalInt cpu, Consumer<String> problems) {
+    if (cpu.isPresent() && !Affinity.pin(cpu.getAsInt())) {
+      problems.accept(
+          "cannot stay on CPU " + cpu.getAsInt() + " (sched_setaffinity); going on without");
+    }
+  }
+
+  /**
+   * Does something in a thread of its own, pinned. Threads inherit the pinning of the one that
+   * starts them, so the calling thread, which may start a connection's helpers, is left alone.
+   *
+   * @param <T> the type of the result
+   * @param cpu the processor's number; empty does not pin
+   * @param problems is told if the system does not allow it
+   * @param work what to do
+   * @return what the work returned
+   */
+  public static <T> T call(OptionalInt cpu, Consumer<String> problems, Callable<T> work) {
+    FutureTask<T> task =
+        new FutureTask<>(
+            () -> {
+              apply(cpu, problems);
+              return work.call();
+            });
+    Thread thread = new Thread(task, "ferrule-bench");
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      return task.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+}

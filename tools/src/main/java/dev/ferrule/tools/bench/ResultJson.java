@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.support.Json;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** Results for programs: an array of objects, in which what was not measured is left out. */
+public final class ResultJson {
+
+  private ResultJson() {}
+
+  /**
+   * Writes results as JSON.
+   *
+   * @param results the results
+   * @return the text, ended by a newline
+   */
+  public static String format(List<Result> results) {
+    JsonArray array = new JsonArray();
+    results.forEach(result -> array.add(object(result)));
+    return Json.format(array);
+  }
+
+  private static JsonObject object(Result result) {
+    JsonObject object = new JsonObject();
+    object.addProperty("provider", result.provider());
+    object.addProperty("command", result.command());
+    if (result.call() != null) {
+      object.addProperty("call", result.call());
+    }
+    object.addProperty("wait", result.waitStrategy());
+    object.addProperty("size_bytes", result.sizeBytes());
+    object.addProperty("messages", result.messages());
+    LatencySummary latency = result.latency();
+    if (latency != null) {
+      JsonObject times = new JsonObject();
+      times.addProperty("min", rounded(latency.min()));
+      times.addProperty("p50", rounded(latency.p50()));
+      times.addProperty("p90", rounded(latency.p90()));
+      times.addProperty("p99", rounded(latency.p99()));
+      times.addProperty("p999", rounded(latency.p999()));
+      times.addProperty("max", rounded(latency.max()));
+      times.addProperty("mean", rounded(latency.mean()));
+      object.add("latency_ns", times);
+    }
+    add(object, "floor_ns", result.floorNanos());
+    add(object, "floor_ratio", result.floorRatio());
+    add(object, "messages_per_s", result.messagesPerSecond());
+    add(object, "bytes_per_s", result.bytesPerSecond());
+    add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
+    return object;
+  }
+
+  private static void add(JsonObject object, String name, OptionalDouble value) {
+    value.ifPresent(number -> object.addProperty(name, rounded(number)));
+  }
+
+  /** As many digits as mean something, and never an exponent. */
+  private static Number rounded(double value) {
+    BigDecimal rounded =
+        BigDecimal.valueOf(value).setScale(value < 10 ? 2 : 1, RoundingMode.HALF_UP);
+    return rounded.stripTrailingZeros().scale() <= 0 ? (Number) rounded.longValue() : rounded;
+  }
+}

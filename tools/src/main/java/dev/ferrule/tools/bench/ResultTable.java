@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.TextTable;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.OptionalDouble;
+
+/** Results for people. */
+public final class ResultTable {
+
+  private static final double KILO = 1e3;
+  private static final double MEGA = 1e6;
+  private static final double GIGA = 1e9;
+
+  private ResultTable() {}
+
+  /**
+   * Lays results out as a table; all of them of one command.
+   *
+   * @param results the results, at least one
+   * @return lines, each ended by a newline
+   */
+  public static String format(List<Result> results) {
+    Result first = results.get(0);
+    TextTable table = new TextTable();
+    if (first.latency() == null) {
+      bandwidth(table, results);
+    } else {
+      latency(table, results);
+    }
+    return table.toString();
+  }
+
+  private static void latency(TextTable table, List<Result> results) {
+    Result first = results.get(0);
+    boolean calls = first.call() != null;
+    boolean floor = first.floorNanos().isPresent();
+    table.cellIf(calls, "call");
+    table.cells("bytes", "messages", "min ns", "p50", "p90", "p99", "p99.9", "max", "mean");
+    table.cellIf(floor, "floor ns");
+    table.cellIf(floor, "p50/floor");
+    table.endRow();
+    for (Result result : results) {
+      LatencySummary latency = Objects.requireNonNull(result.latency());
+      table.cellIf(calls, String.valueOf(result.call()));
+      table.cells(
+          String.valueOf(result.sizeBytes()),
+          String.valueOf(result.messages()),
+          nanos(latency.min()),
+          nanos(latency.p50()),
+          nanos(latency.p90()),
+          nanos(latency.p99()),
+          nanos(latency.p999()),
+          nanos(latency.max()),
+          nanos(latency.mean()));
+      table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
+      table.cellIf(floor, ratio(result.floorRatio().orElse(0)));
+      table.endRow();
+    }
+  }
+
+  private static void bandwidth(TextTable table, List<Result> results) {
+    boolean floor = results.get(0).floorNanos().isPresent();
+    boolean memcpy = results.stream().anyMatch(result -> result.memcpyBytesPerSecond().isPresent());
+    table.cells("bytes", "messages", "messages/s", "bytes/s");
+    table.cellIf(memcpy, "memcpy bytes/s");
+    table.cellIf(memcpy, "of memcpy");
+    table.cellIf(floor, "floor ns");
+    table.endRow();
+    for (Result result : results) {
+      double rate = result.bytesPerSecond().orElse(0);
+      OptionalDouble copies = result.memcpyBytesPerSecond();
+      table.cells(
+          String.valueOf(result.sizeBytes()),
+          String.valueOf(result.messages()),
+          scaled(result.messagesPerSecond().orElse(0)),
+          scaled(rate));
+      table.cellIf(memcpy, copies.isPresent() ? scaled(copies.getAsDouble()) : "");
+      table.cellIf(memcpy, copies.isPresent() ? ratio(rate / copies.getAsDouble()) : "");
+      table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
+      table.endRow();
+    }
+  }
+
+  private static String nanos(double nanos) {
+    return String.format(Locale.ROOT, nanos < KILO ? "%.1f" : "%.0f", nanos);
+  }
+
+  private static String ratio(double ratio) {
+    return String.format(Locale.ROOT, "%.2f", ratio);
+  }
+
+  private static String scaled(double value) {
+    if (value >= GIGA) {
+      return String.format(Locale.ROOT, "%.2f G", value / GIGA);
+    }
+    return value >= MEGA
+        ? String.format(Locale.ROOT, "%.2f M", value / MEGA)
+        : String.format(Locale.ROOT, "%.2f k", value / KILO);
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What the client tells the server before each round of measurement, in one message. Rounds follow
+ * each other on one connection, so that the loops of a round need not look at what kind it is.
+ *
+ * @param kind what the server is to do
+ * @param count how often
+ * @param size the length of each message in bytes
+ * @param verify whether to check every byte of each message
+ * @param path the file of {@link Kind#OPEN_FLOOR}, else empty
+ */
+record Round(Kind kind, long count, int size, boolean verify, String path) {
+
+  /** What the server does in a round. */
+  enum Kind {
+    /** Sends each message back. */
+    ECHO,
+
+    /** Takes the messages and sends a {@link RoundReply}. */
+    SINK,
+
+    /** Maps the file whose first cache line is to be bounced, and sends a {@link RoundReply}. */
+    OPEN_FLOOR,
+
+    /** Answers bounces of the cache line. */
+    FLOOR
+  }
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private static final int MAGIC = 0x444e5246; // "FRND"
+  private static final long MAGIC_OFFSET = 0;
+  private static final long KIND_OFFSET = 4;
+  private static final long COUNT_OFFSET = 8;
+  private static final long SIZE_OFFSET = 16;
+  private static final long VERIFY_OFFSET = 20;
+  private static final long PATH_LENGTH_OFFSET = 24;
+  private static final long PATH_OFFSET = 28;
+
+  static Round of(Kind kind, long count, int size) {
+    return new Round(kind, count, size, false, "");
+  }
+
+  void send(Sender sender) {
+    byte[] pathBytes = path.getBytes(StandardCharsets.UTF_8);
+    MemorySegment message =
+        MemorySegment.ofArray(new byte[Math.toIntExact(PATH_OFFSET) + pathBytes.length]);
+    message.set(INT, MAGIC_OFFSET, MAGIC);
+    message.set(INT, KIND_OFFSET, kind.ordinal());
+    message.set(LONG, COUNT_OFFSET, count);
+    message.set(INT, SIZE_OFFSET, size);
+    message.set(INT, VERIFY_OFFSET, verify ? 1 : 0);
+    message.set(INT, PATH_LENGTH_OFFSET, pathBytes.length);
+    MemorySegment.copy(MemorySegment.ofArray(pathBytes), 0, message, PATH_OFFSET, pathBytes.length);
+    sender.send(message);
+  }
+
+  static Round read(ReceiveRegion region) {
+    MemorySegment message = region.segment();
+    if (message.byteSize() < PATH_OFFSET
+        || message.get(INT, MAGIC_OFFSET) != MAGIC
+        || message.get(INT, PATH_LENGTH_OFFSET) != message.byteSize() - PATH_OFFSET) {
+      throw new IllegalArgumentException("the client sent something else than a round");
+    }
+    int kind = message.get(INT, KIND_OFFSET);
+    long count = message.get(LONG, COUNT_OFFSET);
+    int size = message.get(INT, SIZE_OFFSET);
+    if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0) {
+      throw new IllegalArgumentException("the client sent a round that cannot be");
+    }
+    byte[] path = message.asSlice(PATH_OFFSET).toArray(ValueLayout.JAVA_BYTE);
+    return new Round(
+        Kind.values()[kind],
+        count,
+        size,
+        message.get(INT, VERIFY_OFFSET) != 0,
+        new String(path, StandardCharsets.UTF_8));
+  }
+}

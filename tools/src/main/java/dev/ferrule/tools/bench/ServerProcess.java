@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.ChildProcess;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.Guarded;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * A server in a process of its own, at an address of its own. Both are gone when this is closed, or
+ * when this process ends.
+ */
+public final class ServerProcess implements AutoCloseable {
+
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+
+  private final Guarded<FreshAddress> address;
+  private final Guarded<ChildProcess> process;
+  private final URI uri;
+
+  private ServerProcess(Guarded<FreshAddress> address, Guarded<ChildProcess> process, URI uri) {
+    this.address = address;
+    this.process = process;
+    this.uri = uri;
+  }
+
+  /**
+   * Starts a server and waits until it listens.
+   *
+   * @param provider the transport
+   * @param host where to listen, for transports that have hosts; empty picks an address of this one
+   * @param serveOptions further options of the command {@code serve}
+   * @param problems is told what the server complains about
+   * @return the running server
+   */
+  public static ServerProcess start(
+      ConnectionProvider provider,
+      Optional<String> host,
+      List<String> serveOptions,
+      Consumer<String> problems) {
+    Guarded<FreshAddress> address = Guarded.of(FreshAddress.of(provider, host));
+    try {
+      List<String> arguments = new ArrayList<>(List.of("serve", "--child"));
+      address
+          .get()
+          .directory()
+          .ifPresent(directory -> arguments.add("--child-directory=" + directory));
+      arguments.addAll(serveOptions);
+      arguments.add(address.get().uri().toString());
+      Guarded<ChildProcess> process = Guarded.of(ChildProcess.start(arguments, problems));
+      try {
+        URI uri = Endpoint.parse(process.get().firstLine(START_TIMEOUT));
+        return new ServerProcess(address, process, uri);
+      } catch (RuntimeException e) {
+        process.close();
+        throw e;
+      }
+    } catch (RuntimeException e) {
+      address.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Returns where the server listens.
+   *
+   * @return the listener's URI
+   */
+  public URI uri() {
+    return uri;
+  }
+
+  @Override
+  public void close() {
+    process.close();
+    address.close();
+  }
+}

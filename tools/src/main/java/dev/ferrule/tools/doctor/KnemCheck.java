@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.doctor;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Whether the KNEM driver is there, the first of the sm provider's ways to copy between processes.
+ */
+final class KnemCheck implements Check {
+
+  private static final Path DEVICE = Path.of("/dev/knem");
+  private static final String NAME = "KNEM";
+  private static final long GET_INFO = 0x40104b10L;
+  private static final int INFO_BYTES = 16;
+  private static final int ABI = 0xd;
+
+  @Override
+  public List<Finding> run() {
+    if (!Files.exists(DEVICE)) {
+      return List.of(
+          Finding.warn(
+              NAME,
+              DEVICE + " is not there; sm copies in another way",
+              "only if it matters: build and load the KNEM module"));
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      int descriptor =
+          LibC.open.makeInvoker().apply(arena.allocateFrom(DEVICE.toString()), LibC.O_RDWR());
+      if (descriptor < 0) {
+        return List.of(Finding.warn(NAME, DEVICE + " cannot be opened", "chmod a+rw " + DEVICE));
+      }
+      try {
+        return List.of(info(descriptor, arena));
+      } finally {
+        LibC.close(descriptor);
+      }
+    }
+  }
+
+  private static Finding info(int descriptor, Arena arena) {
+    MemorySegment info = arena.allocate(INFO_BYTES, Integer.BYTES);
+    if (LibC.ioctl.makeInvoker(LibC.C_POINTER).apply(descriptor, GET_INFO, info) != 0) {
+      return Finding.warn(
+          NAME, DEVICE + " does not answer as KNEM does", "load the KNEM module anew");
+    }
+    int abi = info.get(ValueLayout.JAVA_INT, 0);
+    return abi == ABI
+        ? Finding.ok(NAME, DEVICE + " with ABI " + abi)
+        : Finding.warn(
+            NAME,
+            DEVICE + " has ABI " + abi + ", and " + ABI + " is needed",
+            "load a KNEM module of version 1.1 or later");
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.doctor;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.rlimit;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** How much memory may be pinned for an RDMA device. */
+final class LockedMemoryCheck implements Check {
+
+  private static final String NAME = "locked memory";
+  private static final long UNLIMITED = -1;
+  private static final long ENOUGH_BYTES = 64L << 20;
+
+  @Override
+  public List<Finding> run() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment limit = arena.allocate(rlimit.layout());
+      if (LibC.getrlimit(LibC.RLIMIT_MEMLOCK(), limit) != 0) {
+        return List.of(Finding.warn(NAME, "getrlimit(RLIMIT_MEMLOCK) failed", ""));
+      }
+      return List.of(judge(rlimit.rlim_cur(limit)));
+    }
+  }
+
+  private static Finding judge(long bytes) {
+    if (bytes == UNLIMITED) {
+      return Finding.ok(NAME, "unlimited");
+    }
+    if (Long.compareUnsigned(bytes, ENOUGH_BYTES) >= 0) {
+      return Finding.ok(
+          NAME,
+          "up to " + (bytes >> 20) + " MiB, for the buffers of RDMA connections (sm needs none)");
+    }
+    return Finding.warn(
+        NAME,
+        "only up to "
+            + (bytes >> 10)
+            + " KiB; RDMA connections pin their buffers and soon need more (sm needs none)",
+        "ulimit -l unlimited; for good '* - memlock unlimited' in /etc/security/limits.conf,"
+            + " systemd LimitMEMLOCK=infinity, docker run --ulimit memlock=-1");
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.doctor;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.statfs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Whether there is a file system in memory for the sm provider's files, and room in it. */
+final class SharedMemoryCheck implements Check {
+
+  private static final Path DIRECTORY = Path.of("/dev/shm");
+  private static final String NAME = "shared memory";
+  private static final long TMPFS_MAGIC = 0x01021994;
+  private static final long RAMFS_MAGIC = 0x858458f6L;
+  private static final long SMALL_BYTES = 64L << 20;
+  private static final long LITTLE_FREE_BYTES = 32L << 20;
+  private static final double MEBIBYTE = 1 << 20;
+
+  private record FileSystem(long type, long size, long free) {}
+
+  @Override
+  public List<Finding> run() {
+    if (!Files.isDirectory(DIRECTORY)) {
+      return List.of(
+          Finding.warn(
+              NAME,
+              DIRECTORY + " is not there; files in other places are written back to disk",
+              "mount -t tmpfs -o mode=1777 tmpfs "
+                  + DIRECTORY
+                  + ", or use the directory of another tmpfs in sm:///DIRECTORY"));
+    }
+    if (!Files.isWritable(DIRECTORY)) {
+      return List.of(
+          Finding.warn(NAME, DIRECTORY + " cannot be written to", "chmod 1777 " + DIRECTORY));
+    }
+    return List.of(
+        fileSystem(DIRECTORY)
+            .map(SharedMemoryCheck::judge)
+            .orElseGet(() -> Finding.warn(NAME, "statfs of " + DIRECTORY + " failed", "")));
+  }
+
+  private static Finding judge(FileSystem found) {
+    if (found.type() != TMPFS_MAGIC && found.type() != RAMFS_MAGIC) {
+      return Finding.warn(
+          NAME,
+          String.format(
+              Locale.ROOT,
+              "%s is no tmpfs (type %#x): what is written there goes to disk",
+              DIRECTORY,
+              found.type()),
+          "mount -t tmpfs -o mode=1777 tmpfs " + DIRECTORY);
+    }
+    String sizes =
+        String.format(
+            Locale.ROOT,
+            "%s is a tmpfs of %.0f MiB, %.0f MiB free",
+            DIRECTORY,
+            found.size() / MEBIBYTE,
+            found.free() / MEBIBYTE);
+    if (found.size() <= SMALL_BYTES) {
+      return Finding.warn(
+          NAME,
+          sizes + "; that is what containers have by default, and room for a few dozen connections",
+          "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
+              + " Memory on "
+              + DIRECTORY);
+    }
+    if (found.free() < LITTLE_FREE_BYTES) {
+      return Finding.warn(
+          NAME,
+          sizes,
+          "remove what is not needed from "
+              + DIRECTORY
+              + ", or mount -o remount,size=2g "
+              + DIRECTORY);
+    }
+    return Finding.ok(NAME, sizes);
+  }
+
+  private static Optional<FileSystem> fileSystem(Path directory) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment buffer = arena.allocate(statfs.layout());
+      if (LibC.statfs(arena.allocateFrom(directory.toString()), buffer) != 0) {
+        return Optional.empty();
+      }
+      long block = statfs.f_bsize(buffer);
+      return Optional.of(
+          new FileSystem(
+              statfs.f_type(buffer),
+              statfs.f_blocks(buffer) * block,
+              statfs.f_bavail(buffer) * block));
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.stream;
+
+import dev.ferrule.tools.support.Terminal;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/** A progress bar on the standard error stream, if that is a terminal. */
+public final class Progress implements AutoCloseable {
+
+  private static final long MEBIBYTE = 1 << 20;
+  private static final int UPDATE_MILLIS = 200;
+
+  private final @Nullable ProgressBar bar;
+
+  private Progress(@Nullable ProgressBar bar) {
+    this.bar = bar;
+  }
+
+  /**
+   * Starts a progress bar.
+   *
+   * @param task what is done
+   * @param total how many bytes there are; empty if nobody knows
+   * @return the bar; nothing is shown if the standard error stream is not a terminal
+   */
+  public static Progress onTerminal(String task, OptionalLong total) {
+    OptionalInt width = Terminal.width(Terminal.STANDARD_ERROR);
+    if (width.isEmpty()) {
+      return none();
+    }
+    return new Progress(
+        new ProgressBarBuilder()
+            .setTaskName(task)
+            .setInitialMax(total.orElse(-1))
+            .setUnit(" MiB", MEBIBYTE)
+            .showSpeed()
+            .setStyle(ProgressBarStyle.ASCII)
+            .setUpdateIntervalMillis(UPDATE_MILLIS)
+            .setConsumer(new ConsoleProgressBarConsumer(System.err, width.getAsInt() - 1))
+            .build());
+  }
+
+  /**
+   * Returns a progress bar that shows nothing.
+   *
+   * @return the bar
+   */
+  public static Progress none() {
+    return new Progress(null);
+  }
+
+  /**
+   * Moves on.
+   *
+   * @param bytes how many more were sent
+   */
+  public void advance(long bytes) {
+    if (bar != null) {
+      bar.stepBy(bytes);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+}

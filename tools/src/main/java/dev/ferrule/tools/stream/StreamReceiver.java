@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.stream;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
+
+/** The receiving end of a stream. */
+public final class StreamReceiver {
+
+  private static final ValueLayout.OfLong TOTAL =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final Connection connection;
+  private long received;
+
+  /**
+   * Creates a receiver.
+   *
+   * @param connection a connection from a {@link StreamSender}
+   */
+  public StreamReceiver(Connection connection) {
+    this.connection = connection;
+  }
+
+  /**
+   * Receives everything, and tells the sender so. Writing goes straight from the memory that the
+   * messages arrived in.
+   *
+   * @param sink where to write
+   * @return the number of bytes
+   */
+  public long receive(WritableByteChannel sink) {
+    try {
+      while (receivePiece(sink)) {
+        // the next
+      }
+    } catch (ConnectionClosedException e) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST,
+          connection.uri()
+              + ": the sender closed the connection in the middle of the stream, after "
+              + received
+              + " bytes",
+          e);
+    }
+    MemorySegment confirmation = MemorySegment.ofArray(new byte[Long.BYTES]);
+    confirmation.set(TOTAL, 0, received);
+    connection.sender().send(confirmation);
+    return received;
+  }
+
+  private boolean receivePiece(WritableByteChannel sink) {
+    try (ReceiveRegion message = connection.receiver().receive()) {
+      if (message.length() == 0) {
+        return false;
+      }
+      ByteBuffer piece = message.segment().asByteBuffer();
+      while (piece.hasRemaining()) {
+        sink.write(piece);
+      }
+      received += message.length();
+      return true;
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED,
+          "cannot write to standard output: "
+              + e.getMessage()
+              + "; stopped in the middle of the stream, after "
+              + received
+              + " bytes",
+          e);
+    }
+  }
+
+  static boolean isConfirmation(ReceiveRegion message, long total) {
+    return message.length() == Long.BYTES && message.segment().get(TOTAL, 0) == total;
+  }
+}

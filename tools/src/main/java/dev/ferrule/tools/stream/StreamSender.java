@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.stream;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ReadableByteChannel;
+import java.util.function.LongConsumer;
+
+/** The sending end of a stream. */
+public final class StreamSender {
+
+  /**
+   * Long enough that a piece costs more than a message, short enough that several are on their way
+   * at a time.
+   */
+  private static final int PIECE_BYTES = 256 << 10;
+
+  private static final MemorySegment END = MemorySegment.ofArray(new byte[0]);
+
+  private final Connection connection;
+  private final LongConsumer progress;
+  private long sent;
+
+  /**
+   * Creates a sender.
+   *
+   * @param connection a connection to a {@link StreamReceiver}
+   * @param progress is given the number of bytes of each piece that was sent
+   */
+  public StreamSender(Connection connection, LongConsumer progress) {
+    this.connection = connection;
+    this.progress = progress;
+  }
+
+  /**
+   * Sends everything, and waits until the receiver has written it. Reading goes straight into the
+   * memory that the transport sends from.
+   *
+   * @param source what to send
+   * @return the number of bytes
+   */
+  public long send(ReadableByteChannel source) {
+    endWaitWithConnection(Thread.currentThread());
+    try {
+      while (sendPiece(source)) {
+        // the next
+      }
+      connection.sender().send(END);
+      awaitConfirmation();
+      return sent;
+    } catch (ConnectionClosedException e) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST,
+          connection.uri()
+              + ": the listener closed the connection before it had taken everything; "
+              + soFar(),
+          e);
+    }
+  }
+
+  /**
+   * A read from a terminal or pipe may take for ever; it is interrupted when there is nobody left
+   * to send to.
+   */
+  private void endWaitWithConnection(Thread reader) {
+    connection.onClose(closed -> reader.interrupt());
+  }
+
+  private boolean sendPiece(ReadableByteChannel source) {
+    Sender sender = connection.sender();
+    SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessageSize()));
+    int length;
+    try {
+      length = source.read(region.segment().asByteBuffer());
+    } catch (ClosedByInterruptException e) {
+      Thread.interrupted();
+      throw lost(e);
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED, "cannot read what is to be sent: " + e.getMessage(), e);
+    }
+    if (length <= 0) {
+      region.abort();
+      return false;
+    }
+    sender.sendAsync(region, length);
+    sent += length;
+    progress.accept(length);
+    return true;
+  }
+
+  private RuntimeException lost(ClosedByInterruptException interruption) {
+    RuntimeException failure = connection.failure();
+    return failure != null
+        ? failure
+        : new ToolException(
+            ExitCode.CONNECTION_LOST,
+            connection.uri() + ": the listener closed the connection; " + soFar(),
+            interruption);
+  }
+
+  private void awaitConfirmation() {
+    try (ReceiveRegion message = connection.receiver().receive()) {
+      if (!StreamReceiver.isConfirmation(message, sent)) {
+        throw new ToolException(
+            ExitCode.CONNECTION_LOST,
+            connection.uri() + ": the listener did not take exactly what was sent; " + soFar());
+      }
+    }
+  }
+
+  private String soFar() {
+    return sent + " bytes were sent";
+  }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Another {@code ferrule} process, on this one's Java and class path. It gets a pipe as standard
+ * input and is to end when that ends, so that it does not outlive its parent whatever happens to
+ * that.
+ */
+public final class ChildProcess implements AutoCloseable {
+
+  /** The command's main class; by name, for this package knows nothing of the commands. */
+  private static final String MAIN_CLASS = "dev.ferrule.tools.Main";
+
+  private static final String MESSAGE_PREFIX = "ferrule: ";
+
+  /** Options of the JVM that concern this very process: a debugger's port, a recording's file. */
+  private static final List<String> NOT_INHERITED =
+      List.of(
+          "-agentlib:",
+          "-agentpath:",
+          "-javaagent:",
+          "-Xrunjdwp",
+          "-Xdebug",
+          "-Xlog",
+          "-XX:StartFlightRecording",
+          "-XX:+FlightRecorder",
+          "-Djdk.module.");
+
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
+  private static final int MAX_LINES_KEPT = 1_000;
+  private static final String END_OF_OUTPUT = "\0";
+
+  private final Process process;
+  private final Consumer<String> errors;
+  private final BlockingQueue<String> output = new ArrayBlockingQueue<>(MAX_LINES_KEPT);
+  private final List<String> startErrors = new ArrayList<>(); // guarded by itself
+  private boolean started; // guarded by startErrors
+  private final Thread errorReader;
+
+  private ChildProcess(Process process, Consumer<String> errors) {
+    this.process = process;
+    this.errors = errors;
+    this.errorReader =
+        Thread.ofVirtual().unstarted(() -> readLines(process.errorReader(), this::takeError));
+  }
+
+  /**
+   * Starts a process.
+   *
+   * @param arguments the arguments of the {@code ferrule} command
+   * @param errors is given each line that the process writes to its standard error once {@link
+   *     #firstLine} has returned
+   * @return the running process
+   */
+  public static ChildProcess start(List<String> arguments, Consumer<String> errors) {
+    List<String> command = commandLine(arguments);
+    ChildProcess child;
+    try {
+      child = new ChildProcess(new ProcessBuilder(command).start(), errors);
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED,
+          "cannot start a process of its own, " + command.get(0) + ": " + e.getMessage(),
+          e);
+    }
+    child.errorReader.start();
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              readLines(child.process.inputReader(), child.output::offer);
+              child.output.offer(END_OF_OUTPUT);
+            });
+    return child;
+  }
+
+  /** The command line of a child: this JVM's own program, options and class path or module path. */
+  static List<String> commandLine(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> NOT_INHERITED.stream().noneMatch(option::startsWith))
+        .forEach(command::add);
+    String module = System.getProperty("jdk.module.main");
+    if (module != null && module.equals(ChildProcess.class.getModule().getName())) {
+      Stream.of(
+              "--module-path",
+              System.getProperty("jdk.module.path"),
+              "--module",
+              module + "/" + MAIN_CLASS)
+          .forEach(command::add);
+    } else {
+      Stream.of("--class-path", System.getProperty("java.class.path"), MAIN_CLASS)
+          .forEach(command::add);
+    }
+    command.addAll(arguments);
+    return command;
+  }
+
+  private static void readLines(BufferedReader reader, Consumer<String> sink) {
+    try (reader) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        sink.accept(line);
+      }
+    } catch (IOException e) {
+      // the process was ended while we read: nothing more comes from it
+    }
+  }
+
+  private void takeError(String line) {
+    synchronized (startErrors) {
+      if (!started) {
+        if (startErrors.size() < MAX_LINES_KEPT) {
+          startErrors.add(line);
+        }
+        return;
+      }
+    }
+    errors.accept(line);
+  }
+
+  /**
+   * Waits for the first line that the process writes to its standard output, which says that it is
+   * ready.
+   *
+   * @param timeout how long to wait at most
+   * @return the line
+   * @throws ToolException if the process ends first, with its exit code and what it said
+   */
+  public String firstLine(Duration timeout) {
+    String line;
+    try {
+      line = output.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      if (line == null) {
+        throw new ToolException(
+            ExitCode.FAILED,
+            "the process that was started was not ready within " + timeout.toSeconds() + " s");
+      }
+      if (line.equals(END_OF_OUTPUT)) {
+        int code = process.waitFor();
+        errorReader.join(STOP_TIMEOUT);
+        throw endedEarly(code);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ToolException(ExitCode.FAILED, "interrupted", e);
+    }
+    synchronized (startErrors) {
+      started = true;
+      startErrors.forEach(errors);
+    }
+    return line;
+  }
+
+  private ToolException endedEarly(int code) {
+    synchronized (startErrors) {
+      String said =
+          startErrors.stream()
+              .filter(line -> line.startsWith(MESSAGE_PREFIX))
+              .findFirst()
+              .map(ChildProcess::withoutPrefix)
+              .orElse(
+                  "the process that was started ended with exit code " + code + ": " + startErrors);
+      return new ToolException(code == ExitCode.OK ? ExitCode.FAILED : code, said);
+    }
+  }
+
+  /**
+   * Removes what every message of the command starts with.
+   *
+   * @param line a line from a {@code ferrule} process
+   * @return the line without the command's name
+   */
+  public static String withoutPrefix(String line) {
+    return line.startsWith(MESSAGE_PREFIX) ? line.substring(MESSAGE_PREFIX.length()) : line;
+  }
+
+  /**
+   * Returns the process's number.
+   *
+   * @return the pid
+   */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Asks the process to end, and ends it if it does not. */
+  @Override
+  public void close() {
+    try {
+      process.getOutputStream().close();
+      if (!process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
+    } catch (IOException e) {
+      process.destroyForcibly();
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

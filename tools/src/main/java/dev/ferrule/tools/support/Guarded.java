@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * A resource that is also closed when a signal ends the process, so that Ctrl-C leaves no
+ * connection open, no file behind and no child process running.
+ *
+ * @param <T> the type of the resource
+ */
+public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
+
+  private static final Deque<Guarded<?>> OPEN = new ArrayDeque<>();
+  private static boolean exiting; // guarded by OPEN
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(Guarded::closeAll, "ferrule-exit"));
+  }
+
+  private final T resource;
+  private boolean closed; // guarded by OPEN
+
+  private Guarded(T resource) {
+    this.resource = resource;
+  }
+
+  /**
+   * Guards a resource until it is closed.
+   *
+   * @param <T> the type of the resource
+   * @param resource the resource, closed at once if the process is already ending
+   * @return its guard, to be closed instead of the resource
+   */
+  public static <T extends AutoCloseable> Guarded<T> of(T resource) {
+    Guarded<T> guarded = new Guarded<>(resource);
+    boolean late;
+    synchronized (OPEN) {
+      late = exiting;
+      OPEN.push(guarded);
+    }
+    if (late) {
+      guarded.close();
+    }
+    return guarded;
+  }
+
+  /**
+   * Tells whether the process is ending, so that failures are consequences of that and not worth a
+   * word.
+   *
+   * @return true once a signal or {@code System.exit} has started the end
+   */
+  public static boolean exiting() {
+    synchronized (OPEN) {
+      return exiting;
+    }
+  }
+
+  private static void closeAll() {
+    synchronized (OPEN) {
+      exiting = true;
+    }
+    while (true) {
+      Guarded<?> last;
+      synchronized (OPEN) {
+        last = OPEN.peek();
+      }
+      if (last == null) {
+        return;
+      }
+      try {
+        last.close();
+      } catch (RuntimeException e) {
+        // the others are to be closed all the same, and nobody is left to be told
+      }
+    }
+  }
+
+  /**
+   * Returns the resource.
+   *
+   * @return the resource
+   */
+  public T get() {
+    return resource;
+  }
+
+  /** Ends the guard without closing the resource. */
+  public void release() {
+    synchronized (OPEN) {
+      OPEN.remove(this);
+      closed = true;
+    }
+  }
+
+  /** Closes the resource. Closing twice does nothing. */
+  @Override
+  public void close() {
+    synchronized (OPEN) {
+      OPEN.remove(this);
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    try {
+      resource.close();
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new ToolException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    }
+  }
+}
