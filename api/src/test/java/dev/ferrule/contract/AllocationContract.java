@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.ferrule.Connection;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Once the JIT compiler is warm, sending and receiving allocate nothing: no byte in hundreds of
+ * thousands of messages.
+ */
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+public abstract class AllocationContract extends Contract {
+
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  /**
+   * What measuring itself may cost; one object of 16 bytes per message would be a thousand times as
+   * much.
+   */
+  private static final long TOLERATED_BYTES = 1_024;
+
+  private static final int BURST = 16;
+  private static final int WARM_UP = 200_000;
+  private static final int MEASURED = 200_000;
+
+  /** What the handler and the readers add to, so that no read is dead code. */
+  private long checksum;
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected AllocationContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  /** The ways of sending that are to allocate nothing. */
+  enum Sending {
+    COPY_FROM_NATIVE,
+    COPY_FROM_HEAP,
+    CLAIM,
+    TRY_CLAIM,
+    REGISTERED,
+    BATCH,
+    AWAIT_EACH
+  }
+
+  /** The ways of receiving that are to allocate nothing. */
+  enum Receiving {
+    POLL,
+    TRY_RECEIVE,
+    RECEIVE
+  }
+
+  static Stream<Arguments> waysOfSending() {
+    return Stream.of(8, 64, 1_024)
+        .flatMap(
+            length ->
+                Arrays.stream(Sending.values()).map(sending -> Arguments.of(sending, length)));
+  }
+
+  static Stream<Arguments> waysOfReceiving() {
+    return Stream.of(8, 64, 1_024)
+        .flatMap(
+            length ->
+                Arrays.stream(Receiving.values())
+                    .map(receiving -> Arguments.of(receiving, length)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("waysOfSending")
+  void sendingAllocatesNothing(Sending sending, int length) {
+    Pair pair = connect();
+    Source source = new Source(pair.client(), length);
+    Sink sink = new Sink(pair.server());
+
+    sendAndReceive(source, sending, sink, Receiving.POLL, provider.messages(WARM_UP));
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    sendAndReceive(source, sending, sink, Receiving.POLL, provider.messages(MEASURED));
+    long after = THREADS.getCurrentThreadAllocatedBytes();
+
+    assertThat(after - before).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+  }
+
+  @ParameterizedTest
+  @MethodSource("waysOfReceiving")
+  void receivingAllocatesNothing(Receiving receiving, int length) {
+    Pair pair = connect();
+    Source source = new Source(pair.client(), length);
+    Sink sink = new Sink(pair.server());
+
+    sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(WARM_UP));
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(MEASURED));
+    long after = THREADS.getCurrentThreadAllocatedBytes();
+
+    assertThat(after - before).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+  }
+
+  /** Here both threads also have to wait, for messages and for room. */
+  @ParameterizedTest
+  @MethodSource("waysOfReceiving")
+  void twoThreadsThatWaitForEachOtherAllocateNothing(Receiving receiving, int length) {
+    Pair pair = connect();
+    int warmUp = provider.messages(WARM_UP);
+    int measured = provider.messages(MEASURED);
+
+    Background<Long> sending =
+        inBackground(
+            "sender",
+            () -> {
+              Source source = new Source(pair.client(), length);
+              send(source, Sending.CLAIM, warmUp);
+              long before = THREADS.getCurrentThreadAllocatedBytes();
+              send(source, Sending.CLAIM, measured);
+              return THREADS.getCurrentThreadAllocatedBytes() - before;
+            });
+    Sink sink = new Sink(pair.server());
+    receive(sink, receiving, warmUp);
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    receive(sink, receiving, measured);
+    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+
+    assertThat(allocated).as("bytes allocated by the receiver").isLessThan(TOLERATED_BYTES);
+    assertThat(sending.result()).as("bytes allocated by the sender").isLessThan(TOLERATED_BYTES);
+  }
+
+  private void sendAndReceive(
+      Source source, Sending sending, Sink sink, Receiving receiving, int messages) {
+    for (int done = 0; done < messages; done += BURST) {
+      send(source, sending, BURST);
+      receive(sink, receiving, BURST);
+    }
+  }
+
+  private void send(Source source, Sending sending, int messages) {
+    for (int i = 0; i < messages; i++) {
+      source.send(sending);
+    }
+    source.sender.batch().flush();
+  }
+
+  private void receive(Sink sink, Receiving receiving, int messages) {
+    int received = 0;
+    while (received < messages) {
+      received += sink.receive(receiving, messages - received);
+    }
+    checksum += sink.sum;
+  }
+
+  /** Sends messages that are all alike. */
+  private static final class Source {
+    private final Sender sender;
+    private final MemorySegment nativeMemory;
+    private final MemorySegment heap;
+    private final RegisteredMemory registered;
+    private final int length;
+
+    Source(Connection connection, int length) {
+      this.sender = connection.sender();
+      this.length = length;
+      Arena arena = Arena.ofAuto();
+      nativeMemory = arena.allocate(length);
+      heap = MemorySegment.ofArray(new byte[length]);
+      registered = connection.register(arena.allocate(length));
+    }
+
+    void send(Sending way) {
+      switch (way) {
+        case COPY_FROM_NATIVE:
+          sender.send(nativeMemory);
+          break;
+        case COPY_FROM_HEAP:
+          sender.send(heap);
+          break;
+        case CLAIM:
+          sender.sendAsync(written(sender.claim(length)));
+          break;
+        case TRY_CLAIM:
+          SendRegion region = sender.tryClaim(length);
+          while (region == null) {
+            idle();
+            region = sender.tryClaim(length);
+          }
+          sender.sendAsync(written(region));
+          break;
+        case REGISTERED:
+          sender.sendAsync(registered, 0, length);
+          break;
+        case BATCH:
+          sender.batch().add(written(sender.claim(length)));
+          break;
+        case AWAIT_EACH:
+          sender.await(sender.sendAsync(written(sender.claim(length))));
+          break;
+        default:
+          throw new AssertionError(way);
+      }
+    }
+
+    private SendRegion written(SendRegion region) {
+      region.buffer().set(ValueLayout.JAVA_LONG_UNALIGNED, region.offset(), 42);
+      return region;
+    }
+  }
+
+  /** Receives and reads. */
+  private static final class Sink {
+    private final Receiver receiver;
+    private final MessageHandler handler = (buffer, offset, length) -> read(buffer, offset);
+    private long sum;
+
+    Sink(Connection connection) {
+      this.receiver = connection.receiver();
+    }
+
+    int receive(Receiving way, int limit) {
+      switch (way) {
+        case POLL:
+          int polled = receiver.poll(handler, Math.min(limit, BURST));
+          if (polled == 0) {
+            idle();
+          }
+          return polled;
+        case TRY_RECEIVE:
+          ReceiveRegion tried = receiver.tryReceive();
+          if (tried == null) {
+            idle();
+            return 0;
+          }
+          read(tried.buffer(), tried.offset());
+          receiver.free(tried);
+          return 1;
+        case RECEIVE:
+          ReceiveRegion message = receiver.receive();
+          read(message.buffer(), message.offset());
+          receiver.free(message);
+          return 1;
+        default:
+          throw new AssertionError(way);
+      }
+    }
+
+    private void read(MemorySegment buffer, long offset) {
+      sum += buffer.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Something that runs on a thread of its own while the test goes on. */
+final class Background<T> {
+
+  /**
+   * How many looks in a row have to find the thread inside a call until it counts as waiting there.
+   */
+  private static final int LOOKS = 15;
+
+  private final FutureTask<T> task;
+  private final Thread thread;
+
+  private Background(String name, Callable<T> work) {
+    task = new FutureTask<>(work);
+    thread = Thread.ofPlatform().daemon().name("contract-" + name).unstarted(task);
+  }
+
+  static <T> Background<T> start(String name, Callable<T> work) {
+    Background<T> background = new Background<>(name, work);
+    background.thread.start();
+    return background;
+  }
+
+  Thread thread() {
+    return thread;
+  }
+
+  boolean isDone() {
+    return task.isDone();
+  }
+
+  /** Waits for the end; what the work threw is thrown here. */
+  T result() {
+    try {
+      return outcome();
+    } catch (ExecutionException e) {
+      throw new AssertionError(thread.getName() + " failed: " + e.getCause(), e.getCause());
+    }
+  }
+
+  /** Waits for the end, which is to be an exception. */
+  Throwable failure() {
+    try {
+      return fail(thread.getName() + " ended well, with " + outcome());
+    } catch (ExecutionException e) {
+      return e.getCause();
+    }
+  }
+
+  /**
+   * Waits until the thread is in a method of the library and stays there, which is as near as one
+   * can get to knowing that it waits: a thread that spins, or that the kernel has put to sleep, is
+   * in the state RUNNABLE like any other. The tests are right either way; this makes sure that they
+   * test what they are named after.
+   */
+  Background<T> awaitInside(String method) {
+    int looks = 0;
+    long deadline = System.nanoTime() + Contract.PATIENCE.toNanos();
+    while (looks < LOOKS) {
+      if (task.isDone()) {
+        return fail(
+            thread.getName() + " did not wait in " + method + " but ended: " + failureOrResult());
+      }
+      if (System.nanoTime() > deadline) {
+        return fail(
+            thread.getName()
+                + " does not wait in "
+                + method
+                + ": "
+                + Arrays.toString(thread.getStackTrace()));
+      }
+      looks = isInside(method) ? looks + 1 : 0;
+      Contract.pause(Duration.ofMillis(1));
+    }
+    return this;
+  }
+
+  /** Ends the thread if it is still there after some time, and tells whether it was. */
+  boolean abandon() {
+    try {
+      if (thread.join(Contract.PATIENCE)) {
+        return false;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    thread.interrupt();
+    return true;
+  }
+
+  private boolean isInside(String method) {
+    StackTraceElement[] stack = thread.getStackTrace();
+    for (StackTraceElement frame : stack) {
+      if (frame.getClassName().startsWith(Background.class.getPackageName() + ".")) {
+        return false;
+      }
+      if (frame.getMethodName().equals(method)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private T outcome() throws ExecutionException {
+    try {
+      return task.get(Contract.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      AssertionError error =
+          new AssertionError(thread.getName() + " has not ended; it is at the cause's stack trace");
+      Throwable where = new Throwable("where " + thread.getName() + " is");
+      where.setStackTrace(thread.getStackTrace());
+      error.initCause(where);
+      throw error;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for " + thread.getName(), e);
+    }
+  }
+
+  private Object failureOrResult() {
+    try {
+      return String.valueOf(outcome());
+    } catch (ExecutionException e) {
+      return e.getCause();
+    }
+  }
+}

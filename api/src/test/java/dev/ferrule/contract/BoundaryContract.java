@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.TreeSet;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Messages of no byte, one byte, every length at which a transport may change its ways, the longest
+ * one, and one byte more.
+ */
+public abstract class BoundaryContract extends Contract {
+
+  private static final int LONGEST = 70_000;
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected BoundaryContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyLengthAtWhichSomethingMayChangeArrives(NumberedSender.Way way) {
+    Pair pair = connect(options().maxMessageSize(LONGEST));
+    int[] lengths = lengthsOfInterest();
+    MessageStream stream = MessageStream.ofLengths(lengths);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, LONGEST);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    for (int i = 0; i < lengths.length; i++) {
+      sender.send(way);
+      pair.client().sender().batch().flush();
+      receiver.receive(NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
+    }
+
+    receiver.expectNoMore();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void messagesWithoutAByteArriveAndKeepTheirPlace(NumberedSender.Way way) {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLengths(0, 0, 0, 1, 0, 0, 200, 0, 64, 0, 0);
+    int messages = provider.messages(20_000);
+
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, 200);
+              while (sender.count() < messages) {
+                sender.send(way);
+              }
+              pair.client().sender().batch().flush();
+            });
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
+
+    sending.result();
+    receiver.expectNoMore();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 7, 8, 63, 64, 65, 1000, 4096, 65_536, MIB - 1, MIB, MIB + 1, 8 * MIB})
+  void theLongestMessageIsAsLongAsThePeerSaysAndArrivesManyTimes(int longest) {
+    Pair pair = connect(options().maxMessageSize(longest));
+    MessageStream stream = MessageStream.ofLength(longest);
+    int messages = 30;
+
+    assertThat(pair.client().sender().maxMessageSize()).isEqualTo(longest);
+    assertThat(pair.server().sender().maxMessageSize()).isEqualTo(longest);
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, longest);
+              NumberedSender.Way[] ways = NumberedSender.Way.values();
+              for (int i = 0; i < messages; i++) {
+                sender.send(ways[i % ways.length]);
+              }
+              pair.client().sender().batch().flush();
+            });
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
+
+    sending.result();
+    receiver.expectNoMore();
+  }
+
+  @Test
+  void eachSideSetsTheLongestMessageThatItTakes() {
+    Pair pair =
+        connect(options().maxMessageSize(100).build(), options().maxMessageSize(3_000).build());
+
+    assertThat(pair.client().sender().maxMessageSize()).isEqualTo(3_000);
+    assertThat(pair.server().sender().maxMessageSize()).isEqualTo(100);
+    pair.client().sender().send(MemorySegment.ofArray(new byte[3_000]));
+    pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(3_000);
+    assertThat(pair.client().receiver().receive(PATIENCE).length()).isEqualTo(100);
+    assertThatThrownBy(() -> pair.server().sender().claim(101))
+        .isInstanceOf(MessageTooLongException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 64, 4096, MIB})
+  void oneByteMoreThanTheLongestIsRefusedAndHarmsNothing(int longest) {
+    Pair pair = connect(options().maxMessageSize(longest));
+    Sender sender = pair.client().sender();
+    MemorySegment source = Arena.ofAuto().allocate(longest + 1L);
+    RegisteredMemory registered = pair.client().register(source);
+    int tooLong = longest + 1;
+
+    assertTooLong(() -> sender.claim(tooLong), tooLong, longest);
+    assertTooLong(() -> sender.claim(tooLong, PATIENCE), tooLong, longest);
+    assertTooLong(() -> sender.tryClaim(tooLong), tooLong, longest);
+    assertTooLong(() -> sender.claim(Integer.MAX_VALUE), Integer.MAX_VALUE, longest);
+    assertTooLong(() -> sender.send(source), tooLong, longest);
+    assertTooLong(() -> sender.send(source, 0, tooLong), tooLong, longest);
+    assertTooLong(() -> sender.sendAsync(registered, 0, tooLong), tooLong, longest);
+
+    MessageStream stream = MessageStream.ofLength(longest);
+    new NumberedSender(pair.client(), stream, longest).send(NumberedSender.Way.CLAIM);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receive(NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
+    assertThat(pair.client().counters().messagesSent()).isEqualTo(1);
+  }
+
+  @Test
+  void aLengthThatDoesNotFitAnIntIsNotCutButRefused(@TempDir Path directory) throws IOException {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    int longest = sender.maxMessageSize();
+    long huge = (1L << 32) + 8; // as an int: 8
+    Path sparse = directory.resolve("sparse");
+
+    try (FileChannel file =
+        FileChannel.open(
+            sparse, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.allocate(1), huge - 1);
+      MemorySegment segment = file.map(FileChannel.MapMode.READ_ONLY, 0, huge, Arena.ofAuto());
+      assertTooLong(() -> sender.send(segment), huge, longest);
+      assertTooLong(() -> sender.send(segment, 0, huge), huge, longest);
+    } finally {
+      Files.delete(sparse);
+    }
+
+    assertThat(pair.client().counters().messagesSent()).isZero();
+  }
+
+  @Test
+  void aNegativeLengthIsRefused() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+
+    for (int length : new int[] {-1, -64, Integer.MIN_VALUE}) {
+      assertThatThrownBy(() -> sender.claim(length)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> sender.claim(length, PATIENCE))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> sender.tryClaim(length))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    sender.send(MemorySegment.ofArray(new byte[5]));
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(5);
+  }
+
+  @Test
+  void aClaimMayBeSentShorterDownToNothingButNotLonger() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofLength(100);
+
+    SendRegion region = sender.claim(100);
+    stream.write(region.buffer(), region.offset(), 0);
+    assertThatThrownBy(() -> sender.sendAsync(region, 101))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.sendAsync(region, -1))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.batch().add(region, 101))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> sender.batch().add(region, -1))
+        .isInstanceOf(IllegalArgumentException.class);
+    sender.sendAsync(region, 100);
+    for (int length : new int[] {0, 1, 63, 64, 65, 99}) {
+      sender.sendAsync(sender.claim(100), length);
+    }
+
+    for (int length : new int[] {100, 0, 1, 63, 64, 65, 99}) {
+      assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(length);
+    }
+    new NumberedReceiver(pair.server(), stream).expectNoMore();
+  }
+
+  private static void assertTooLong(ThrowingCallable call, long length, int longest) {
+    MessageTooLongException thrown = catchThrowableOfType(MessageTooLongException.class, call);
+    assertThat(thrown).as("exception").isNotNull();
+    assertThat(thrown.length()).isEqualTo(length);
+    assertThat(thrown.maxMessageSize()).isEqualTo(longest);
+    assertThat(thrown)
+        .hasMessageContaining(String.valueOf(length))
+        .hasMessageContaining(String.valueOf(longest));
+    assertThat(thrown.uri()).isNotNull();
+  }
+
+  /** All short lengths, and one less, one more and exactly as much as each power of two. */
+  private static int[] lengthsOfInterest() {
+    TreeSet<Integer> lengths = new TreeSet<>();
+    for (int length = 0; length <= 260; length++) {
+      lengths.add(length);
+    }
+    for (int power = 512; power < LONGEST; power *= 2) {
+      for (int length = power - 2; length <= power + 2; length++) {
+        lengths.add(length);
+      }
+      lengths.add(power - 64);
+      lengths.add(power + 64);
+    }
+    lengths.add(LONGEST - 1);
+    lengths.add(LONGEST);
+    return lengths.stream().mapToInt(Integer::intValue).toArray();
+  }
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Claims: several at once, sent or aborted in any order, with back pressure and without mix-ups.
+ */
+public abstract class ClaimContract extends Contract {
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected ClaimContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @Test
+  void messagesArriveInTheOrderOfTheSendsWhateverTheOrderOfTheClaims() {
+    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofRandomLengths(1, 2 * KIB);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    Random random = new Random(2);
+
+    int rounds = provider.messages(4_000);
+    for (int round = 0; round < rounds; round++) {
+      int claims = 1 + random.nextInt(8);
+      List<Integer> order = new ArrayList<>();
+      for (int i = 0; i < claims; i++) {
+        order.add(i);
+      }
+      List<Integer> claimOrder = new ArrayList<>(order);
+      Collections.shuffle(claimOrder, random);
+      SendRegion[] regions = new SendRegion[claims];
+      long first = receiver.count();
+      for (int i : claimOrder) {
+        regions[i] = sender.claim(stream.length(first + i), PATIENCE);
+      }
+      Collections.shuffle(claimOrder, random);
+      for (int i : claimOrder) {
+        stream.write(regions[i].segment(), 0, first + i);
+      }
+      for (int i : order) {
+        sender.sendAsync(regions[i]);
+      }
+      receiver.receiveUpTo(first + claims, NumberedReceiver.Way.RECEIVE);
+    }
+    receiver.expectNoMore();
+  }
+
+  @Test
+  void sendsAndAbortsMayBeMixedInAnyOrder() {
+    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofRandomLengths(3, 2 * KIB);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    Random random = new Random(4);
+    List<SendRegion> claimed = new ArrayList<>();
+    long sent = 0;
+
+    int messages = provider.messages(30_000);
+    while (sent < messages) {
+      while (claimed.size() < 6) {
+        claimed.add(sender.claim(2 * KIB, PATIENCE));
+      }
+      SendRegion region = claimed.remove(random.nextInt(claimed.size()));
+      if (random.nextInt(3) == 0) {
+        region.abort();
+      } else {
+        stream.write(region.buffer(), region.offset(), sent);
+        sender.sendAsync(region, stream.length(sent));
+        sent++;
+      }
+      if (sent - receiver.count() > 3) {
+        receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+      }
+    }
+    claimed.forEach(SendRegion::abort);
+    receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
+    assertThat(pair.client().counters().messagesSent()).isEqualTo(sent);
+  }
+
+  @Test
+  void claimedRegionsDoNotOverlap() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofRandomLengths(5, KIB);
+    List<SendRegion> regions = new ArrayList<>();
+    SendRegion region = sender.tryClaim(stream.length(0));
+    while (region != null) {
+      regions.add(region);
+      region = sender.tryClaim(stream.length(regions.size()));
+    }
+
+    for (int i = regions.size() - 1; i >= 0; i--) {
+      stream.write(regions.get(i).segment(), 0, i);
+    }
+    for (int i = 0; i < regions.size(); i++) {
+      stream.verify(regions.get(i).segment(), 0, regions.get(i).length(), i);
+    }
+    regions.forEach(SendRegion::abort);
+  }
+
+  @Test
+  void whatIsClaimedCanBeSentWithoutWaiting() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofLength(200);
+    List<SendRegion> regions = new ArrayList<>();
+    SendRegion claimed = sender.tryClaim(200);
+    while (claimed != null) {
+      stream.write(claimed.buffer(), claimed.offset(), regions.size());
+      regions.add(claimed);
+      claimed = sender.tryClaim(200);
+    }
+
+    regions.forEach(sender::sendAsync); // nobody receives
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(regions.size(), NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 8, 100, 5_000})
+  void backPressureShowsAsNullAndLosesNothing(int length) {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(length);
+    Sender sender = pair.client().sender();
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    long sent = 0;
+
+    for (int round = 0; round < 3; round++) {
+      long before = sent;
+      sent = sendUntilBackPressure(sender, stream, sent);
+      assertThat(sent - before).as("messages that fit").isPositive();
+      assertThat(sender.tryClaim(length)).isNull();
+      receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+    }
+    receiver.expectNoMore();
+  }
+
+  @Test
+  void claimGoesOnWhenTheReceiverFrees() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(500);
+    Sender sender = pair.client().sender();
+    long sent = sendUntilBackPressure(sender, stream, 0);
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              SendRegion region = sender.claim(500);
+              stream.write(region.buffer(), region.offset(), sent);
+              sender.sendAsync(region);
+            });
+    sending.awaitInside("claim");
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(sent + 1, NumberedReceiver.Way.RECEIVE);
+
+    sending.result();
+    receiver.expectNoMore();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 100, 2_000})
+  void claimingAndAbortingTakesNoRoom(int length) {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+
+    for (int i = 0; i < provider.messages(50_000); i++) {
+      SendRegion region = sender.tryClaim(length);
+      assertThat(region).as("claim %d while nobody receives", i).isNotNull();
+      region.abort();
+    }
+    new NumberedReceiver(pair.server(), MessageStream.ofLength(length)).expectNoMore();
+  }
+
+  @Test
+  void abortGivesTheRoomBackWhateverTheOrder() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    Random random = new Random(6);
+    int capacity = claimAllAndAbort(sender, 300, random);
+
+    for (int i = 0; i < 20; i++) {
+      assertThat(claimAllAndAbort(sender, 300, random)).isEqualTo(capacity);
+    }
+  }
+
+  @Test
+  void noRoomIsLostInTheLongRun() {
+    Pair pair = connect(options().maxMessageSize(2 * KIB));
+    Sender sender = pair.client().sender();
+    Random random = new Random(7);
+    int before = claimAllAndAbort(sender, 300, random);
+    MessageStream stream = MessageStream.ofRandomLengths(8, 2 * KIB);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    int messages = provider.messages(60_000);
+    for (int number = 0; number < messages; number++) {
+      SendRegion first = sender.claim(random.nextInt(2 * KIB), PATIENCE);
+      SendRegion second = sender.claim(2 * KIB, PATIENCE);
+      SendRegion third = sender.claim(random.nextInt(100), PATIENCE);
+      stream.write(second.buffer(), second.offset(), number);
+      first.abort();
+      sender.sendAsync(second, stream.length(number));
+      third.abort();
+      receiver.receive(NumberedReceiver.Way.RECEIVE);
+    }
+
+    // where a ring wraps may cost a region or two, but a loss at every message would leave nothing
+    eventually("the room is back", () -> claimAllAndAbort(sender, 300, random) >= before / 2 + 1);
+  }
+
+  @Test
+  void aClaimThatIsHeldForLongIsNeitherLostNorOverwritten() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(400);
+    Sender sender = pair.client().sender();
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    SendRegion held = sender.claim(399);
+    held.segment().fill((byte) 0x5a);
+
+    long sent = 0;
+    try {
+      while (sent < 5_000) {
+        SendRegion region = sender.claim(400, LASTING);
+        stream.write(region.buffer(), region.offset(), sent++);
+        sender.sendAsync(region);
+        receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+      }
+    } catch (OperationTimeoutException e) {
+      // a ring may have to wait for the held claim
+    }
+    assertThat(sent).as("messages that overtook the held claim").isPositive();
+    sender.sendAsync(held);
+
+    ReceiveRegion message = pair.server().receiver().receive(PATIENCE);
+    assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE)).hasSize(399).containsOnly(0x5a);
+    message.close();
+    sender.send(MemorySegment.ofArray(stream.bytes(sent)));
+    receiver.receive(NumberedReceiver.Way.RECEIVE);
+  }
+
+  @Test
+  void aRegionIsExactlyWhatWasClaimed() {
+    Sender sender = connect().client().sender();
+
+    for (int length : new int[] {0, 1, 7, 8, 60, 64, 65, 1_000}) {
+      SendRegion region = sender.claim(length);
+      MemorySegment segment = region.segment();
+      assertThat(region.length()).isEqualTo(length);
+      assertThat(segment.byteSize()).isEqualTo(length);
+      assertThat(segment.isReadOnly()).isFalse();
+      assertThatThrownBy(() -> segment.set(ValueLayout.JAVA_BYTE, length, (byte) 1))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThat(region.offset() + length).isLessThanOrEqualTo(region.buffer().byteSize());
+      segment.fill((byte) 3);
+      assertThat(region.buffer().asSlice(region.offset(), length).toArray(ValueLayout.JAVA_BYTE))
+          .isEqualTo(segment.toArray(ValueLayout.JAVA_BYTE));
+      region.abort();
+    }
+  }
+
+  @Test
+  void anyThreadMayWriteToARegion() {
+    Pair pair = connect();
+    SendRegion region = pair.client().sender().claim(11);
+
+    inBackground("writer", () -> region.segment().setString(0, "from there")).result();
+    pair.client().sender().sendAsync(region);
+
+    assertThat(pair.server().receiver().receive(PATIENCE).segment().getString(0))
+        .isEqualTo("from there");
+  }
+
+  @Test
+  void aRegionThatWasSentIsNotClaimedAnyMore() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    SendRegion region = sender.claim(10);
+    sender.sendAsync(region);
+
+    assertNotClaimed(sender, region);
+
+    pair.server().receiver().receive(PATIENCE).close();
+    new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
+  }
+
+  @Test
+  void aRegionThatWasAbortedIsNotClaimedAnyMore() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    SendRegion region = sender.claim(10);
+    region.abort();
+
+    assertNotClaimed(sender, region);
+
+    new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
+  }
+
+  @Test
+  void aRegionThatWasBatchedIsNotClaimedAnyMore() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    SendRegion region = sender.claim(10);
+    sender.batch().add(region);
+
+    assertNotClaimed(sender, region);
+
+    sender.batch().flush();
+    pair.server().receiver().receive(PATIENCE).close();
+    new NumberedReceiver(pair.server(), MessageStream.ofLength(10)).expectNoMore();
+  }
+
+  @Test
+  void aRegionOfAnotherConnectionIsRefusedAndStaysClaimed() {
+    Pair pair = connect();
+    Pair another = connect();
+    Sender sender = pair.client().sender();
+    SendRegion region = sender.claim(8);
+    region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 77);
+
+    for (Sender foreign : List.of(pair.server().sender(), another.client().sender())) {
+      assertThatThrownBy(() -> foreign.sendAsync(region))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> foreign.sendAsync(region, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> foreign.batch().add(region))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> foreign.batch().add(region, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    sender.sendAsync(region);
+    assertThat(
+            pair.server()
+                .receiver()
+                .receive(PATIENCE)
+                .segment()
+                .get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
+        .isEqualTo(77);
+  }
+
+  private static void assertNotClaimed(Sender sender, SendRegion region) {
+    assertThatThrownBy(() -> sender.sendAsync(region)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.sendAsync(region, 1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.batch().add(region)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.batch().add(region, 1))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(region::abort).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(region::segment).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(region::buffer).isInstanceOf(IllegalStateException.class);
+  }
+
+  private static int claimAllAndAbort(Sender sender, int length, Random random) {
+    List<SendRegion> regions = new ArrayList<>();
+    SendRegion region = sender.tryClaim(length);
+    while (region != null) {
+      regions.add(region);
+      region = sender.tryClaim(length);
+    }
+    Collections.shuffle(regions, random);
+    regions.forEach(SendRegion::abort);
+    return regions.size();
+  }
+}

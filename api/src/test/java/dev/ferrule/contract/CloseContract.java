@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The end of a connection: nothing that was sent is lost, nothing that was lent can be touched,
+ * nobody hangs.
+ */
+public abstract class CloseContract extends Contract {
+
+  private static final MessageStream STREAM = MessageStream.ofRandomLengths(1, KIB);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected CloseContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void thePeerReceivesAllThatWasSentAndThenTheEnd(NumberedReceiver.Way way) {
+    Pair pair = connect();
+    long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
+
+    pair.client().close();
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+    receiver.receiveUpTo(sent, way);
+    assertClosedByPeer(() -> receiver.receive(way));
+    assertEveryMethodSaysThatThePeerClosed(pair.server());
+  }
+
+  @Test
+  void thePeerReceivesAllThatABusySenderHadSent() {
+    for (int round = 0; round < 20; round++) {
+      Pair pair = connect();
+      int messages = 2_000;
+      Background<Boolean> sending =
+          inBackground(
+              "sender",
+              () -> {
+                NumberedSender sender = new NumberedSender(pair.client(), STREAM, KIB);
+                while (sender.count() < messages) {
+                  sender.send(NumberedSender.Way.CLAIM);
+                }
+                pair.client().close();
+              });
+      NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+      receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
+      assertClosedByPeer(() -> pair.server().receiver().receive());
+      sending.result();
+    }
+  }
+
+  @Test
+  void whatThePeerHadSentCanStillBeReceivedAndHeldAfterItClosed() {
+    Pair pair = connect();
+    NumberedSender sender = new NumberedSender(pair.client(), STREAM, KIB);
+    for (int i = 0; i < 10; i++) {
+      sender.send(NumberedSender.Way.CLAIM);
+    }
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+    ReceiveRegion before = receiver.hold(NumberedReceiver.Way.RECEIVE);
+
+    pair.client().close();
+    awaitPeersClose(pair.server());
+
+    ReceiveRegion after = receiver.hold(NumberedReceiver.Way.RECEIVE);
+    receiver.receiveUpTo(10, NumberedReceiver.Way.RECEIVE);
+    STREAM.verify(before.segment(), 0, before.length(), 0);
+    STREAM.verify(after.segment(), 0, after.length(), 1);
+    pair.server().receiver().free(after);
+    pair.server().receiver().free(before);
+  }
+
+  @Test
+  void nothingCanBeSentToAPeerThatHasClosed() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(Arena.ofAuto().allocate(10));
+    SendRegion first = sender.claim(10);
+    SendRegion second = sender.claim(10);
+    SendRegion third = sender.claim(10);
+
+    pair.server().close();
+    awaitPeersClose(pair.client());
+
+    assertClosedByPeer(() -> sender.claim(1));
+    assertClosedByPeer(() -> sender.claim(1, PATIENCE));
+    assertClosedByPeer(() -> sender.tryClaim(1));
+    assertClosedByPeer(() -> sender.sendAsync(first));
+    assertClosedByPeer(() -> sender.sendAsync(second, 1));
+    assertClosedByPeer(() -> sender.sendAsync(registered, 0, 10));
+    assertClosedByPeer(() -> sender.send(MemorySegment.ofArray(new byte[1])));
+    third.abort();
+  }
+
+  @Test
+  void afterItsOwnCloseEveryMethodSaysSo() {
+    Pair pair = connect();
+    Connection connection = pair.client();
+    Sender sender = connection.sender();
+    Receiver receiver = connection.receiver();
+    pair.server().sender().send(MemorySegment.ofArray(new byte[5]));
+    pair.server().sender().send(MemorySegment.ofArray(new byte[6]));
+    ReceiveRegion message = receiver.receive(PATIENCE);
+    RegisteredMemory registered = connection.register(Arena.ofAuto().allocate(10));
+    SendRegion first = sender.claim(10);
+    SendRegion second = sender.claim(10);
+    SendRegion third = sender.claim(10);
+
+    connection.close();
+
+    assertClosed(() -> sender.claim(1));
+    assertClosed(() -> sender.claim(1, PATIENCE));
+    assertClosed(() -> sender.claim(1, Duration.ZERO));
+    assertClosed(() -> sender.tryClaim(1));
+    assertClosed(() -> sender.sendAsync(first));
+    assertClosed(() -> sender.sendAsync(second, 1));
+    assertClosed(() -> sender.sendAsync(registered, 0, 10));
+    assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1])));
+    assertClosed(() -> sender.send(MemorySegment.ofArray(new byte[1]), 0, 1));
+    assertClosed(() -> sender.batch().add(third));
+    assertClosed(() -> sender.batch().add(third, 1));
+    assertClosed(receiver::receive);
+    assertClosed(() -> receiver.receive(PATIENCE));
+    assertClosed(() -> receiver.receive(Duration.ZERO));
+    assertClosed(receiver::tryReceive);
+    assertClosed(() -> receiver.poll((buffer, offset, length) -> {}, 10));
+    assertClosed(() -> connection.register(Arena.ofAuto().allocate(10)));
+    third.abort();
+    receiver.free(message);
+    registered.close();
+    assertThat(connection.sender()).isSameAs(sender);
+    assertThat(connection.receiver()).isSameAs(receiver);
+    assertThat(sender.maxMessageSize()).isPositive();
+    assertThat(connection.uri()).isNotNull();
+    assertThat(connection.peerPayload()).isEmpty();
+    assertThat(connection.counters().messagesReceived()).isEqualTo(1);
+  }
+
+  @Test
+  void lentMemoryCannotBeTouchedAfterTheClose() {
+    Pair pair = connect();
+    Connection connection = pair.client();
+    pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
+    pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
+    AtomicReference<MemorySegment> handed = new AtomicReference<>();
+    ReceiveRegion message = connection.receiver().receive(PATIENCE);
+    eventually(
+        "the second message is polled",
+        () -> connection.receiver().poll((buffer, offset, length) -> handed.set(buffer), 1) == 1);
+    SendRegion region = connection.sender().claim(100);
+    List<MemorySegment> lent =
+        List.of(
+            message.segment(), message.buffer(), region.segment(), region.buffer(), handed.get());
+
+    connection.close();
+
+    for (MemorySegment segment : lent) {
+      assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_BYTE, 0))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> segment.toArray(ValueLayout.JAVA_BYTE))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(segment.scope().isAlive()).isFalse();
+    }
+    assertThatThrownBy(() -> region.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 1))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> message.segment().get(ValueLayout.JAVA_BYTE, 0))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aThreadThatReadsLentMemoryDuringTheCloseGetsAnExceptionAndNoCrash() {
+    for (int round = 0; round < 30; round++) {
+      Pair pair = connect();
+      pair.client().sender().send(MemorySegment.ofArray(STREAM.bytes(0)));
+      pair.client().sender().send(MemorySegment.ofArray(new byte[1_000]));
+      pair.server().receiver().receive(PATIENCE);
+      MemorySegment segment = pair.server().receiver().receive(PATIENCE).segment();
+      AtomicInteger reads = new AtomicInteger();
+      Background<Boolean> reading =
+          inBackground(
+              "reader",
+              () -> {
+                assertThatThrownBy(
+                        () -> {
+                          while (true) {
+                            assertThat(sum(segment)).isZero();
+                            reads.incrementAndGet();
+                          }
+                        })
+                    .isInstanceOf(IllegalStateException.class);
+              });
+      eventually("the reader reads", () -> reads.get() > 100);
+
+      pair.server().close();
+
+      reading.result();
+    }
+  }
+
+  /**
+   * The hot paths of a provider may use raw addresses; a close from another thread must not pull
+   * the memory away below them.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void closingWhileBothHalvesAreBusyEndsThemAndNeverCrashes(WaitStrategy strategy) {
+    for (int round = 0; round < 60; round++) {
+      Pair pair = connect(options().waitStrategy(strategy));
+      AtomicInteger received = new AtomicInteger();
+      int wayToSend = round % 4;
+      int wayToReceive = round / 4 % 3;
+      Background<Boolean> sending =
+          inBackground("sender", () -> sendUntilClosed(pair.client(), wayToSend));
+      Background<Boolean> receiving =
+          inBackground("receiver", () -> receiveUntilClosed(pair.server(), wayToReceive, received));
+      int enough = 200 + 37 * round;
+      eventually("messages are moving", () -> received.get() > enough);
+
+      (round % 2 == 0 ? pair.client() : pair.server()).close();
+
+      sending.result();
+      receiving.result();
+      pair.client().close();
+      pair.server().close();
+    }
+  }
+
+  @Test
+  void bothSidesMayCloseAtOnce() {
+    Listener listener = listen();
+    for (int round = 0; round < 100; round++) {
+      Pair pair = connectTo(listener, provider.options());
+      pair.client().sender().send(MemorySegment.ofArray(new byte[10]));
+      CountDownLatch go = new CountDownLatch(1);
+      Background<Boolean> closing =
+          inBackground(
+              "closer",
+              () -> {
+                go.await();
+                pair.client().close();
+              });
+      go.countDown();
+      pair.server().close();
+      closing.result();
+      assertThat(pair.client().state())
+          .isIn(ConnectionState.CLOSED, ConnectionState.CLOSED_BY_PEER);
+      assertThat(pair.server().state())
+          .isIn(ConnectionState.CLOSED, ConnectionState.CLOSED_BY_PEER);
+      assertThat(pair.client().failure()).isNull();
+      assertThat(pair.server().failure()).isNull();
+    }
+  }
+
+  @Test
+  void manyThreadsMayCloseAtOnce() {
+    for (int round = 0; round < 30; round++) {
+      Pair pair = connect();
+      AtomicInteger called = new AtomicInteger();
+      pair.client().onClose(connection -> called.incrementAndGet());
+      CountDownLatch go = new CountDownLatch(1);
+      List<Background<Boolean>> closers = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        closers.add(
+            inBackground(
+                "closer-" + i,
+                () -> {
+                  go.await();
+                  pair.client().close();
+                  assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
+                  assertClosed(() -> pair.client().sender().tryClaim(1));
+                }));
+      }
+      go.countDown();
+      closers.forEach(Background::result);
+      eventually("the callback is called", () -> called.get() == 1);
+      pair.server().close();
+    }
+  }
+
+  @Test
+  void closingTwiceDoesNothing() {
+    Pair pair = connect();
+
+    pair.client().close();
+    pair.client().close();
+    pair.client().close(Duration.ZERO);
+
+    assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    pair.server().close();
+    pair.server().close();
+  }
+
+  @Test
+  void aConnectionIsOpenUntilItIsClosed() {
+    Pair pair = connect();
+
+    assertThat(pair.client().state()).isEqualTo(ConnectionState.OPEN);
+    assertThat(pair.server().state()).isEqualTo(ConnectionState.OPEN);
+    assertThat(pair.client().failure()).isNull();
+
+    pair.client().close();
+
+    assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
+    assertThat(pair.client().failure()).isNull();
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertThat(pair.server().state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    assertThat(pair.server().failure()).isNull();
+  }
+
+  @Test
+  void aConnectionThatThePeerClosedStaysSoAfterItsOwnClose() {
+    Pair pair = connect();
+    pair.client().close();
+    awaitPeersClose(pair.server());
+
+    pair.server().close();
+
+    assertThat(pair.server().state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
+    assertThatThrownBy(() -> pair.server().receiver().receive())
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(() -> pair.server().sender().claim(1))
+        .isInstanceOf(ConnectionClosedException.class);
+  }
+
+  @Test
+  void closeReturnsSoonThoughThePeerReadsNothing() {
+    Pair pair = connect();
+    sendUntilBackPressure(pair.client().sender(), STREAM, 0);
+
+    long start = System.nanoTime();
+    pair.client().close(Duration.ofSeconds(1));
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(PATIENCE);
+  }
+
+  @Test
+  void closeWithoutFlushDeliversABeginningInOrderAndThenTheEnd() {
+    Pair pair = connect();
+    long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
+
+    pair.client().close(Duration.ZERO);
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+    assertClosedByPeer(
+        () -> {
+          while (true) {
+            receiver.receive(NumberedReceiver.Way.RECEIVE);
+          }
+        });
+    assertThat(receiver.count()).isLessThanOrEqualTo(sent);
+  }
+
+  @Test
+  void claimsThatWereNotSentAreDroppedByTheClose() {
+    Pair pair = connect();
+    pair.client().sender().claim(10).segment().fill((byte) 1);
+    pair.client().sender().send(MemorySegment.ofArray(new byte[20]));
+    pair.client().sender().claim(30);
+
+    pair.client().close();
+
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(20);
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+  }
+
+  @Test
+  void theCallbackIsCalledOnceWithItsConnectionWhenThisSideCloses() {
+    Pair pair = connect();
+    List<Connection> called = new ArrayList<>();
+    CountDownLatch latch = new CountDownLatch(1);
+    pair.client()
+        .onClose(
+            connection -> {
+              synchronized (called) {
+                called.add(connection);
+              }
+              latch.countDown();
+            });
+    assertThat(latch.getCount()).isEqualTo(1);
+
+    pair.client().close();
+    await(latch);
+    pair.client().close();
+    pair.server().close();
+
+    synchronized (called) {
+      assertThat(called).containsExactly(pair.client());
+    }
+  }
+
+  @Test
+  void theCallbackIsCalledOnceWhenThePeerCloses() {
+    Pair pair = connect();
+    AtomicInteger called = new AtomicInteger();
+    AtomicReference<ConnectionState> state = new AtomicReference<>();
+    CountDownLatch latch = new CountDownLatch(1);
+    pair.server()
+        .onClose(
+            connection -> {
+              state.set(connection.state());
+              called.incrementAndGet();
+              latch.countDown();
+            });
+
+    pair.client().close();
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    await(latch);
+    pair.server().close();
+
+    assertThat(state).hasValue(ConnectionState.CLOSED_BY_PEER);
+    assertThat(called).hasValue(1);
+  }
+
+  @Test
+  void everyCallbackIsCalledEvenIfAnotherOneThrows() {
+    Pair pair = connect();
+    CountDownLatch latch = new CountDownLatch(3);
+    pair.client().onClose(connection -> latch.countDown());
+    pair.client()
+        .onClose(
+            connection -> {
+              latch.countDown();
+              throw new IllegalThreadStateException("from a callback");
+            });
+    pair.client().onClose(connection -> latch.countDown());
+
+    pair.client().close();
+
+    await(latch);
+  }
+
+  @Test
+  void aCallbackThatComesAfterTheCloseIsCalledAtOnce() {
+    Pair pair = connect();
+    pair.client().close();
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    CountDownLatch latch = new CountDownLatch(3);
+
+    pair.client().onClose(connection -> latch.countDown());
+    pair.server().onClose(connection -> latch.countDown());
+    pair.server().close();
+    pair.server().onClose(connection -> latch.countDown());
+
+    await(latch);
+  }
+
+  @Test
+  void aCallbackMayCloseTheConnection() {
+    Pair pair = connect();
+    CountDownLatch latch = new CountDownLatch(2);
+    pair.client()
+        .onClose(
+            connection -> {
+              connection.close();
+              latch.countDown();
+            });
+    pair.server()
+        .onClose(
+            connection -> {
+              connection.close();
+              latch.countDown();
+            });
+
+    pair.client().close();
+    assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
+        .isInstanceOf(ConnectionClosedException.class);
+
+    await(latch);
+  }
+
+  @Test
+  void aListenerThatIsClosedSaysSo() {
+    Listener listener = listen();
+
+    listener.close();
+    listener.close();
+
+    assertClosed(listener::accept);
+    assertClosed(() -> listener.accept(PATIENCE));
+    assertClosed(() -> listener.accept(Duration.ZERO));
+    assertClosed(listener::nextRequest);
+    assertClosed(() -> listener.nextRequest(PATIENCE));
+    assertClosed(listener::pollRequest);
+    assertThat(listener.uri()).isNotNull();
+  }
+
+  @Test
+  void acceptedConnectionsOutliveTheirListener() {
+    Listener listener = listen();
+    Pair pair = connectTo(listener, provider.options());
+
+    listener.close();
+
+    NumberedSender there = new NumberedSender(pair.client(), STREAM, KIB);
+    NumberedSender back = new NumberedSender(pair.server(), STREAM, KIB);
+    NumberedReceiver server = new NumberedReceiver(pair.server(), STREAM);
+    NumberedReceiver client = new NumberedReceiver(pair.client(), STREAM);
+    for (int i = 0; i < 1_000; i++) {
+      there.send(NumberedSender.Way.CLAIM);
+      server.receive(NumberedReceiver.Way.RECEIVE);
+      back.send(NumberedSender.Way.CLAIM);
+      client.receive(NumberedReceiver.Way.RECEIVE);
+    }
+    pair.client().close();
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void closingOneConnectionLeavesTheOthersAlone(boolean clientCloses) {
+    Listener listener = listen();
+    Pair closed = connectTo(listener, provider.options());
+    Pair alive = connectTo(listener, provider.options());
+
+    (clientCloses ? closed.client() : closed.server()).close();
+    assertClosedByPeer(
+        () -> (clientCloses ? closed.server() : closed.client()).receiver().receive(PATIENCE));
+
+    alive.client().sender().send(MemorySegment.ofArray(new byte[3]));
+    assertThat(alive.server().receiver().receive(PATIENCE).length()).isEqualTo(3);
+    Pair another = connectTo(listener, provider.options());
+    another.server().sender().send(MemorySegment.ofArray(new byte[4]));
+    assertThat(another.client().receiver().receive(PATIENCE).length()).isEqualTo(4);
+  }
+
+  private static void assertEveryMethodSaysThatThePeerClosed(Connection connection) {
+    Receiver receiver = connection.receiver();
+    assertClosedByPeer(receiver::receive);
+    assertClosedByPeer(() -> receiver.receive(PATIENCE));
+    assertClosedByPeer(() -> receiver.receive(Duration.ZERO));
+    assertClosedByPeer(receiver::tryReceive);
+    assertClosedByPeer(() -> receiver.poll((buffer, offset, length) -> {}, 1));
+    assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    assertThat(connection.failure()).isNull();
+  }
+
+  private static void sendUntilClosed(Connection connection, int way) {
+    Sender sender = connection.sender();
+    MemorySegment source = Arena.ofAuto().allocate(200);
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                switch (way) {
+                  case 0:
+                    sender.send(source);
+                    break;
+                  case 1:
+                    sender.sendAsync(written(sender.claim(200)));
+                    break;
+                  case 2:
+                    SendRegion region = sender.tryClaim(20);
+                    if (region != null) {
+                      sender.sendAsync(written(region));
+                    }
+                    break;
+                  default:
+                    sender.batch().add(written(sender.claim(100)));
+                    if (sender.batch().size() == 8) {
+                      sender.batch().flush();
+                    }
+                }
+              }
+            })
+        .isInstanceOf(ConnectionClosedException.class);
+  }
+
+  private static void receiveUntilClosed(Connection connection, int way, AtomicInteger received) {
+    Receiver receiver = connection.receiver();
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                switch (way) {
+                  case 0:
+                    ReceiveRegion waited = receiver.receive();
+                    read(waited);
+                    receiver.free(waited);
+                    received.incrementAndGet();
+                    break;
+                  case 1:
+                    ReceiveRegion tried = receiver.tryReceive();
+                    if (tried != null) {
+                      read(tried);
+                      receiver.free(tried);
+                      received.incrementAndGet();
+                    }
+                    break;
+                  default:
+                    received.addAndGet(receiver.poll((buffer, offset, length) -> {}, 16));
+                }
+              }
+            })
+        .isInstanceOf(ConnectionClosedException.class);
+  }
+
+  /** Writes to a region, whose memory may be gone by now: that is the writer's exception to get. */
+  private static SendRegion written(SendRegion region) {
+    try {
+      region.segment().fill((byte) 1);
+    } catch (IllegalStateException e) {
+      // the connection was closed in between, as sending it is to tell
+    }
+    return region;
+  }
+
+  private static void read(ReceiveRegion message) {
+    try {
+      sum(message.segment());
+    } catch (IllegalStateException e) {
+      // as above
+    }
+  }
+
+  private static long sum(MemorySegment segment) {
+    long sum = 0;
+    for (long i = 0; i < segment.byteSize(); i++) {
+      sum += segment.get(ValueLayout.JAVA_BYTE, i);
+    }
+    return sum;
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("called in time").isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.AddressInUseException;
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.InvalidOptionException;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.Option;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ConnectionProvider;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Finding each other: payloads, rejection, nobody there, nobody answering, crowds, and addresses
+ * and options that are wrong.
+ */
+public abstract class ConnectContract extends Contract {
+
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected ConnectContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 8, 9, 31, 32})
+  void payloadsArriveOnBothSides(int length) {
+    Listener listener = listen();
+    byte[] question = payload(length, 1);
+    byte[] answer = payload(length, 2);
+    Background<Connection> connecting =
+        connectInBackground(listener, options().payload(question).build());
+
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    assertThat(request.payload()).isEqualTo(question);
+    Connection server = closeAtEnd(request.accept(answer));
+    Connection client = connecting.result();
+
+    assertThat(server.peerPayload()).isEqualTo(question);
+    assertThat(client.peerPayload()).isEqualTo(answer);
+    messagesPass(new Pair(client, server));
+  }
+
+  @Test
+  void withoutPayloadsThereAreEmptyOnes() {
+    Pair pair = connect();
+
+    assertThat(pair.client().peerPayload()).isEmpty();
+    assertThat(pair.server().peerPayload()).isEmpty();
+  }
+
+  @Test
+  void payloadsAreCopies() {
+    Listener listener = listen();
+    byte[] question = payload(8, 1);
+    ConnectionOptions options = options().payload(question).build();
+    question[0]++;
+    Background<Connection> connecting = connectInBackground(listener, options);
+
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    request.payload()[1]++;
+    byte[] answer = payload(8, 2);
+    Connection server = closeAtEnd(request.accept(answer));
+    answer[0]++;
+    server.peerPayload()[2]++;
+
+    assertThat(server.peerPayload()).isEqualTo(payload(8, 1));
+    assertThat(connecting.result().peerPayload()).isEqualTo(payload(8, 2));
+  }
+
+  @Test
+  void aPayloadThatNoTransportTakesIsRefusedAtOnce() {
+    Listener listener = listen();
+    byte[] tooLong = new byte[MIB];
+
+    assertThatThrownBy(() -> Ferrule.connect(listener.uri(), options().payload(tooLong).build()))
+        .isInstanceOf(IllegalArgumentException.class);
+
+    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    assertThatThrownBy(() -> request.accept(tooLong)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> request.reject(tooLong)).isInstanceOf(IllegalArgumentException.class);
+    Connection server = closeAtEnd(request.accept()); // the request is still unanswered
+    messagesPass(new Pair(connecting.result(), server));
+  }
+
+  @Test
+  void aRequestSaysWhoAsks() {
+    Listener listener = listen();
+    Background<Connection> connecting = connectInBackground(listener, provider.options());
+
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+
+    assertThat(request.peer()).isNotNull();
+    assertThat(request.peer().getScheme()).isEqualTo(listener.uri().getScheme());
+    closeAtEnd(request.accept());
+    connecting.result();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 32})
+  void aRejectedClientIsToldSoAndWhy(int length) {
+    Listener listener = listen();
+    byte[] reason = payload(length, 3);
+    Background<Connection> connecting = connectInBackground(listener, provider.options());
+
+    listener.nextRequest(PATIENCE).reject(reason);
+
+    Throwable failure = connecting.failure();
+    assertThat(failure).isInstanceOf(ConnectionRejectedException.class);
+    assertThat(((ConnectionRejectedException) failure).payload()).isEqualTo(reason);
+    assertThat(((ConnectionRejectedException) failure).uri()).isNotNull();
+  }
+
+  @Test
+  void aClientMayBeRejectedWithoutAReasonAndTheNextOneAccepted() {
+    Listener listener = listen();
+    Background<Connection> rejected = connectInBackground(listener, provider.options());
+    listener.nextRequest(PATIENCE).reject();
+
+    assertThat(((ConnectionRejectedException) rejected.failure()).payload()).isEmpty();
+    messagesPass(connectTo(listener, provider.options()));
+  }
+
+  @Test
+  void aRequestIsAnsweredOnlyOnce() {
+    Listener listener = listen();
+    Background<Connection> first = connectInBackground(listener, provider.options());
+    ConnectionRequest accepted = listener.nextRequest(PATIENCE);
+    Connection server = closeAtEnd(accepted.accept());
+    Connection client = first.result();
+    Background<Connection> second = connectInBackground(listener, provider.options());
+    ConnectionRequest rejected = listener.nextRequest(PATIENCE);
+    rejected.reject();
+    second.failure();
+
+    for (ConnectionRequest request : List.of(accepted, rejected)) {
+      assertThatThrownBy(request::accept).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> request.accept(new byte[1]))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(request::reject).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> request.reject(new byte[1]))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    messagesPass(new Pair(client, server));
+  }
+
+  @Test
+  void requestsMayBeAnsweredInAnyOrderAndByAnyThread() {
+    Listener listener = listen();
+    List<Background<Connection>> clients = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      clients.add(connectInBackground(listener, options().payload(new byte[] {(byte) i}).build()));
+    }
+    ConnectionRequest[] requests = new ConnectionRequest[3];
+    for (int i = 0; i < 3; i++) {
+      ConnectionRequest request = listener.nextRequest(PATIENCE);
+      requests[request.payload()[0]] = request;
+    }
+
+    Connection last = inBackground("server", () -> closeAtEnd(requests[2].accept())).result();
+    inBackground("rejecting", () -> requests[1].reject()).result();
+    Connection first = closeAtEnd(requests[0].accept());
+
+    messagesPass(new Pair(clients.get(2).result(), last));
+    messagesPass(new Pair(clients.get(0).result(), first));
+    assertThat(clients.get(1).failure()).isInstanceOf(ConnectionRejectedException.class);
+  }
+
+  @Test
+  void pollRequestDoesNotWait() {
+    Listener listener = listen();
+    assertThat(listener.pollRequest()).isNull();
+    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    List<ConnectionRequest> requests = new ArrayList<>();
+
+    eventually(
+        "the request is there",
+        () -> {
+          ConnectionRequest request = listener.pollRequest();
+          if (request != null) {
+            requests.add(request);
+          }
+          return request != null;
+        });
+
+    assertThat(listener.pollRequest()).isNull();
+    Connection server = closeAtEnd(requests.get(0).accept());
+    messagesPass(new Pair(connecting.result(), server));
+  }
+
+  @Test
+  void whereNobodyListensAClientIsRefusedAtOnce() {
+    ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
+    Listener listener = listen();
+    URI nobody = listener.uri();
+    listener.close();
+
+    Background<Connection> connecting =
+        inBackground("client", () -> closeAtEnd(Ferrule.connect(nobody, patient)));
+
+    assertThat(connecting.failure())
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining(nobody.toString());
+  }
+
+  @Test
+  void aClientThatIsNotAnsweredGivesUpInTime() {
+    Listener listener = listen();
+    ConnectionOptions hasty = options().connectTimeout(SHORT).build();
+
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
+        .isInstanceOf(OperationTimeoutException.class)
+        .hasMessageContaining(listener.uri().toString());
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isBetween(SHORT.minusMillis(1), PATIENCE);
+  }
+
+  @Test
+  void acceptPassesOverClientsThatGaveUp() {
+    Listener listener = listen();
+    ConnectionOptions hasty = options().connectTimeout(SHORT).build();
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+
+    assertThatThrownBy(() -> listener.accept(SHORT)).isInstanceOf(OperationTimeoutException.class);
+
+    assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
+        .isInstanceOf(OperationTimeoutException.class);
+    Pair alive = connectTo(listener, options().payload(payload(5, 5)).build());
+    assertThat(alive.server().peerPayload()).isEqualTo(payload(5, 5));
+    messagesPass(alive);
+  }
+
+  @Test
+  void aRequestWhoseClientGaveUpCannotBeAccepted() {
+    Listener listener = listen();
+    Background<Connection> connecting =
+        connectInBackground(listener, options().connectTimeout(SHORT).build());
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    assertThat(connecting.failure()).isInstanceOf(OperationTimeoutException.class);
+
+    assertThatThrownBy(request::accept)
+        .isInstanceOfAny(ConnectionClosedException.class, OperationTimeoutException.class);
+
+    messagesPass(connectTo(listener, provider.options()));
+  }
+
+  @Test
+  void clientsThatWaitAreToldWhenTheListenerIsClosed() {
+    ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
+    Listener listener = listen();
+    Background<Connection> seen = connectInBackground(listener, patient);
+    ConnectionRequest request = listener.nextRequest(PATIENCE);
+    Background<Connection> unseen = connectInBackground(listener, patient);
+    unseen.awaitInside("connect");
+
+    listener.close();
+
+    assertThat(seen.failure())
+        .isInstanceOfAny(ConnectionRejectedException.class, ConnectionRefusedException.class);
+    assertThat(unseen.failure())
+        .isInstanceOfAny(ConnectionRejectedException.class, ConnectionRefusedException.class);
+    assertThatThrownBy(request::accept).isInstanceOf(ConnectionClosedException.class);
+  }
+
+  @Test
+  void severalListenersDoNotMixUpTheirClients() {
+    List<Listener> listeners = List.of(listen(), listen(), listen());
+    assertThat(listeners).extracting(Listener::uri).doesNotHaveDuplicates();
+
+    for (int i = listeners.size() - 1; i >= 0; i--) {
+      Pair pair = connectTo(listeners.get(i), options().payload(payload(4, i)).build());
+      assertThat(pair.server().peerPayload()).isEqualTo(payload(4, i));
+      messagesPass(pair);
+    }
+  }
+
+  @Test
+  void manyClientsMayComeAtOnce() {
+    int clients = 32;
+    ConnectionOptions options = options().waitStrategy(WaitStrategy.BLOCK).build();
+    Listener listener = listen(options);
+    List<Background<Integer>> replies = new ArrayList<>();
+    for (int i = 0; i < clients; i++) {
+      int number = i;
+      replies.add(
+          inBackground(
+              "client-" + i,
+              () -> {
+                Connection client = closeAtEnd(Ferrule.connect(listener.uri(), options));
+                client.sender().send(MemorySegment.ofArray(new int[] {number}));
+                return client
+                    .receiver()
+                    .receive(PATIENCE)
+                    .segment()
+                    .get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+              }));
+    }
+
+    List<Connection> servers = new ArrayList<>();
+    for (int i = 0; i < clients; i++) {
+      servers.add(closeAtEnd(listener.accept(PATIENCE)));
+    }
+    for (Connection server : servers) {
+      try (ReceiveRegion message = server.receiver().receive(PATIENCE)) {
+        int number = message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+        server.sender().send(MemorySegment.ofArray(new int[] {number + 1_000}));
+      }
+    }
+
+    for (int i = 0; i < clients; i++) {
+      assertThat(replies.get(i).result()).isEqualTo(i + 1_000);
+    }
+  }
+
+  @Test
+  void aProcessMayBeItsOwnPeerManyTimesOver() {
+    Listener listener = listen();
+    List<Pair> pairs = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      pairs.add(connectTo(listener, provider.options()));
+    }
+
+    assertThat(pairs).extracting(pair -> pair.server().uri()).doesNotHaveDuplicates();
+    assertThat(pairs).extracting(pair -> pair.client().uri()).doesNotHaveDuplicates();
+    pairs.forEach(ConnectContract::messagesPass);
+  }
+
+  @Test
+  void aListenersUriIsCompleteAndWithoutOptions() {
+    URI address = provider.listenAddress();
+    Listener listener =
+        closeAtEnd(Ferrule.listen(URI.create(address + "?wait=block"), provider.options()));
+
+    assertThat(listener.uri().getScheme()).isEqualTo(address.getScheme());
+    assertThat(listener.uri().getQuery()).isNull();
+    assertThat(listener.uri().getFragment()).isNull();
+    messagesPass(connectTo(listener, provider.options()));
+  }
+
+  @Test
+  void aConnectionsUriIsItsListenersWithTheConnectionsNumber() {
+    Listener listener = listen();
+    Pair pair = connectTo(listener, provider.options());
+
+    for (Connection end : List.of(pair.client(), pair.server())) {
+      assertThat(end.uri().toString()).startsWith(listener.uri() + "#");
+      assertThat(end.uri().getFragment()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void anAddressCanBeListenedOnOnlyOnceAtATimeButAgainAfterwards() {
+    Listener listener = listen();
+    URI address = listener.uri();
+
+    assertThatThrownBy(() -> Ferrule.listen(address, provider.options()))
+        .isInstanceOf(AddressInUseException.class)
+        .hasMessageContaining(address.toString());
+    messagesPass(connectTo(listener, provider.options())); // the attempt did no harm
+
+    listener.close();
+    Listener again = closeAtEnd(Ferrule.listen(address, provider.options()));
+    assertThat(again.uri()).isEqualTo(address);
+    messagesPass(connectTo(again, provider.options()));
+  }
+
+  @Test
+  void anUnknownOptionIsAnErrorThatListsTheKnownOnes() {
+    URI address = provider.listenAddress();
+    List<Option<?>> known = provider(address).options();
+    ConnectionOptions unknown = options().set("colour", "green").build();
+
+    for (Runnable attempt :
+        List.<Runnable>of(
+            () -> Ferrule.listen(URI.create(address + "?colour=green"), provider.options()),
+            () -> Ferrule.connect(URI.create(address + "?colour=green"), provider.options()),
+            () -> Ferrule.listen(address, unknown),
+            () -> Ferrule.connect(address, unknown))) {
+      assertThatThrownBy(attempt::run)
+          .isInstanceOf(InvalidOptionException.class)
+          .hasMessageContaining("colour")
+          .hasMessageContainingAll(known.stream().map(Option::name).toArray(String[]::new));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "wait=sideways", "maxMessage=0", "maxMessage=-1", "maxMessage=many", "maxMessage=2GiB",
+            "connectTimeout=0",
+        "connectTimeout=5", "closeTimeout=-1s", "peerTimeout=soon", "backlog=0",
+            "wait=spin&wait=block", "=4"
+      })
+  void anOptionWithABadValueIsAnErrorThatNamesIt(String query) {
+    URI address = URI.create(provider.listenAddress() + "?" + query);
+    String name = query.substring(0, query.indexOf('='));
+
+    assertThatThrownBy(() -> Ferrule.listen(address, provider.options()))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining(name);
+    assertThatThrownBy(() -> Ferrule.connect(address, provider.options()))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining(name);
+  }
+
+  @Test
+  void optionsInTheAddressWinOverOptionsInTheCall() {
+    Listener listener =
+        closeAtEnd(
+            Ferrule.listen(
+                URI.create(provider.listenAddress() + "?maxMessage=321"),
+                options().maxMessageSize(500).build()));
+    Background<Connection> connecting =
+        inBackground(
+            "client",
+            () ->
+                closeAtEnd(
+                    Ferrule.connect(
+                        URI.create(listener.uri() + "?maxMessage=123"),
+                        options().maxMessageSize(500).build())));
+
+    Connection server = closeAtEnd(listener.accept(PATIENCE));
+
+    assertThat(connecting.result().sender().maxMessageSize()).isEqualTo(321);
+    assertThat(server.sender().maxMessageSize()).isEqualTo(123);
+  }
+
+  @Test
+  void everyStandardOptionIsKnown() {
+    assertThat(provider(provider.listenAddress()).options()).containsAll(StandardOptions.all());
+  }
+
+  @Test
+  void anAddressThatIsNoneIsRefused() {
+    URI nonsense = URI.create(provider.listenAddress().getScheme() + ":nonsense");
+
+    assertThatThrownBy(() -> Ferrule.listen(nonsense, provider.options()))
+        .isInstanceOf(InvalidAddressException.class);
+    assertThatThrownBy(() -> Ferrule.connect(nonsense, provider.options()))
+        .isInstanceOf(InvalidAddressException.class);
+  }
+
+  @Test
+  void theProviderDescribesItself() {
+    ConnectionProvider described = provider(provider.listenAddress());
+
+    assertThat(described.availability().available()).isTrue();
+    assertThat(described.scheme()).isLowerCase();
+    assertThat(described.description()).isNotBlank().doesNotContain("\n");
+    assertThat(URI.create(described.exampleAddress()).getScheme()).isEqualTo(described.scheme());
+    assertThat(described.options()).extracting(Option::name).doesNotHaveDuplicates();
+  }
+
+  private static ConnectionProvider provider(URI address) {
+    return Ferrule.providers().stream()
+        .filter(candidate -> candidate.scheme().equals(address.getScheme()))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no provider for " + address));
+  }
+
+  private static void messagesPass(Pair pair) {
+    for (Pair way : List.of(pair, pair.reversed())) {
+      way.client().sender().send(MemorySegment.ofArray("passes".getBytes(US_ASCII)));
+      try (ReceiveRegion message = way.server().receiver().receive(PATIENCE)) {
+        assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
+            .asString(US_ASCII)
+            .isEqualTo("passes");
+      }
+    }
+  }
+
+  private static byte[] payload(int length, int seed) {
+    byte[] payload = new byte[length];
+    for (int i = 0; i < length; i++) {
+      payload[i] = (byte) (seed * 17 + i * 7 + 1);
+    }
+    return payload;
+  }
+}

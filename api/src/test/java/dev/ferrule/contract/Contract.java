@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What all contract tests share: connections that are closed at the end, threads that are waited
+ * for, and patience.
+ */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+public abstract class Contract {
+
+  /**
+   * How long a test waits for something that has to happen: long enough for an emulated machine,
+   * far from for ever.
+   */
+  static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /**
+   * How long a sender that finds no room is given until that counts as lasting; acknowledgements
+   * may be under way.
+   */
+  static final Duration LASTING = Duration.ofMillis(100);
+
+  static final int KIB = 1 << 10;
+  static final int MIB = 1 << 20;
+
+  final ProviderUnderTest provider;
+
+  private final Deque<AutoCloseable> opened = new ConcurrentLinkedDeque<>();
+  private final Deque<Background<?>> started = new ConcurrentLinkedDeque<>();
+
+  Contract(ProviderUnderTest provider) {
+    this.provider = provider;
+  }
+
+  @AfterEach
+  @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void leavesNothingBehind() throws Exception {
+    for (AutoCloseable closeable : opened) {
+      closeable.close();
+    }
+    List<String> abandoned = new ArrayList<>();
+    for (Background<?> background : started) {
+      if (background.abandon()) {
+        abandoned.add(background.thread().getName());
+      }
+    }
+    try {
+      assertThat(abandoned).as("threads that are still busy after everything was closed").isEmpty();
+      eventually(
+          "no files are left", () -> provider.leftOverFiles().isEmpty(), provider::leftOverFiles);
+    } finally {
+      provider.close();
+    }
+  }
+
+  /** Starts from the provider's options. */
+  final ConnectionOptions.Builder options() {
+    return provider.options().toBuilder();
+  }
+
+  final Listener listen() {
+    return listen(provider.options());
+  }
+
+  final Listener listen(ConnectionOptions options) {
+    return closeAtEnd(Ferrule.listen(provider.listenAddress(), options));
+  }
+
+  final Pair connect() {
+    return connect(provider.options());
+  }
+
+  final Pair connect(ConnectionOptions.Builder options) {
+    return connect(options.build());
+  }
+
+  final Pair connect(ConnectionOptions options) {
+    return connect(options, options);
+  }
+
+  final Pair connect(ConnectionOptions clientOptions, ConnectionOptions serverOptions) {
+    return connectTo(listen(serverOptions), clientOptions);
+  }
+
+  final Pair connectTo(Listener listener, ConnectionOptions clientOptions) {
+    Background<Connection> connecting = connectInBackground(listener, clientOptions);
+    Connection server;
+    try {
+      server = closeAtEnd(listener.accept(PATIENCE));
+    } catch (OperationTimeoutException e) {
+      throw new AssertionError("no client came; connecting ended with " + connecting.failure(), e);
+    }
+    return new Pair(connecting.result(), server);
+  }
+
+  final Background<Connection> connectInBackground(Listener listener, ConnectionOptions options) {
+    return inBackground("client", () -> closeAtEnd(Ferrule.connect(listener.uri(), options)));
+  }
+
+  /** Runs something on a thread of its own, which has to be done when the test is. */
+  final <T> Background<T> inBackground(String name, Callable<T> work) {
+    Background<T> background = Background.start(name, work);
+    started.add(background);
+    return background;
+  }
+
+  /** Like {@link #inBackground(String, Callable)}, for work without a result. */
+  final Background<Boolean> inBackground(String name, Work work) {
+    return inBackground(
+        name,
+        () -> {
+          work.run();
+          return true;
+        });
+  }
+
+  final <T extends AutoCloseable> T closeAtEnd(T closeable) {
+    opened.addFirst(closeable);
+    return closeable;
+  }
+
+  /**
+   * Sends messages of the stream's, from number {@code first} on, until there is no more room;
+   * returns the next number.
+   */
+  static long sendUntilBackPressure(Sender sender, MessageStream stream, long first) {
+    long number = first;
+    while (true) {
+      SendRegion region = sender.tryClaim(stream.length(number));
+      if (region == null) {
+        try {
+          region = sender.claim(stream.length(number), LASTING);
+        } catch (OperationTimeoutException e) {
+          return number;
+        }
+      }
+      stream.write(region.buffer(), region.offset(), number);
+      sender.sendAsync(region);
+      number++;
+    }
+  }
+
+  /** Waits until a connection has noticed that its peer closed. */
+  static void awaitPeersClose(Connection connection) {
+    eventually(
+        "the peer's close is noticed",
+        () -> {
+          try {
+            SendRegion region = connection.sender().tryClaim(0);
+            if (region != null) {
+              region.abort();
+            }
+            return false;
+          } catch (ConnectionClosedException e) {
+            return e.closedByPeer();
+          }
+        });
+  }
+
+  static void eventually(String what, BooleanSupplier condition) {
+    eventually(what, condition, () -> "");
+  }
+
+  /** Waits until something is the case; {@code details} says what is the case instead. */
+  static void eventually(String what, BooleanSupplier condition, Callable<?> details) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        fail("it never happened that " + what + " " + catchOrGet(details));
+      }
+      pause(Duration.ofMillis(1));
+    }
+  }
+
+  /** Lets a loop that has nothing to do give way, and end when its test is over. */
+  static void idle() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new AssertionError("the test gave up on this thread");
+    }
+    Thread.yield();
+  }
+
+  /** The step of a loop that looks for something again and again; never a stand-in for knowing. */
+  static void pause(Duration step) {
+    try {
+      Thread.sleep(step);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("the test gave up on this thread", e);
+    }
+  }
+
+  /** Checks that a call fails because this side closed the connection or listener. */
+  static void assertClosed(ThrowingCallable call) {
+    assertThat(closedException(call).closedByPeer()).as("closedByPeer").isFalse();
+  }
+
+  /** Checks that a call fails because the peer closed the connection. */
+  static void assertClosedByPeer(ThrowingCallable call) {
+    assertThat(closedException(call).closedByPeer()).as("closedByPeer").isTrue();
+  }
+
+  private static ConnectionClosedException closedException(ThrowingCallable call) {
+    Throwable thrown = catchThrowable(call);
+    assertThat(thrown).isInstanceOf(ConnectionClosedException.class);
+    return (ConnectionClosedException) thrown;
+  }
+
+  private static Object catchOrGet(Callable<?> details) {
+    try {
+      return details.call();
+    } catch (Exception e) {
+      return e;
+    }
+  }
+
+  /** Work that may throw anything. */
+  @FunctionalInterface
+  interface Work {
+    /** Does it. */
+    void run() throws Exception;
+  }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+/** Counters: right to the message and the byte, and still there after the close. */
+public abstract class CountersContract extends Contract {
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected CountersContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @Test
+  void aNewConnectionHasMovedNothing() {
+    Pair pair = connect();
+
+    for (ConnectionCounters counters :
+        new ConnectionCounters[] {pair.client().counters(), pair.server().counters()}) {
+      assertThat(counters.messagesSent()).isZero();
+      assertThat(counters.bytesSent()).isZero();
+      assertThat(counters.messagesReceived()).isZero();
+      assertThat(counters.bytesReceived()).isZero();
+      assertThat(counters.backPressureStalls()).isZero();
+      assertThat(counters.rnrNaks()).isZero();
+    }
+  }
+
+  @Test
+  void everyWayOfSendingCountsMessagesAndBytes() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    MemorySegment memory = Arena.ofAuto().allocate(100);
+    RegisteredMemory registered = pair.client().register(memory);
+
+    sender.send(MemorySegment.ofArray(new byte[10]));
+    assertSent(pair, 1, 10);
+    sender.send(memory, 0, 20);
+    assertSent(pair, 2, 30);
+    sender.sendAsync(sender.claim(30));
+    assertSent(pair, 3, 60);
+    sender.sendAsync(sender.claim(30), 5);
+    assertSent(pair, 4, 65);
+    sender.sendAsync(registered, 10, 40);
+    assertSent(pair, 5, 105);
+    sender.send(MemorySegment.ofArray(new byte[0]));
+    assertSent(pair, 6, 105);
+    sender.batch().add(sender.claim(7));
+    sender.batch().add(sender.claim(7), 3);
+    sender.batch().flush();
+    assertSent(pair, 8, 115);
+    sender.claim(50).abort();
+    assertSent(pair, 8, 115);
+    assertThat(pair.server().counters().messagesSent()).isZero();
+  }
+
+  @Test
+  void everyWayOfReceivingCountsMessagesAndBytes() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLengths(10, 20, 0, 30);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, 30);
+    for (int i = 0; i < 4; i++) {
+      sender.send(NumberedSender.Way.CLAIM);
+    }
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    receiver.receive(NumberedReceiver.Way.RECEIVE);
+    assertReceived(pair, 1, 10);
+    receiver.receive(NumberedReceiver.Way.TRY_RECEIVE);
+    assertReceived(pair, 2, 30);
+    receiver.receive(NumberedReceiver.Way.POLL);
+    assertReceived(pair, 3, 30);
+    receiver.receive(NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
+    assertReceived(pair, 4, 60);
+    assertThat(pair.client().counters().messagesReceived()).isZero();
+  }
+
+  @Test
+  void bothSidesAgreeAfterManyMessages() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofRandomLengths(1, KIB);
+    int messages = provider.messages(50_000);
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, KIB);
+              while (sender.count() < messages) {
+                sender.send(NumberedSender.Way.CLAIM);
+              }
+            });
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
+    sending.result();
+
+    long bytes = 0;
+    for (int number = 0; number < messages; number++) {
+      bytes += stream.length(number);
+    }
+    assertSent(pair, messages, bytes);
+    assertReceived(pair, messages, bytes);
+    assertThat(pair.client().counters().rnrNaks()).isZero();
+    assertThat(pair.server().counters().rnrNaks()).isZero();
+  }
+
+  @Test
+  void backPressureIsCounted() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    MessageStream stream = MessageStream.ofLength(500);
+    long sent = sendUntilBackPressure(sender, stream, 0);
+    long before = pair.client().counters().backPressureStalls();
+    assertThat(before).isPositive();
+
+    assertThat(sender.tryClaim(500)).isNull();
+    assertThat(sender.tryClaim(500)).isNull();
+    assertThat(pair.client().counters().backPressureStalls()).isEqualTo(before + 2);
+
+    Background<SendRegion> claiming = inBackground("sender", () -> sender.claim(500));
+    claiming.awaitInside("claim");
+    new NumberedReceiver(pair.server(), stream).receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+    claiming.result().abort();
+    assertThat(pair.client().counters().backPressureStalls()).isEqualTo(before + 3);
+    assertThat(pair.server().counters().backPressureStalls()).isZero();
+  }
+
+  @Test
+  void withoutBackPressureNoneIsCounted() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(20);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    for (int i = 0; i < 1_000; i++) {
+      sender.send(NumberedSender.Way.CLAIM);
+      pair.client().sender().await(i + 1);
+      receiver.receive(NumberedReceiver.Way.RECEIVE);
+    }
+
+    assertThat(pair.client().counters().backPressureStalls()).isZero();
+  }
+
+  @Test
+  void aSleepThatEndsIsCounted() {
+    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    MessageStream stream = MessageStream.ofLength(20);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    for (int i = 0; i < 3; i++) {
+      Background<Boolean> receiving =
+          inBackground("receiver", () -> receiver.receive(NumberedReceiver.Way.RECEIVE));
+      receiving.awaitInside("receive");
+      sender.send(NumberedSender.Way.CLAIM);
+      receiving.result();
+    }
+
+    assertThat(pair.server().counters().wakeupsReceived()).isPositive();
+  }
+
+  @Test
+  void nobodyIsWokenUpWhoDoesNotSleep() {
+    Pair pair = connect(options().waitStrategy(WaitStrategy.SPIN));
+    MessageStream stream = MessageStream.ofLength(20);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+
+    for (int i = 0; i < 3; i++) {
+      Background<Boolean> receiving =
+          inBackground("receiver", () -> receiver.receive(NumberedReceiver.Way.RECEIVE));
+      receiving.awaitInside("receive");
+      sender.send(NumberedSender.Way.CLAIM);
+      receiving.result();
+    }
+
+    assertThat(pair.client().counters().wakeupsSent()).isZero();
+    assertThat(pair.server().counters().wakeupsReceived()).isZero();
+  }
+
+  @Test
+  void countersOnlyGrowAndSnapshotsStayAsTheyAre() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    sender.send(MemorySegment.ofArray(new byte[10]));
+    ConnectionCounters snapshot = pair.client().counters();
+    sender.send(MemorySegment.ofArray(new byte[10]));
+
+    assertThat(snapshot.messagesSent()).isEqualTo(1);
+    assertThat(pair.client().counters().messagesSent()).isEqualTo(2);
+  }
+
+  @Test
+  void anyThreadMayReadTheCountersWhileMessagesMove() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(100);
+    int messages = provider.messages(50_000);
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, 100);
+              NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+              while (sender.count() < messages) {
+                sender.send(NumberedSender.Way.CLAIM);
+                receiver.receive(NumberedReceiver.Way.RECEIVE);
+              }
+            });
+
+    long sent = 0;
+    long received = 0;
+    while (!sending.isDone()) {
+      long nowReceived = pair.server().counters().messagesReceived();
+      long nowSent = pair.client().counters().messagesSent();
+      assertThat(nowSent).isBetween(sent, (long) messages);
+      assertThat(nowReceived).isBetween(received, (long) messages);
+      sent = nowSent;
+      received = nowReceived;
+      idle();
+    }
+    sending.result();
+    eventually(
+        "the last message is counted",
+        () -> pair.server().counters().messagesReceived() == messages);
+  }
+
+  @Test
+  void countersSurviveTheClose() {
+    Pair pair = connect();
+    pair.client().sender().send(MemorySegment.ofArray(new byte[10]));
+    pair.server().receiver().receive(PATIENCE).close();
+
+    pair.client().close();
+    pair.server().close();
+
+    assertSent(pair, 1, 10);
+    assertReceived(pair, 1, 10);
+  }
+
+  private static void assertSent(Pair pair, long messages, long bytes) {
+    ConnectionCounters counters = pair.client().counters();
+    assertThat(counters.messagesSent()).as("messages sent").isEqualTo(messages);
+    assertThat(counters.bytesSent()).as("bytes sent").isEqualTo(bytes);
+  }
+
+  private static void assertReceived(Pair pair, long messages, long bytes) {
+    ConnectionCounters counters = pair.server().counters();
+    assertThat(counters.messagesReceived()).as("messages received").isEqualTo(messages);
+    assertThat(counters.bytesReceived()).as("bytes received").isEqualTo(bytes);
+  }
+}

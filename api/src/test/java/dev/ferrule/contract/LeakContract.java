@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Thousands of connections come and go without leaving a descriptor, a mapping, a file or a thread.
+ * How many is printed; see {@link ProviderUnderTest#connectCloseCycles()}.
+ */
+public abstract class LeakContract extends Contract {
+
+  /**
+   * What the machine does once, it does in these: loading classes, starting threads that are kept.
+   */
+  private static final int WARM_UP_CYCLES = 100;
+
+  /** Fewer cycles are enough where a leak of one per cycle is looked for on a side path. */
+  private static final int SIDE_PATH_DIVISOR = 20;
+
+  private static final MemorySegment MESSAGE = MemorySegment.ofArray(new byte[100]);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected LeakContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void connectionsLeaveNothingBehindWhoeverClosesFirst() {
+    int cycles = provider.connectCloseCycles();
+    Listener listener = listen();
+    cycle(listener, WARM_UP_CYCLES);
+    Held before = held();
+
+    long start = System.nanoTime();
+    cycle(listener, cycles);
+    System.out.printf(
+        "%s: %,d connect/close cycles in %.1f s%n",
+        getClass().getSimpleName(), cycles, (System.nanoTime() - start) / 1e9);
+
+    assertThat(cycles)
+        .as("cycles, see " + ProviderUnderTest.CYCLES_PROPERTY)
+        .isGreaterThanOrEqualTo(100);
+    assertNoMoreHeldThan(before);
+  }
+
+  @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void listenersLeaveNothingBehind() {
+    Held before = null;
+    for (int i = 0; i < cyclesOfASidePath(); i++) {
+      if (i == WARM_UP_CYCLES) {
+        before = held();
+      }
+      try (Listener listener = Ferrule.listen(provider.listenAddress(), provider.options())) {
+        if (i % 4 == 0) {
+          cycle(listener, 1);
+        }
+      }
+    }
+    assertNoMoreHeldThan(before);
+    eventually(
+        "no files are left", () -> provider.leftOverFiles().isEmpty(), provider::leftOverFiles);
+  }
+
+  @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void rejectedClientsLeaveNothingBehind() {
+    Listener listener = listen();
+    int cycles = cyclesOfASidePath();
+    Background<Boolean> rejecting =
+        inBackground(
+            "server",
+            () -> {
+              for (int i = 0; i < cycles; i++) {
+                listener.nextRequest(PATIENCE).reject(new byte[] {1, 2, 3});
+              }
+            });
+    Held before = null;
+    for (int i = 0; i < cycles; i++) {
+      if (i == WARM_UP_CYCLES) {
+        before = held();
+      }
+      assertThatThrownBy(() -> Ferrule.connect(listener.uri(), provider.options()))
+          .isInstanceOf(ConnectionRejectedException.class);
+    }
+    assertNoMoreHeldThan(before);
+    rejecting.result();
+  }
+
+  @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void refusedClientsLeaveNothingBehind() {
+    Listener listener = listen();
+    URI nobody = listener.uri();
+    listener.close();
+    Held before = null;
+    for (int i = 0; i < cyclesOfASidePath(); i++) {
+      if (i == WARM_UP_CYCLES) {
+        before = held();
+      }
+      assertThatThrownBy(() -> Ferrule.connect(nobody, provider.options()))
+          .isInstanceOf(ConnectionRefusedException.class);
+    }
+    assertNoMoreHeldThan(before);
+  }
+
+  @Test
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void clientsThatGaveUpLeaveNothingBehind() {
+    Listener listener = listen();
+    ConnectionOptions hasty = options().connectTimeout(Duration.ofMillis(5)).build();
+    Held before = null;
+    for (int i = 0; i < 80; i++) {
+      if (i == 40) {
+        before = held();
+      }
+      assertThatThrownBy(() -> Ferrule.connect(listener.uri(), hasty))
+          .isInstanceOf(OperationTimeoutException.class);
+      assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+    assertNoMoreHeldThan(before);
+  }
+
+  @Test
+  void aConnectionThatWasClosedIsNotKeptInMemory() {
+    Listener listener = listen();
+    List<WeakReference<Object>> references = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      closeOne(listener, references);
+    }
+
+    eventually(
+        "the garbage collector finds the connections",
+        () -> {
+          System.gc();
+          return references.stream().allMatch(reference -> reference.refersTo(null));
+        });
+  }
+
+  private int cyclesOfASidePath() {
+    return WARM_UP_CYCLES + Math.max(50, provider.connectCloseCycles() / SIDE_PATH_DIVISOR);
+  }
+
+  /**
+   * Connects, sends a message each way and closes, from this thread and one other; each cycle in
+   * another order of closing.
+   */
+  private void cycle(Listener listener, int cycles) {
+    Background<Boolean> clients =
+        inBackground(
+            "clients",
+            () -> {
+              for (int i = 0; i < cycles; i++) {
+                Connection client = Ferrule.connect(listener.uri(), provider.options());
+                client.sender().send(MESSAGE);
+                expectMessage(client);
+                if (i % 3 == 1) {
+                  expectEnd(client); // the server closes first
+                }
+                client.close();
+              }
+            });
+    for (int i = 0; i < cycles; i++) {
+      Connection server = listener.accept(PATIENCE);
+      expectMessage(server);
+      server.sender().send(MESSAGE);
+      if (i % 3 == 0) {
+        expectEnd(server); // the client closes first; and if not, both close at the same time
+      }
+      server.close();
+    }
+    clients.result();
+  }
+
+  private static void expectMessage(Connection connection) {
+    try (ReceiveRegion message = connection.receiver().receive(PATIENCE)) {
+      assertThat(message.length()).isEqualTo((int) MESSAGE.byteSize());
+    }
+  }
+
+  private static void expectEnd(Connection connection) {
+    assertClosedByPeer(() -> connection.receiver().receive(PATIENCE));
+  }
+
+  private void closeOne(Listener listener, List<WeakReference<Object>> references) {
+    Background<Connection> connecting =
+        Background.start("client", () -> Ferrule.connect(listener.uri(), provider.options()));
+    Connection server = listener.accept(PATIENCE);
+    Connection client = connecting.result();
+    client.sender().send(MESSAGE);
+    expectMessage(server);
+    client.close();
+    server.close();
+    references.add(new WeakReference<>(client));
+    references.add(new WeakReference<>(server));
+  }
+
+  private Held held() {
+    return new Held(
+        provider.openDescriptors(),
+        provider.mappings(),
+        provider.leftOverFiles(),
+        SystemResources.threads());
+  }
+
+  /**
+   * Waits a little, as a transport may still be clearing up; then nothing may be more than before.
+   */
+  private void assertNoMoreHeldThan(Held before) {
+    assertThat(before).as("what was held before").isNotNull();
+    assertNoMore("descriptors", before.descriptors(), provider::openDescriptors);
+    assertNoMore("mappings", before.mappings(), provider::mappings);
+    assertNoMore("files", before.files(), provider::leftOverFiles);
+    assertNoMore("threads", before.threads(), SystemResources::threads);
+  }
+
+  private static void assertNoMore(String what, List<String> before, Supplier<List<String>> now) {
+    eventually(
+        "there are no more " + what + " than the " + before.size() + " before",
+        () -> now.get().size() <= before.size(),
+        () ->
+            "but "
+                + now.get().size()
+                + ": "
+                + now.get().stream().limit(100).toList()
+                + " instead of "
+                + before);
+  }
+
+  /** What this process holds at one moment. */
+  private record Held(
+      List<String> descriptors, List<String> mappings, List<String> files, List<String> threads) {}
+}

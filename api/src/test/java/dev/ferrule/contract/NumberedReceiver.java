@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+
+/**
+ * Receives the messages of a stream, each in the way that the test asks for, and checks that it is
+ * the next one.
+ */
+final class NumberedReceiver {
+
+  /** All ways in which a {@link Receiver} receives. */
+  enum Way {
+    RECEIVE,
+    RECEIVE_WITH_TIMEOUT,
+    TRY_RECEIVE,
+    POLL
+  }
+
+  private final Receiver receiver;
+  private final MessageStream stream;
+  private final MessageHandler handler;
+  private long next;
+
+  NumberedReceiver(Connection connection, MessageStream stream) {
+    this.receiver = connection.receiver();
+    this.stream = stream;
+    this.handler = (buffer, offset, length) -> stream.verify(buffer, offset, length, next++);
+  }
+
+  /** Returns how many messages have arrived. */
+  long count() {
+    return next;
+  }
+
+  /** Waits for the next message and checks it. */
+  void receive(Way way) {
+    if (way == Way.POLL) {
+      while (poll(1) == 0) {
+        Contract.idle();
+      }
+      return;
+    }
+    ReceiveRegion message = hold(way);
+    receiver.free(message);
+  }
+
+  /** Waits for messages until there were as many in all. */
+  void receiveUpTo(long count, Way way) {
+    while (next < count) {
+      receive(way);
+    }
+  }
+
+  /** Takes what is there, without waiting; returns how many messages that was. */
+  int poll(int limit) {
+    return receiver.poll(handler, limit);
+  }
+
+  /** Waits for the next message, checks it and does not free it. */
+  ReceiveRegion hold(Way way) {
+    ReceiveRegion message = take(way);
+    stream.verify(message.buffer(), message.offset(), message.length(), next++);
+    return message;
+  }
+
+  /** Checks that no message is there but those received. */
+  void expectNoMore() {
+    assertThatThrownBy(() -> receiver.receive(Contract.LASTING))
+        .isInstanceOf(OperationTimeoutException.class);
+  }
+
+  private ReceiveRegion take(Way way) {
+    switch (way) {
+      case RECEIVE:
+        return receiver.receive();
+      case RECEIVE_WITH_TIMEOUT:
+        return receiver.receive(Contract.PATIENCE);
+      case TRY_RECEIVE:
+        ReceiveRegion message = receiver.tryReceive();
+        while (message == null) {
+          Contract.idle();
+          message = receiver.tryReceive();
+        }
+        return message;
+      default:
+        throw new AssertionError(way + " hands out no region");
+    }
+  }
+}

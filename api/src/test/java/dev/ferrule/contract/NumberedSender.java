@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import dev.ferrule.Connection;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Sends the messages of a stream, one after the other, each in the way that the test asks for. */
+final class NumberedSender {
+
+  /** All ways in which a {@link Sender} sends. */
+  enum Way {
+    CLAIM,
+    CLAIM_OF_MORE,
+    TRY_CLAIM,
+    COPY_FROM_HEAP,
+    COPY_FROM_NATIVE,
+    REGISTERED,
+    BATCH
+  }
+
+  private static final int SLOTS = 8;
+  private static final int HEAP_OFFSET = 3; // odd on purpose
+
+  private final Sender sender;
+  private final MessageStream stream;
+  private final MemorySegment heap;
+  private final MemorySegment nativeMemory;
+  private final RegisteredMemory registered;
+  private final int longest;
+  private final long[] slotIds = new long[SLOTS];
+  private int slot;
+  private long next;
+
+  NumberedSender(Connection connection, MessageStream stream, int longest) {
+    this.sender = connection.sender();
+    this.stream = stream;
+    this.longest = longest;
+    Arena arena = Arena.ofAuto();
+    heap = MemorySegment.ofArray(new byte[longest + HEAP_OFFSET]);
+    nativeMemory = arena.allocate(Math.max(1, longest));
+    registered = connection.register(arena.allocate(Math.max(1L, (long) SLOTS * longest)));
+  }
+
+  /** Returns how many messages were sent. */
+  long count() {
+    return next;
+  }
+
+  /** Sends the next message of the stream and returns its id. */
+  long send(Way way) {
+    long number = next++;
+    int length = stream.length(number);
+    switch (way) {
+      case CLAIM:
+        return sender.sendAsync(written(sender.claim(length), number));
+      case CLAIM_OF_MORE:
+        return sender.sendAsync(
+            written(sender.claim(Math.min(sender.maxMessageSize(), 2 * length + 1)), number),
+            length);
+      case TRY_CLAIM:
+        SendRegion region = sender.tryClaim(length);
+        while (region == null) {
+          sender.batch().flush();
+          Contract.idle();
+          region = sender.tryClaim(length);
+        }
+        return sender.sendAsync(written(region, number));
+      case COPY_FROM_HEAP:
+        stream.write(heap, HEAP_OFFSET, number);
+        return sender.send(heap, HEAP_OFFSET, length);
+      case COPY_FROM_NATIVE:
+        stream.write(nativeMemory, 0, number);
+        return sender.send(nativeMemory.asSlice(0, length));
+      case REGISTERED:
+        return sendRegistered(number, length);
+      case BATCH:
+        return sender.batch().add(written(sender.claim(length), number));
+    }
+    throw new AssertionError(way);
+  }
+
+  private SendRegion written(SendRegion region, long number) {
+    stream.write(region.buffer(), region.offset(), number);
+    return region;
+  }
+
+  private long sendRegistered(long number, int length) {
+    slot = (slot + 1) % SLOTS;
+    if (slotIds[slot] != 0) {
+      sender.await(slotIds[slot]);
+    }
+    long offset = (long) slot * longest;
+    stream.write(registered.segment(), offset, number);
+    slotIds[slot] = sender.sendAsync(registered, offset, length);
+    return slotIds[slot];
+  }
+}

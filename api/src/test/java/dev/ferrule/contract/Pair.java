@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import dev.ferrule.Connection;
+
+/** The two ends of one connection. */
+record Pair(Connection client, Connection server) {
+
+  /** The same connection seen from the other end. */
+  Pair reversed() {
+    return new Pair(server, client);
+  }
+}

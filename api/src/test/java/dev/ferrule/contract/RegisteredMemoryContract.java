@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Sender;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+
+/** Sending from the program's own memory. */
+public abstract class RegisteredMemoryContract extends Contract {
+
+  private static final int SIZE = 4 * KIB;
+
+  private final MemorySegment memory = Arena.ofAuto().allocate(SIZE);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected RegisteredMemoryContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  @Test
+  void anyPartOfTheMemoryCanBeSent() {
+    Pair pair = connect();
+    RegisteredMemory registered = pair.client().register(memory);
+    for (int i = 0; i < SIZE; i++) {
+      memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
+    }
+
+    int[][] parts = {
+      {0, SIZE}, {0, 0}, {SIZE, 0}, {1, 1}, {SIZE - 1, 1}, {13, 700}, {64, 64}, {1, SIZE - 1}
+    };
+    for (int[] part : parts) {
+      pair.client().sender().sendAsync(registered, part[0], part[1]);
+      try (var message = pair.server().receiver().receive(PATIENCE)) {
+        assertThat(message.segment().toArray(ValueLayout.JAVA_BYTE))
+            .isEqualTo(memory.asSlice(part[0], part[1]).toArray(ValueLayout.JAVA_BYTE));
+      }
+    }
+  }
+
+  @Test
+  void manySendsMayBeUnderWayAndMemoryMayBeReusedOnceItsIdIsComplete() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofRandomLengths(1, 900);
+    int messages = provider.messages(50_000);
+
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, 900);
+              while (sender.count() < messages) {
+                sender.send(NumberedSender.Way.REGISTERED);
+              }
+            });
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(messages, NumberedReceiver.Way.RECEIVE);
+
+    sending.result();
+  }
+
+  @Test
+  void theSegmentIsTheOneThatWasRegistered() {
+    RegisteredMemory registered = connect().client().register(memory);
+
+    assertThat(registered.segment().address()).isEqualTo(memory.address());
+    assertThat(registered.segment().byteSize()).isEqualTo(SIZE);
+  }
+
+  @Test
+  void severalSegmentsAndTheSameOneTwiceMayBeRegistered() {
+    Pair pair = connect();
+    RegisteredMemory first = pair.client().register(memory);
+    RegisteredMemory again = pair.client().register(memory);
+    RegisteredMemory part = pair.client().register(memory.asSlice(100, 10));
+    memory.setString(0, "first");
+    memory.setString(100, "part");
+
+    first.close();
+    pair.client().sender().sendAsync(again, 0, 6);
+    pair.client().sender().sendAsync(part, 0, 5);
+
+    assertThat(pair.server().receiver().receive(PATIENCE).segment().getString(0))
+        .isEqualTo("first");
+    assertThat(pair.server().receiver().receive(PATIENCE).segment().getString(0)).isEqualTo("part");
+  }
+
+  @Test
+  void memoryOnTheHeapIsRefused() {
+    Connection connection = connect().client();
+
+    assertThatThrownBy(() -> connection.register(MemorySegment.ofArray(new byte[64])))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void memoryThatOnlyOneThreadMayTouchIsRefused() {
+    Connection connection = connect().client();
+
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment confined = arena.allocate(64);
+      assertThatThrownBy(() -> connection.register(confined))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void aPartThatLiesOutsideOfTheMemoryIsRefused() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory.asSlice(0, 100));
+
+    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 101))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, 100, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, 101, 0))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, -1, 10))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, 10, -1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, Long.MAX_VALUE, 10))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+
+    sender.sendAsync(registered, 90, 10);
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(10);
+  }
+
+  @Test
+  void memoryThatWasRegisteredWithAnotherConnectionIsRefused() {
+    Pair pair = connect();
+    RegisteredMemory ofTheServer = pair.server().register(memory);
+    RegisteredMemory ofAnother = connect().client().register(memory);
+
+    assertThatThrownBy(() -> pair.client().sender().sendAsync(ofTheServer, 0, 10))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> pair.client().sender().sendAsync(ofAnother, 0, 10))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aClosedRegistrationIsRefusedAndClosingItTwiceDoesNothing() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    RegisteredMemory registered = pair.client().register(memory);
+
+    registered.close();
+    registered.close();
+
+    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 10))
+        .isInstanceOf(IllegalStateException.class);
+    sender.send(memory, 0, 10);
+    assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(10);
+  }
+
+  @Test
+  void sendsThatAreUnderWayFinishBeforeTheRegistrationEnds() {
+    Pair pair = connect();
+    MessageStream stream = MessageStream.ofLength(SIZE);
+
+    for (int number = 0; number < 20; number++) {
+      RegisteredMemory registered = pair.client().register(memory);
+      stream.write(memory, 0, number);
+      pair.client().sender().sendAsync(registered, 0, SIZE);
+      registered.close();
+      memory.fill((byte) -1);
+      try (var message = pair.server().receiver().receive(PATIENCE)) {
+        stream.verify(message.buffer(), message.offset(), message.length(), number);
+      }
+    }
+  }
+
+  @Test
+  void registrationsEndWithTheirConnectionAndTheMemoryLivesOn() {
+    Pair pair = connect();
+    RegisteredMemory registered = pair.client().register(memory);
+    memory.setString(0, "mine");
+
+    pair.client().close();
+    registered.close();
+
+    assertThat(memory.getString(0)).isEqualTo("mine");
+    assertClosed(() -> pair.client().register(memory));
+    assertClosed(() -> pair.client().sender().sendAsync(registered, 0, 10));
+  }
+
+  @Test
+  void memoryMayBeFreedOnceItsRegistrationIsClosed() {
+    Pair pair = connect();
+
+    for (int i = 0; i < 200; i++) {
+      try (Arena arena = Arena.ofShared();
+          RegisteredMemory registered = pair.client().register(arena.allocate(SIZE))) {
+        registered.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
+        pair.client().sender().sendAsync(registered, 0, 4);
+      }
+      try (var message = pair.server().receiver().receive(PATIENCE)) {
+        assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+      }
+    }
+  }
+
+  @Test
+  void memoryThatIsFreedWhileRegisteredIsEitherKeptOrNotReadAnyMore() {
+    Pair pair = connect();
+    Arena arena = Arena.ofShared();
+    RegisteredMemory registered = pair.client().register(arena.allocate(SIZE));
+
+    try {
+      arena.close();
+    } catch (IllegalStateException e) { // the registration keeps it
+      pair.client().sender().sendAsync(registered, 0, SIZE);
+      assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(SIZE);
+      registered.close();
+      arena.close();
+      return;
+    }
+
+    assertThatThrownBy(() -> pair.client().sender().sendAsync(registered, 0, SIZE))
+        .isInstanceOf(IllegalStateException.class);
+  }
+}

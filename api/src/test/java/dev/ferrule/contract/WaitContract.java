@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Blocking calls: what ends them, for each way of waiting. A wait strategy never changes what a
+ * call does.
+ */
+public abstract class WaitContract extends Contract {
+
+  private static final MessageStream STREAM = MessageStream.ofLength(1_000);
+  private static final Duration SHORT = Duration.ofMillis(150);
+
+  /** The earliest end of a wait of {@link #SHORT}; a clock of milliseconds may round. */
+  private static final Duration SHORT_AT_LEAST = SHORT.minusMillis(1);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected WaitContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  /**
+   * The calls of a connection that wait, on the client's side, when there is nothing to receive and
+   * no room to send.
+   */
+  enum BlockingCall {
+    RECEIVE("receive") {
+      @Override
+      void call(Connection connection) {
+        connection.receiver().receive();
+      }
+    },
+    RECEIVE_WITH_TIMEOUT("receive") {
+      @Override
+      void call(Connection connection) {
+        connection.receiver().receive(FOR_EVER);
+      }
+    },
+    CLAIM("claim") {
+      @Override
+      void call(Connection connection) {
+        connection.sender().claim(STREAM.length(0));
+      }
+    },
+    CLAIM_WITH_TIMEOUT("claim") {
+      @Override
+      void call(Connection connection) {
+        connection.sender().claim(STREAM.length(0), FOR_EVER);
+      }
+    },
+    SEND("send") {
+      @Override
+      void call(Connection connection) {
+        connection.sender().send(MemorySegment.ofArray(new byte[STREAM.length(0)]));
+      }
+    },
+    SEND_REGISTERED("sendAsync") {
+      @Override
+      void call(Connection connection) {
+        RegisteredMemory memory = connection.register(Arena.ofAuto().allocate(STREAM.length(0)));
+        connection.sender().sendAsync(memory, 0, STREAM.length(0));
+      }
+    };
+
+    private static final Duration FOR_EVER = Duration.ofHours(1);
+
+    private final String method;
+
+    BlockingCall(String method) {
+      this.method = method;
+    }
+
+    abstract void call(Connection connection);
+
+    boolean sends() {
+      return this != RECEIVE && this != RECEIVE_WITH_TIMEOUT;
+    }
+  }
+
+  /** The calls of a listener that wait when no client comes. */
+  enum BlockingListenerCall {
+    ACCEPT("accept") {
+      @Override
+      void call(Listener listener) {
+        listener.accept();
+      }
+    },
+    ACCEPT_WITH_TIMEOUT("accept") {
+      @Override
+      void call(Listener listener) {
+        listener.accept(Duration.ofHours(1));
+      }
+    },
+    NEXT_REQUEST("nextRequest") {
+      @Override
+      void call(Listener listener) {
+        listener.nextRequest();
+      }
+    },
+    NEXT_REQUEST_WITH_TIMEOUT("nextRequest") {
+      @Override
+      void call(Listener listener) {
+        listener.nextRequest(Duration.ofHours(1));
+      }
+    };
+
+    private final String method;
+
+    BlockingListenerCall(String method) {
+      this.method = method;
+    }
+
+    abstract void call(Listener listener);
+  }
+
+  static Stream<Arguments> calls() {
+    return Arrays.stream(BlockingCall.values())
+        .flatMap(
+            call ->
+                Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
+  }
+
+  static Stream<Arguments> listenerCalls() {
+    return Arrays.stream(BlockingListenerCall.values())
+        .flatMap(
+            call ->
+                Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void receiveTimesOutAndHarmsNothing(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    Receiver receiver = pair.server().receiver();
+
+    assertTimesOut(() -> receiver.receive(SHORT), SHORT_AT_LEAST);
+    assertTimesOut(() -> receiver.receive(Duration.ZERO), Duration.ZERO);
+    assertTimesOut(() -> receiver.receive(Duration.ofSeconds(-1)), Duration.ZERO);
+    assertTimesOut(() -> receiver.receive(Duration.ofNanos(1)), Duration.ZERO);
+
+    messagesPass(pair, 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void claimTimesOutUnderBackPressureAndHarmsNothing(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    Sender sender = pair.client().sender();
+    long sent = sendUntilBackPressure(sender, STREAM, 0);
+    int length = STREAM.length(0);
+
+    assertTimesOut(() -> sender.claim(length, SHORT), SHORT_AT_LEAST);
+    assertTimesOut(() -> sender.claim(length, Duration.ZERO), Duration.ZERO);
+    assertTimesOut(() -> sender.claim(length, Duration.ofSeconds(-1)), Duration.ZERO);
+
+    messagesPass(pair, sent);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void acceptingTimesOutAndHarmsNothing(WaitStrategy strategy) {
+    ConnectionOptions options = options().waitStrategy(strategy).build();
+    Listener listener = listen(options);
+
+    assertTimesOut(() -> listener.accept(SHORT), SHORT_AT_LEAST);
+    assertTimesOut(() -> listener.accept(Duration.ZERO), Duration.ZERO);
+    assertTimesOut(() -> listener.nextRequest(SHORT), SHORT_AT_LEAST);
+    assertTimesOut(() -> listener.nextRequest(Duration.ofSeconds(-1)), Duration.ZERO);
+
+    messagesPass(connectTo(listener, options), 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aTimeoutMayBeLongerThanTheClockCounts(WaitStrategy strategy) {
+    Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
+    ConnectionOptions options = options().waitStrategy(strategy).build();
+    Listener listener = listen(options);
+    Background<Connection> accepting =
+        inBackground("server", () -> closeAtEnd(listener.accept(longest)));
+    accepting.awaitInside("accept");
+    Connection client = connectInBackground(listener, options).result();
+    Connection server = accepting.result();
+
+    Background<Integer> receiving =
+        inBackground("receiver", () -> server.receiver().receive(longest).length());
+    receiving.awaitInside("receive");
+    SendRegion region = client.sender().claim(5, longest);
+    client.sender().sendAsync(region);
+
+    assertThat(receiving.result()).isEqualTo(5);
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void anInterruptEndsACallThatWaitsAndHarmsNothing(BlockingCall call, WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    long sent = prepare(call, pair);
+    Background<Boolean> waiting =
+        inBackground("waiting", () -> expectInterruption(() -> call.call(pair.client())));
+    waiting.awaitInside(call.method);
+
+    waiting.thread().interrupt();
+
+    waiting.result();
+    messagesPass(pair, sent);
+    messagesPass(pair.reversed(), 0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void anInterruptThatCameEarlierEndsACallThatWouldWait(BlockingCall call, WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    long sent = prepare(call, pair);
+
+    inBackground(
+            "waiting",
+            () -> {
+              Thread.currentThread().interrupt();
+              expectInterruption(() -> call.call(pair.client()));
+            })
+        .result();
+
+    messagesPass(pair, sent);
+  }
+
+  @ParameterizedTest
+  @MethodSource("listenerCalls")
+  void anInterruptEndsAListenersWaitAndHarmsNothing(
+      BlockingListenerCall call, WaitStrategy strategy) {
+    ConnectionOptions options = options().waitStrategy(strategy).build();
+    Listener listener = listen(options);
+    Background<Boolean> waiting =
+        inBackground("waiting", () -> expectInterruption(() -> call.call(listener)));
+    waiting.awaitInside(call.method);
+
+    waiting.thread().interrupt();
+
+    waiting.result();
+    messagesPass(connectTo(listener, options), 0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void closingFromAnotherThreadEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    prepare(call, pair);
+    Background<Boolean> waiting =
+        inBackground("waiting", () -> assertClosed(() -> call.call(pair.client())));
+    waiting.awaitInside(call.method);
+
+    pair.client().close();
+
+    waiting.result();
+  }
+
+  @ParameterizedTest
+  @MethodSource("listenerCalls")
+  void closingTheListenerFromAnotherThreadEndsItsWait(
+      BlockingListenerCall call, WaitStrategy strategy) {
+    Listener listener = listen(options().waitStrategy(strategy).build());
+    Background<Boolean> waiting =
+        inBackground("waiting", () -> assertClosed(() -> call.call(listener)));
+    waiting.awaitInside(call.method);
+
+    listener.close();
+
+    waiting.result();
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void thePeersCloseEndsACallThatWaits(BlockingCall call, WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    prepare(call, pair);
+    Background<Boolean> waiting =
+        inBackground("waiting", () -> assertClosedByPeer(() -> call.call(pair.client())));
+    waiting.awaitInside(call.method);
+
+    pair.server().close();
+
+    waiting.result();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void severalThreadsMayWaitForClientsAndAllEndWhenTheListenerIsClosed(WaitStrategy strategy) {
+    if (strategy == WaitStrategy.SPIN) {
+      strategy =
+          WaitStrategy.ADAPTIVE; // four spinning threads would only show how few cores there are
+    }
+    ConnectionOptions options = options().waitStrategy(strategy).build();
+    Listener listener = listen(options);
+    var waiting =
+        Stream.of(1, 2, 3, 4)
+            .map(
+                i ->
+                    inBackground(
+                        "server-" + i,
+                        () ->
+                            assertClosed(
+                                () -> {
+                                  while (true) {
+                                    closeAtEnd(listener.accept());
+                                  }
+                                })))
+            .toList();
+    for (int i = 0; i < 8; i++) {
+      closeAtEnd(Ferrule.connect(listener.uri(), options));
+    }
+    waiting.forEach(thread -> thread.awaitInside("accept"));
+
+    listener.close();
+
+    waiting.forEach(Background::result);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aMessageWakesAReceiverThatSleeps(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    NumberedSender sender = new NumberedSender(pair.client(), STREAM, STREAM.length(0));
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+
+    for (NumberedSender.Way way : NumberedSender.Way.values()) {
+      Background<Boolean> receiving =
+          inBackground("receiver", () -> receiver.receive(NumberedReceiver.Way.RECEIVE));
+      receiving.awaitInside("receive");
+      sender.send(way);
+      pair.client().sender().batch().flush();
+      receiving.result();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void freedRoomWakesASenderThatSleeps(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    Sender sender = pair.client().sender();
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+
+    long sent = 0;
+    for (int round = 0; round < 5; round++) {
+      sent = sendUntilBackPressure(sender, STREAM, sent);
+      long number = sent;
+      Background<Boolean> sending =
+          inBackground(
+              "sender", () -> sender.send(MemorySegment.ofArray(STREAM.bytes(number))) > 0);
+      sending.awaitInside("send");
+      receiver.receiveUpTo(
+          number, round % 2 == 0 ? NumberedReceiver.Way.RECEIVE : NumberedReceiver.Way.POLL);
+      sending.result();
+      sent++;
+    }
+    receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
+  }
+
+  /**
+   * Messages come at moments in which the receiver may just be falling asleep; a wake-up that is
+   * missed stops everything.
+   */
+  @ParameterizedTest
+  @EnumSource(names = {"ADAPTIVE", "BLOCK"})
+  void noWakeUpIsMissed(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy));
+    int rounds = provider.messages(20_000);
+    MessageStream stream = MessageStream.ofLength(32);
+    Background<Boolean> server =
+        inBackground(
+            "server",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.server(), stream, 32);
+              NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+              SplittableRandom random = new SplittableRandom(1);
+              while (receiver.count() < rounds) {
+                receiver.receive(NumberedReceiver.Way.RECEIVE);
+                spin(random);
+                sender.send(NumberedSender.Way.CLAIM);
+              }
+            });
+    NumberedSender sender = new NumberedSender(pair.client(), stream, 32);
+    NumberedReceiver receiver = new NumberedReceiver(pair.client(), stream);
+    SplittableRandom random = new SplittableRandom(2);
+    while (receiver.count() < rounds) {
+      sender.send(NumberedSender.Way.CLAIM);
+      spin(random);
+      receiver.receive(NumberedReceiver.Way.RECEIVE);
+    }
+    server.result();
+  }
+
+  /** The same for a sender that waits for room, at a receiver that frees at odd moments. */
+  @ParameterizedTest
+  @EnumSource(names = {"ADAPTIVE", "BLOCK"})
+  void noRoomIsMissed(WaitStrategy strategy) {
+    Pair pair = connect(options().waitStrategy(strategy).maxMessageSize(8 * KIB));
+    MessageStream stream = MessageStream.ofLength(8 * KIB);
+    int messages = provider.messages(20_000);
+    Background<Boolean> sending =
+        inBackground(
+            "sender",
+            () -> {
+              NumberedSender sender = new NumberedSender(pair.client(), stream, 8 * KIB);
+              while (sender.count() < messages) {
+                sender.send(NumberedSender.Way.CLAIM);
+              }
+            });
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    SplittableRandom random = new SplittableRandom(3);
+    while (receiver.count() < messages) {
+      receiver.receive(NumberedReceiver.Way.RECEIVE);
+      spin(random);
+    }
+    sending.result();
+  }
+
+  /** Fills the room of calls that send; returns how many messages that took. */
+  private static long prepare(BlockingCall call, Pair pair) {
+    return call.sends() ? sendUntilBackPressure(pair.client().sender(), STREAM, 0) : 0;
+  }
+
+  /** Checks that what was sent arrives, and then some more. */
+  private static void messagesPass(Pair pair, long sent) {
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+    receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
+    for (long number = sent; number < sent + 10; number++) {
+      SendRegion region = pair.client().sender().claim(STREAM.length(number), PATIENCE);
+      STREAM.write(region.buffer(), region.offset(), number);
+      pair.client().sender().sendAsync(region);
+      receiver.receive(NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
+    }
+    receiver.expectNoMore();
+  }
+
+  private static void expectInterruption(ThrowingCallable call) {
+    assertThatThrownBy(call).isInstanceOf(OperationInterruptedException.class);
+    assertThat(Thread.interrupted()).as("the thread's interrupt flag").isTrue();
+  }
+
+  private static void assertTimesOut(ThrowingCallable call, Duration atLeast) {
+    long start = System.nanoTime();
+    assertThatThrownBy(call).isInstanceOf(OperationTimeoutException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(atLeast, PATIENCE);
+  }
+
+  private static void spin(SplittableRandom random) {
+    for (int i = random.nextInt(3_000); i > 0; i--) {
+      Thread.onSpinWait();
+    }
+  }
+}
