@@ -25,9 +25,10 @@ final class SmOptions {
           1 << RingLayout.MIN_SLOTS_SHIFT,
           1 << RingLayout.MAX_SLOTS_SHIFT,
           1024,
-          "how many messages this side's ring holds, rounded up to a power of two; "
+          "how many slots of "
               + RingLayout.SLOT
-              + " bytes of memory each");
+              + " bytes this side's ring has, rounded up to a power of two; a message takes one, or"
+              + " more if it is short enough to ride inline");
 
   static final Option<Long> BUFFER =
       Option.size(
@@ -53,7 +54,8 @@ final class SmOptions {
   static RingLayout layout(URI uri, ConnectionOptions options) {
     long maxMessage = options.get(StandardOptions.MAX_MESSAGE);
     long buffer = options.get(BUFFER);
-    if (maxMessage <= RingLayout.INLINE_MAX) {
+    int slotsShift = Integer.SIZE - Integer.numberOfLeadingZeros(options.get(SLOTS) - 1);
+    if (maxMessage <= RingLayout.inlineMax(slotsShift)) {
       buffer = 0; // every message rides inline
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
@@ -66,7 +68,6 @@ final class SmOptions {
               + StandardOptions.MAX_MESSAGE.format(maxMessage),
           null);
     }
-    int slotsShift = Integer.SIZE - Integer.numberOfLeadingZeros(options.get(SLOTS) - 1);
     return new RingLayout(
         slotsShift, (int) ((buffer + RingLayout.LINE - 1) / RingLayout.LINE), (int) maxMessage);
   }

@@ -13,31 +13,23 @@ import java.lang.foreign.MemorySegment;
 final class SmReceiveRegion implements ReceiveRegion {
 
   private final SmReceiver receiver;
-  private final MemorySegment inlineMemory;
-  private final MemorySegment inlineView;
-  private final long inlineOffset;
-  private MemorySegment buffer;
+  private final InlineMemory inline;
+  private MemorySegment buffer = MemorySegment.NULL;
   private long offset;
   private int length;
   private int line = RingProducer.INLINE;
   private boolean lent;
 
-  SmReceiveRegion(
-      SmReceiver receiver,
-      MemorySegment inlineMemory,
-      MemorySegment inlineView,
-      long inlineOffset) {
+  SmReceiveRegion(SmReceiver receiver, InlineMemory inline) {
     this.receiver = receiver;
-    this.inlineMemory = inlineMemory;
-    this.inlineView = inlineView;
-    this.inlineOffset = inlineOffset;
-    this.buffer = inlineView;
+    this.inline = inline;
   }
 
   void lendInline(MemorySegment source, long sourceOffset, int newLength) {
-    MemorySegment.copy(source, sourceOffset, inlineMemory, inlineOffset, newLength);
-    buffer = inlineView;
-    offset = inlineOffset;
+    MemorySegment memory = inline.memory(newLength);
+    offset = inline.offset(newLength);
+    MemorySegment.copy(source, sourceOffset, memory, offset, newLength);
+    buffer = memory;
     length = newLength;
     line = RingProducer.INLINE;
     lent = true;
@@ -73,7 +65,7 @@ final class SmReceiveRegion implements ReceiveRegion {
   @Override
   public MemorySegment segment() {
     checkLent();
-    return buffer.asSlice(offset, length);
+    return buffer.asSlice(offset, length).asReadOnly();
   }
 
   @Override

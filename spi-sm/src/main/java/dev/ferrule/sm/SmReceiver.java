@@ -183,13 +183,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
               + maxRegions
               + " regions that there are; free some before receiving more, or raise the option slots");
     }
-    int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
-    idle = Arrays.copyOf(idle, idle.length + count);
     try {
-      MemorySegment memory = arena.allocate((long) count * RingLayout.SLOT, RingLayout.LINE);
-      MemorySegment view = memory.asReadOnly();
+      int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
+      MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
+      idle = Arrays.copyOf(idle, idle.length + count);
       for (int i = 0; i < count; i++) {
-        idle[idleCount++] = new SmReceiveRegion(this, memory, view, (long) i * RingLayout.SLOT);
+        InlineMemory inline = new InlineMemory(arena, memory, (long) i * InlineMemory.SHORT);
+        idle[idleCount++] = new SmReceiveRegion(this, inline);
       }
     } catch (IllegalStateException e) {
       throw connection.memoryGone(e);

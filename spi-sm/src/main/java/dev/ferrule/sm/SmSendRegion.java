@@ -13,32 +13,29 @@ import java.lang.foreign.MemorySegment;
 final class SmSendRegion implements SendRegion {
 
   private final SmSender sender;
-  private final MemorySegment inlineMemory;
-  private final long inlineOffset;
-  private MemorySegment buffer;
+  private final InlineMemory inline;
+  private MemorySegment buffer = MemorySegment.NULL;
   private long offset;
   private int length;
   private int line = RingProducer.INLINE;
   private boolean claimed;
 
-  SmSendRegion(SmSender sender, MemorySegment inlineMemory, long inlineOffset) {
+  SmSendRegion(SmSender sender, InlineMemory inline) {
     this.sender = sender;
-    this.inlineMemory = inlineMemory;
-    this.inlineOffset = inlineOffset;
-    this.buffer = inlineMemory;
+    this.inline = inline;
   }
 
   void lend(int newLine, int newLength, MemorySegment lines) {
-    line = newLine;
-    length = newLength;
-    claimed = true;
     if (newLine == RingProducer.INLINE) {
-      buffer = inlineMemory;
-      offset = inlineOffset;
+      buffer = inline.memory(newLength);
+      offset = inline.offset(newLength);
     } else {
       buffer = lines;
       offset = (long) newLine * RingLayout.LINE;
     }
+    line = newLine;
+    length = newLength;
+    claimed = true;
   }
 
   void takeBack() {

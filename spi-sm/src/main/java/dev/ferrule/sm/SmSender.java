@@ -37,7 +37,6 @@ final class SmSender implements Sender, Waiter.Condition {
   private int wantedLength; // what a waiting thread waits for
   private int wantedLine; // what it got
 
-  private long messages;
   private long bytes;
   private long stalls;
 
@@ -94,32 +93,34 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   private SmSendRegion lend(int line, int length) {
-    if (idleCount == 0) {
-      addRegions();
+    try {
+      if (idleCount == 0) {
+        addRegions();
+      }
+      SmSendRegion region = idle[idleCount - 1];
+      region.lend(line, length, producer.buffer());
+      idleCount--;
+      return region;
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
     }
-    SmSendRegion region = idle[--idleCount];
-    region.lend(line, length, producer.buffer());
-    return region;
   }
 
   /** There are never more regions than slots, as each has one reserved. */
   private void addRegions() {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions);
+    MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
     idle = new SmSendRegion[idle.length + count];
-    try {
-      MemorySegment memory = arena.allocate((long) count * RingLayout.SLOT, RingLayout.LINE);
-      for (int i = 0; i < count; i++) {
-        idle[idleCount++] = new SmSendRegion(this, memory, (long) i * RingLayout.SLOT);
-      }
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    for (int i = 0; i < count; i++) {
+      InlineMemory inline = new InlineMemory(arena, memory, (long) i * InlineMemory.SHORT);
+      idle[idleCount++] = new SmSendRegion(this, inline);
     }
   }
 
   void abort(SmSendRegion region) {
     region.takeBack();
     idle[idleCount++] = region;
-    producer.unreserve(region.line());
+    producer.unreserve(region.line(), region.length());
   }
 
   @Override
@@ -131,7 +132,7 @@ final class SmSender implements Sender, Waiter.Condition {
   public long sendAsync(SendRegion region, int length) {
     stage(region, length);
     publish();
-    return producer.position();
+    return producer.messagesStaged();
   }
 
   /** Puts a region's message into the ring, where the receiver does not see it yet. */
@@ -144,7 +145,7 @@ final class SmSender implements Sender, Waiter.Condition {
     connection.checkOpen();
     try {
       if (region.line() == RingProducer.INLINE) {
-        producer.stageInline(region.buffer(), region.offset(), length);
+        producer.stageInline(region.buffer(), region.offset(), length, region.length());
       } else {
         producer.stageLines(region.line(), length);
       }
@@ -153,7 +154,6 @@ final class SmSender implements Sender, Waiter.Condition {
     }
     region.takeBack();
     idle[idleCount++] = region;
-    messages++;
     bytes += length;
   }
 
@@ -178,7 +178,7 @@ final class SmSender implements Sender, Waiter.Condition {
     boolean staged = false;
     try {
       if (line == RingProducer.INLINE) {
-        producer.stageInline(source, offset, size);
+        producer.stageInline(source, offset, size, size);
       } else {
         MemorySegment.copy(source, offset, producer.buffer(), (long) line * RingLayout.LINE, size);
         producer.stageLines(line, size);
@@ -188,13 +188,13 @@ final class SmSender implements Sender, Waiter.Condition {
       throw connection.memoryGone(e);
     } finally {
       if (!staged) {
-        producer.unreserve(line); // the source may be a segment that is closed, or another thread's
+        producer.unreserve(
+            line, size); // the source may be a segment that is closed, or another thread's
       }
     }
-    messages++;
     bytes += size;
     publish();
-    return producer.position();
+    return producer.messagesStaged();
   }
 
   /** Lets the receiver see all that is staged. */
@@ -214,11 +214,11 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   int staged() {
-    return producer.staged();
+    return (int) (producer.messagesStaged() - producer.messagesPublished());
   }
 
   void flush() {
-    if (producer.staged() > 0) {
+    if (staged() > 0) {
       connection.checkOpen();
       publish();
     }
@@ -226,19 +226,19 @@ final class SmSender implements Sender, Waiter.Condition {
 
   /** The id of the message staged last. */
   long lastId() {
-    return producer.position();
+    return producer.messagesStaged();
   }
 
   @Override
   public boolean isComplete(long id) {
     checkId(id);
-    return id <= producer.published();
+    return id <= producer.messagesPublished();
   }
 
   @Override
   public void await(long id) {
     checkId(id);
-    if (id > producer.published()) {
+    if (id > producer.messagesPublished()) {
       flush();
     }
   }
@@ -249,12 +249,12 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   private void checkId(long id) {
-    if (id < 1 || id > producer.position()) {
+    if (id < 1 || id > producer.messagesStaged()) {
       throw new IllegalArgumentException(
           "no message of this connection has the id "
               + id
               + "; the last one was "
-              + producer.position());
+              + producer.messagesStaged());
     }
   }
 
@@ -325,7 +325,7 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   long messages() {
-    return messages;
+    return producer.messagesPublished();
   }
 
   long bytes() {

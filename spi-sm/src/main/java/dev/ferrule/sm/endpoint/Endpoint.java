@@ -4,6 +4,7 @@ package dev.ferrule.sm.endpoint;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
+import dev.ferrule.sm.os.OwnDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,8 +90,7 @@ public final class Endpoint {
     boolean done = false;
     try {
       Path path = directory.path();
-      Files.createDirectory(
-          path.resolve(EndpointDirectory.CONNECTIONS), EndpointDirectory.OWNER_ONLY);
+      OwnDirectory.create(path.resolve(EndpointDirectory.CONNECTIONS));
       fifo = new Fifo.Reader(path.resolve(EndpointDirectory.FIFO));
       socket = new DatagramSocket(path.resolve(EndpointDirectory.SOCKET));
       directory.describe(false);
@@ -179,11 +179,12 @@ public final class Endpoint {
    * Returns a number for a new connection, and makes its directory.
    *
    * @return the number
-   * @throws IOException if its directory cannot be made
+   * @throws IOException if all numbers are in use
+   * @throws dev.ferrule.sm.os.PosixException if its directory cannot be made
    */
   public int newConnection() throws IOException {
     int id = nextId();
-    Files.createDirectory(connectionDirectory(id), EndpointDirectory.OWNER_ONLY);
+    OwnDirectory.create(connectionDirectory(id));
     return id;
   }
 

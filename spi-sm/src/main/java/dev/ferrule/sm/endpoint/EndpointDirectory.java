@@ -2,20 +2,18 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +45,6 @@ public final class EndpointDirectory {
   /** In a connection's directory: the payload lines. */
   public static final String BUFFER = "buffer";
 
-  static final FileAttribute<?> OWNER_ONLY =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
   private static final String LISTENER = "listener";
   private static final int ATTEMPTS = 100;
   private static final int MAX_NUMBER = 65_535;
@@ -57,13 +52,11 @@ public final class EndpointDirectory {
   private final SmAddress address;
   private final Path path;
   private final OwnerLock lock;
-  private final boolean createdBase;
 
-  private EndpointDirectory(SmAddress address, OwnerLock lock, boolean createdBase) {
+  private EndpointDirectory(SmAddress address, OwnerLock lock) {
     this.address = address;
     this.path = address.directory();
     this.lock = lock;
-    this.createdBase = createdBase;
   }
 
   /**
@@ -77,14 +70,14 @@ public final class EndpointDirectory {
    * @throws PosixException if the lock cannot be
    */
   static @Nullable EndpointDirectory claim(SmAddress address) throws IOException {
-    boolean createdBase = createDirectories(address.base());
+    createDirectories(address.base());
     sweep(address.base());
     if (address.endpoint() != null) {
       // somebody who only looks whether the endpoint is stale holds the lock for a moment, too
       for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         OwnerLock lock = tryClaim(address);
         if (lock != null) {
-          return new EndpointDirectory(address, lock, createdBase);
+          return new EndpointDirectory(address, lock);
         }
         pause();
       }
@@ -95,7 +88,7 @@ public final class EndpointDirectory {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
       OwnerLock lock = tryClaim(candidate);
       if (lock != null) {
-        return new EndpointDirectory(candidate, lock, createdBase);
+        return new EndpointDirectory(candidate, lock);
       }
     }
     throw new IOException(
@@ -118,30 +111,28 @@ public final class EndpointDirectory {
           clear(path);
         }
         return lock;
-      } catch (PosixException | NoSuchFileException e) {
+      } catch (PosixException e) {
         // the former owner removed the directory after we had made sure that it is there
-        boolean vanished =
-            e instanceof NoSuchFileException || ((PosixException) e).is(LibC.ENOENT());
-        if (!vanished || attempt == ATTEMPTS) {
+        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
           throw e;
         }
       }
     }
   }
 
-  /** Makes a directory and those above it, for the owner only; returns whether it was not there. */
-  private static boolean createDirectories(Path directory) throws IOException {
+  /** Makes a directory and those above it, for the owner only, as far as they are not there. */
+  private static void createDirectories(Path directory) throws IOException {
     for (int attempt = 0; ; attempt++) {
       try {
-        Files.createDirectory(directory, OWNER_ONLY);
-        return true;
-      } catch (FileAlreadyExistsException e) {
-        if (!Files.isDirectory(directory)) {
+        if (!OwnDirectory.create(directory) && !Files.isDirectory(directory)) {
+          if (!Files.exists(directory) && attempt < ATTEMPTS) {
+            continue; // it was removed between the two looks
+          }
           throw new NotDirectoryException(directory.toString());
         }
-        return false;
-      } catch (NoSuchFileException e) {
-        if (attempt == ATTEMPTS) {
+        return;
+      } catch (PosixException e) {
+        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
           throw e;
         }
         createDirectories(directory.getParent());
@@ -222,7 +213,7 @@ public final class EndpointDirectory {
           result.add(entry);
         }
       }
-    } catch (IOException | java.nio.file.DirectoryIteratorException e) {
+    } catch (IOException | DirectoryIteratorException e) {
       return result; // not there, or not ours to read
     }
     return result;
@@ -264,9 +255,6 @@ public final class EndpointDirectory {
    */
   void remove() {
     remove(path, lock);
-    if (createdBase) {
-      removeIfEmpty(address.base());
-    }
   }
 
   private static void remove(Path path, OwnerLock lock) {
@@ -277,18 +265,11 @@ public final class EndpointDirectory {
       lock.close();
       return;
     }
-    removeIfEmpty(path);
-    removeIfEmpty(path.getParent());
     lock.close();
-  }
-
-  private static void removeIfEmpty(Path directory) {
-    try {
-      Files.deleteIfExists(directory);
-    } catch (DirectoryNotEmptyException e) {
-      return; // somebody else's endpoints are in it
-    } catch (IOException e) {
-      return; // a mount point, or not ours to remove; an empty directory harms nobody
+    // the endpoint's own directory, that of its PID, PATH, and what was made above it
+    Path directory = path;
+    while (directory != null && OwnDirectory.removeIfEmpty(directory)) {
+      directory = directory.getParent();
     }
   }
 

@@ -39,6 +39,7 @@ final class Posix {
           1);
   private static final MethodHandle CLOSE = link(LibC.close$address(), LibC.close$descriptor());
   private static final MethodHandle MKFIFO = link(LibC.mkfifo$address(), LibC.mkfifo$descriptor());
+  private static final MethodHandle MKDIR = link(LibC.mkdir$address(), LibC.mkdir$descriptor());
   private static final MethodHandle MMAP = link(LibC.mmap$address(), LibC.mmap$descriptor());
   private static final MethodHandle MUNMAP = link(LibC.munmap$address(), LibC.munmap$descriptor());
   private static final MethodHandle READ = link(LibC.read$address(), LibC.read$descriptor());
@@ -90,6 +91,17 @@ final class Posix {
       // on Linux the descriptor is gone even when close reports an error, so there is nothing left
       // to do about one
       int ignored = (int) CLOSE.invokeExact(state, fd);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns 0 or -errno. */
+  static int mkdir(String path, int mode) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) MKDIR.invokeExact(state, arena.allocateFrom(path), mode);
+      return result < 0 ? -errno(state) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }

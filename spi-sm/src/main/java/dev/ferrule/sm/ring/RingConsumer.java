@@ -18,9 +18,11 @@ public final class RingConsumer {
 
   private final RingLayout layout;
   private final MemorySegment ring;
-  private final MemorySegment buffer;
+  private final MemorySegment ringView;
+  private final MemorySegment bufferView;
   private final boolean fences;
-  private final int slotMask;
+  private final int slots;
+  private final int inlineMax;
   private final long slotsOffset;
   private final int releaseMask;
 
@@ -32,6 +34,7 @@ public final class RingConsumer {
   private long messageOffset;
   private int messageLength;
   private int messageLine;
+  private int messageSlots;
 
   /**
    * Starts to receive on a ring that is new.
@@ -45,12 +48,14 @@ public final class RingConsumer {
   public RingConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
     this.layout = layout;
     this.ring = ring;
-    this.buffer = buffer;
+    this.ringView = ring.asReadOnly(); // what the program gets to see
+    this.bufferView = buffer.asReadOnly();
     this.fences = fences;
-    this.slotMask = layout.slots() - 1;
+    this.slots = layout.slots();
+    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.messageMemory = ring;
+    this.messageMemory = ringView;
   }
 
   /**
@@ -61,31 +66,58 @@ public final class RingConsumer {
    * @throws CorruptRingException if what is there cannot be right
    */
   public boolean next() {
-    long slot = slotsOffset + (head & slotMask) * RingLayout.SLOT;
-    int header = (int) INT.getAcquire(ring, slot);
-    int lap = RingHeader.lap(head, layout.slotsShift());
-    if (RingHeader.lap(header) != lap) {
-      checkOld(header, lap);
-      return false;
-    }
-    if (RingHeader.type(header) == RingHeader.TYPE_INLINE) {
-      int length = RingHeader.length(header);
-      if (length > RingLayout.INLINE_MAX || length > layout.maxMessage()) {
-        throw new CorruptRingException("an inline message of " + length + " bytes");
+    while (true) {
+      int index = (int) head & slots - 1;
+      long slot = slotsOffset + (long) index * RingLayout.SLOT;
+      int header = (int) INT.getAcquire(ring, slot);
+      int lap = RingHeader.lap(head, layout.slotsShift());
+      if (RingHeader.lap(header) != lap) {
+        checkOld(header, lap);
+        return false;
       }
-      messageMemory = ring;
-      messageOffset = slot + RingLayout.SLOT_INLINE;
-      messageLength = length;
-      messageLine = RingProducer.INLINE;
-      return true;
+      int length = RingHeader.length(header);
+      switch (RingHeader.type(header)) {
+        case RingHeader.TYPE_INLINE -> {
+          return nextInline(index, slot, length);
+        }
+        case RingHeader.TYPE_LINES -> {
+          return nextInLines(slot);
+        }
+        case RingHeader.TYPE_PADDING -> skipPadding(index, length);
+        case RingHeader.TYPE_EMPTY -> {
+          return false; // cleared, in one of the laps that go by the number 0
+        }
+        default ->
+            throw new CorruptRingException(
+                "a header of the unknown type " + RingHeader.type(header));
+      }
     }
-    return nextInLines(header, slot);
   }
 
-  private boolean nextInLines(int header, long slot) {
-    if (RingHeader.type(header) != RingHeader.TYPE_LINES) {
-      throw new CorruptRingException("a header of the unknown type " + RingHeader.type(header));
+  private boolean nextInline(int index, long slot, int length) {
+    int count = RingLayout.slotsFor(length);
+    if (length > inlineMax || count > slots - index) {
+      throw new CorruptRingException(
+          "an inline message of " + length + " bytes in slot " + index + " of " + slots);
     }
+    messageMemory = ringView;
+    messageOffset = slot + RingLayout.SLOT_INLINE;
+    messageLength = length;
+    messageLine = RingProducer.INLINE;
+    messageSlots = count;
+    return true;
+  }
+
+  private void skipPadding(int index, int count) {
+    // none is longer than what the longest inline message may leave out
+    if (count != slots - index || count >= RingLayout.INLINE_SLOTS_MAX) {
+      throw new CorruptRingException(
+          "padding of " + count + " slots in slot " + index + " of " + slots);
+    }
+    take(count);
+  }
+
+  private boolean nextInLines(long slot) {
     int length = (int) INT.get(ring, slot + RingLayout.SLOT_LENGTH);
     int line = (int) INT.get(ring, slot + RingLayout.SLOT_LINE);
     if (length < 0 || length > layout.maxMessage()) {
@@ -100,16 +132,17 @@ public final class RingConsumer {
       throw new CorruptRingException(
           "a message of " + length + " bytes at line " + line + " of " + layout.lines());
     }
-    messageMemory = buffer;
+    messageMemory = bufferView;
     messageOffset = (long) line * RingLayout.LINE;
     messageLength = length;
     messageLine = line;
+    messageSlots = 1;
     return true;
   }
 
-  /** What is not of this lap has to be of the one before. */
+  /** What is not of this lap has to be of the one before, or cleared. */
   private static void checkOld(int header, int lap) {
-    if (RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1)) {
+    if (header != 0 && RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1)) {
       throw new CorruptRingException(
           "a header of lap " + RingHeader.lap(header) + " in lap " + lap);
     }
@@ -156,7 +189,19 @@ public final class RingConsumer {
    * taken.
    */
   public void advance() {
-    head++;
+    take(messageSlots);
+  }
+
+  /**
+   * Takes slots. All but the first hold bytes that are no header, or a header of a lap long past;
+   * they are cleared, so that the next lap does not take them for one of its own.
+   */
+  private void take(int count) {
+    for (int i = 1; i < count; i++) {
+      long slot = slotsOffset + (long) ((int) (head + i) & slots - 1) * RingLayout.SLOT;
+      INT.set(ring, slot, 0);
+    }
+    head += count;
   }
 
   /**
@@ -190,15 +235,6 @@ public final class RingConsumer {
     INT.setRelease(ring, RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
     return SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
-  }
-
-  /**
-   * Returns how many messages were taken, ever.
-   *
-   * @return the number of messages
-   */
-  public long position() {
-    return head;
   }
 
   /**

@@ -11,10 +11,10 @@ package dev.ferrule.sm.ring;
  */
 public final class RingHeader {
 
-  /** No message: a slot that was never written. */
+  /** No message: a slot that was never written, or that the receiver has cleared. */
   public static final int TYPE_EMPTY = 0;
 
-  /** A message whose bytes follow the header in the slot; the header's length is the message's. */
+  /** A message whose bytes follow the header; the header's length is the message's. */
   public static final int TYPE_INLINE = 1;
 
   /**
@@ -22,6 +22,9 @@ public final class RingHeader {
    * RingLayout#SLOT_LINE line}.
    */
   public static final int TYPE_LINES = 2;
+
+  /** No message: the rest of the ring is left out; the header's length is its number of slots. */
+  public static final int TYPE_PADDING = 3;
 
   /** How many laps there are before they repeat. */
   public static final int LAPS = 1 << 12;

@@ -41,8 +41,11 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   /** Bytes in a slot: four lines, of which a short message touches only the first. */
   public static final int SLOT = 4 * LINE;
 
-  /** The longest message that rides inline behind its header, in bytes. */
-  public static final int INLINE_MAX = SLOT - Integer.BYTES;
+  /** The most slots, one behind the other, that an inline message takes. */
+  public static final int INLINE_SLOTS_MAX = 16;
+
+  /** The longest message that rides inline behind its header, in bytes; less in a small ring. */
+  public static final int INLINE_MAX = INLINE_SLOTS_MAX * SLOT - Integer.BYTES;
 
   /** Offset in the ring: {@link #MAGIC}, 8 bytes. */
   public static final long DESCRIPTOR_MAGIC = 0;
@@ -142,7 +145,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
     if (lines < 0 || lines > MAX_LINES) {
       throw new IllegalArgumentException(lines + " lines");
     }
-    if (maxMessage < 0 || maxMessage > Math.max(INLINE_MAX, (long) lines * LINE)) {
+    if (maxMessage < 0 || maxMessage > Math.max(inlineMax(slotsShift), (long) lines * LINE)) {
       throw new IllegalArgumentException(
           "messages of " + maxMessage + " bytes in " + lines + " lines");
     }
@@ -155,6 +158,36 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public int slots() {
     return 1 << slotsShift;
+  }
+
+  /**
+   * Returns the longest message that rides inline in this ring.
+   *
+   * @return the limit in bytes; {@link #INLINE_MAX}, or less if that were more than a quarter of
+   *     the ring
+   */
+  public int inlineMax() {
+    return inlineMax(slotsShift);
+  }
+
+  /**
+   * Returns the longest message that rides inline.
+   *
+   * @param slotsShift the binary logarithm of the number of slots
+   * @return the limit in bytes
+   */
+  public static int inlineMax(int slotsShift) {
+    return Math.min(INLINE_SLOTS_MAX, (1 << slotsShift) / 4) * SLOT - Integer.BYTES;
+  }
+
+  /**
+   * Returns how many slots an inline message takes.
+   *
+   * @param length the message's length in bytes
+   * @return the number of slots
+   */
+  public static int slotsFor(int length) {
+    return (length + Integer.BYTES + SLOT - 1) / SLOT;
   }
 
   /**

@@ -31,16 +31,23 @@ public final class RingProducer {
   private final MemorySegment buffer;
   private final boolean fences;
   private final LineAllocator allocator;
-  private final int[] stagedHeaders;
-  private final int slotMask;
+  private final int slots;
+  private final int inlineMax;
   private final long slotsOffset;
   private final int releaseMask;
+
+  // what is staged and not published: in which slots, and their headers
+  private final int[] stagedSlots;
+  private final int[] stagedHeaders;
+  private int staged;
 
   private long tail; // position of the next slot to stage
   private long published; // positions before this one are visible to the receiver
   private int reserved; // slots that were reserved and not staged
   private long consumed; // what the receiver last said it has taken; never more than that
   private long released; // how many release entries were taken
+  private long messagesStaged;
+  private long messagesPublished;
 
   /**
    * Starts to send on a ring that is new.
@@ -57,10 +64,12 @@ public final class RingProducer {
     this.buffer = buffer;
     this.fences = fences;
     this.allocator = new LineAllocator(layout.lines());
-    this.stagedHeaders = new int[layout.slots()];
-    this.slotMask = layout.slots() - 1;
+    this.slots = layout.slots();
+    this.inlineMax = layout.inlineMax();
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
+    this.stagedSlots = new int[slots];
+    this.stagedHeaders = new int[slots];
   }
 
   /**
@@ -71,34 +80,39 @@ public final class RingProducer {
    * @throws CorruptRingException if the receiver's side of the ring cannot be right
    */
   public int reserve(int length) {
-    if (tail + reserved - consumed > slotMask && !hasSlot()) {
+    int count = slotsToReserve(length);
+    if (tail + reserved + count - consumed > slots && !hasSlots(count)) {
       return FULL;
     }
-    if (length <= RingLayout.INLINE_MAX) {
-      reserved++;
-      return INLINE;
-    }
-    int line = reserveLines(RingLayout.linesFor(length));
-    if (line >= 0) {
-      reserved++;
+    int line = length <= inlineMax ? INLINE : reserveLines(RingLayout.linesFor(length));
+    if (line != FULL) {
+      reserved += count;
     }
     return line;
   }
 
-  private boolean hasSlot() {
+  /**
+   * A message of several slots may find the end of the ring too near, and leave out up to all but
+   * one of them. Whether it does is only known when it is sent; but then it must not have to wait.
+   */
+  private int slotsToReserve(int length) {
+    return length <= inlineMax ? 2 * RingLayout.slotsFor(length) - 1 : 1;
+  }
+
+  private boolean hasSlots(int count) {
     long now = (long) LONG.getAcquire(ring, RingLayout.CONSUMED);
     if (now < consumed || now > published) {
       throw new CorruptRingException(
           "the receiver says it took "
               + now
-              + " messages, after "
+              + " slots, after "
               + consumed
               + ", when "
               + published
-              + " were sent");
+              + " were published");
     }
     consumed = now;
-    return tail + reserved - consumed <= slotMask;
+    return tail + reserved + count - consumed <= slots;
   }
 
   private int reserveLines(int count) {
@@ -141,32 +155,34 @@ public final class RingProducer {
    * Gives back what {@link #reserve} took.
    *
    * @param line what it returned
+   * @param length what it was given
    */
-  public void unreserve(int line) {
-    reserved--;
+  public void unreserve(int line, int length) {
+    reserved -= slotsToReserve(length);
     if (line >= 0) {
       allocator.release(line);
     }
   }
 
   /**
-   * Puts an inline message into the next slot; it was reserved.
+   * Puts an inline message into the next slots; it was reserved.
    *
    * @param source holds the message
    * @param offset where in it the message starts
-   * @param length its length, 0 to {@link RingLayout#INLINE_MAX}
+   * @param length its length, not more than was reserved
+   * @param reservedLength the length that was reserved, which rides inline
    */
-  public void stageInline(MemorySegment source, long offset, int length) {
-    int index = (int) tail & slotMask;
+  public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
+    int count = RingLayout.slotsFor(length);
+    int left = slots - indexOf(tail);
+    if (count > left) {
+      stage(RingHeader.TYPE_PADDING, left, left);
+    }
     MemorySegment.copy(
-        source,
-        offset,
-        ring,
-        slotsOffset + (long) index * RingLayout.SLOT + RingLayout.SLOT_INLINE,
-        length);
-    stage(
-        index,
-        RingHeader.of(RingHeader.TYPE_INLINE, RingHeader.lap(tail, layout.slotsShift()), length));
+        source, offset, ring, slotAt(indexOf(tail)) + RingLayout.SLOT_INLINE, length);
+    stage(RingHeader.TYPE_INLINE, length, count);
+    messagesStaged++;
+    reserved -= slotsToReserve(reservedLength);
   }
 
   /**
@@ -177,19 +193,28 @@ public final class RingProducer {
    * @param length its length, not more than was reserved
    */
   public void stageLines(int line, int length) {
-    int index = (int) tail & slotMask;
-    long slot = slotsOffset + (long) index * RingLayout.SLOT;
+    long slot = slotAt(indexOf(tail));
     allocator.commit(line);
     INT.set(ring, slot + RingLayout.SLOT_LENGTH, length);
     INT.set(ring, slot + RingLayout.SLOT_LINE, line);
-    stage(
-        index, RingHeader.of(RingHeader.TYPE_LINES, RingHeader.lap(tail, layout.slotsShift()), 0));
+    stage(RingHeader.TYPE_LINES, 0, 1);
+    messagesStaged++;
+    reserved--;
   }
 
-  private void stage(int index, int header) {
-    stagedHeaders[index] = header;
-    reserved--;
-    tail++;
+  private void stage(int type, int length, int count) {
+    stagedSlots[staged] = indexOf(tail);
+    stagedHeaders[staged] = RingHeader.of(type, RingHeader.lap(tail, layout.slotsShift()), length);
+    staged++;
+    tail += count;
+  }
+
+  private int indexOf(long position) {
+    return (int) position & slots - 1;
+  }
+
+  private long slotAt(int index) {
+    return slotsOffset + (long) index * RingLayout.SLOT;
   }
 
   /**
@@ -200,21 +225,13 @@ public final class RingProducer {
   public boolean publish() {
     // the first header goes last: the receiver, which looks at it, finds the others there and does
     // not chase each line as it is written
-    for (long position = tail - 1; position >= published; position--) {
-      int index = (int) position & slotMask;
-      INT.setRelease(ring, slotsOffset + (long) index * RingLayout.SLOT, stagedHeaders[index]);
+    for (int i = staged - 1; i >= 0; i--) {
+      INT.setRelease(ring, slotAt(stagedSlots[i]), stagedHeaders[i]);
     }
+    staged = 0;
     published = tail;
+    messagesPublished = messagesStaged;
     return SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
-  }
-
-  /**
-   * Returns how many messages were staged and not published.
-   *
-   * @return the number of messages
-   */
-  public int staged() {
-    return (int) (tail - published);
   }
 
   /**
@@ -222,8 +239,8 @@ public final class RingProducer {
    *
    * @return the number of messages
    */
-  public long position() {
-    return tail;
+  public long messagesStaged() {
+    return messagesStaged;
   }
 
   /**
@@ -231,8 +248,8 @@ public final class RingProducer {
    *
    * @return the number of messages
    */
-  public long published() {
-    return published;
+  public long messagesPublished() {
+    return messagesPublished;
   }
 
   /**
