@@ -113,7 +113,11 @@ public interface Connection extends AutoCloseable {
    * Closes the connection after letting the transport deliver what was sent, waiting for that no
    * longer than {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive everything that was
    * delivered, and then sees the end. Received messages that this program has not taken are
-   * dropped, and all regions become invalid. Closing twice does nothing.
+   * dropped, and all regions and registrations become invalid: from then on every call that would
+   * send or receive throws {@link ConnectionClosedException}, whatever it is given.
+   *
+   * <p>Closing twice does nothing. Several threads may close at once: when the call of any of them
+   * returns, the connection is no longer {@link ConnectionState#OPEN}.
    */
   @Override
   void close();

@@ -90,8 +90,8 @@ public interface Listener extends AutoCloseable {
   Connection accept(Duration timeout);
 
   /**
-   * Stops listening: waiting clients are rejected, the address is given up. Closing twice does
-   * nothing.
+   * Stops listening: waiting clients are rejected. The address is given up, at the latest when the
+   * connections that were accepted there are closed, too. Closing twice does nothing.
    */
   @Override
   void close();

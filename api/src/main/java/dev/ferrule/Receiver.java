@@ -83,6 +83,7 @@ public interface Receiver {
    * @param handler takes each message; must not call this Receiver
    * @param limit how many messages to take at most; at least 1
    * @return how many messages were handed over; 0 if none has arrived
+   * @throws IllegalArgumentException if the limit is less than 1
    * @throws ConnectionClosedException if the connection is closed and no message is left
    * @throws PeerLostException if the peer died and no message is left
    */

@@ -131,7 +131,7 @@ public interface Sender {
    * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IllegalArgumentException if the memory was registered with another connection
    * @throws IndexOutOfBoundsException if offset and length do not lie in the memory
-   * @throws IllegalStateException if the registration is closed
+   * @throws IllegalStateException if the registration is closed, or its memory has been freed
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
