@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.contract.ProviderUnderTest;
+import dev.ferrule.contract.SystemResources;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What the contract tests have to know of sm: each test works in a directory of its own. */
+final class SmUnderTest implements ProviderUnderTest {
+
+  /** Memory that is shared is best kept in memory. */
+  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  private final Path directory;
+  private int addresses;
+
+  SmUnderTest() {
+    try {
+      directory =
+          Files.isWritable(SHARED_MEMORY)
+              ? Files.createTempDirectory(SHARED_MEMORY, "ferrule-test-")
+              : Files.createTempDirectory("ferrule-test-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public synchronized URI listenAddress() {
+    addresses++;
+    return URI.create("sm://" + directory.resolve(String.valueOf(addresses)));
+  }
+
+  @Override
+  public ConnectionOptions options() {
+    return ConnectionOptions.builder().maxMessageSize(16 * 1024).build();
+  }
+
+  @Override
+  public List<String> mappings() {
+    return SystemResources.mappings(directory.toString());
+  }
+
+  @Override
+  public List<String> leftOverFiles() {
+    return SystemResources.files(directory).stream()
+        .filter(path -> !path.equals(directory.toString()))
+        .collect(Collectors.toList());
+  }
+
+  @Override
+  public void close() {
+    try (Stream<Path> paths = Files.walk(directory)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).collect(Collectors.toList())) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
