@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.JJ_Result;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/**
+ * What two threads may see of each other through a ring, for jcstress; run by {@link
+ * RingConcurrencyTest}.
+ */
+public final class RingStress {
+
+  private static final RingLayout LAYOUT = new RingLayout(2, 16, 512);
+  private static final long VALUE = 0x1122334455667788L;
+
+  private RingStress() {}
+
+  private static Rings rings(boolean fences) {
+    return new Rings(LAYOUT, fences);
+  }
+
+  private static byte[] message(int length) {
+    byte[] bytes = new byte[length];
+    MemorySegment view = MemorySegment.ofArray(bytes);
+    view.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, VALUE);
+    view.set(ValueLayout.JAVA_LONG_UNALIGNED, length - 8, VALUE);
+    return bytes;
+  }
+
+  private static void receive(Rings rings, JJ_Result result) {
+    if (rings.consumer.next()) {
+      MemorySegment memory = rings.consumer.messageMemory();
+      long offset = rings.consumer.messageOffset();
+      int length = rings.consumer.messageLength();
+      result.r1 = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+      result.r2 = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + length - 8);
+    }
+  }
+
+  /** A message that rides inline is seen whole or not at all. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "there, whole")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn")
+  @State
+  public static class Inline {
+    private final Rings rings = rings(true);
+    private final byte[] message = message(200);
+
+    /** Sends. */
+    @Actor
+    public void sender() {
+      rings.send(message);
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result what was received
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      receive(rings, result);
+    }
+  }
+
+  /** A message in payload lines is seen whole or not at all. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "there, whole")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn")
+  @State
+  public static class Lines {
+    private final Rings rings = rings(true);
+    private final byte[] message = message(500);
+
+    /** Sends. */
+    @Actor
+    public void sender() {
+      rings.send(message);
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result what was received
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      receive(rings, result);
+    }
+  }
+
+  /**
+   * Room that the receiver gives back is only used again when the receiver has read what was there.
+   */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "the ring was still full")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "the old message, whole")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "overwritten while it was read")
+  @State
+  public static class Reuse {
+    private final Rings rings = rings(true);
+    private final byte[] next = new byte[500];
+
+    /** Fills the ring. */
+    public Reuse() {
+      byte[] message = message(500);
+      while (rings.send(message)) {
+        continue;
+      }
+    }
+
+    /** Sends into whatever room there is. */
+    @Actor
+    public void sender() {
+      rings.send(next);
+    }
+
+    /**
+     * Receives and frees.
+     *
+     * @param result what was received
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      receive(rings, result);
+      int line = rings.consumer.messageLine();
+      rings.consumer.advance();
+      rings.consumer.acknowledge();
+      rings.consumer.release(line);
+    }
+  }
+
+  /**
+   * A receiver that goes to sleep sees the message, or the sender sees that it sleeps: with fences.
+   */
+  @JCStressTest
+  @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @State
+  public static class SleepWithFences {
+    private final Rings rings = rings(true);
+    private final byte[] message = message(8);
+
+    /**
+     * Sends.
+     *
+     * @param result whether the receiver has to be woken up
+     */
+    @Actor
+    public void sender(ZZ_Result result) {
+      rings.stage(message);
+      result.r1 = rings.producer.publish();
+    }
+
+    /**
+     * Arms and takes the last look.
+     *
+     * @param result whether there is a message
+     */
+    @Actor
+    public void receiver(ZZ_Result result) {
+      rings.consumer.armSleep();
+      result.r2 = rings.consumer.next();
+    }
+  }
+
+  /** The same without a fence on the sender's side, by membarrier(2). */
+  @JCStressTest
+  @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @State
+  public static class SleepWithMembarrier {
+    private final Rings rings = rings(!dev.ferrule.sm.os.Membarrier.REGISTERED);
+    private final byte[] message = message(8);
+
+    /**
+     * Sends.
+     *
+     * @param result whether the receiver has to be woken up
+     */
+    @Actor
+    public void sender(ZZ_Result result) {
+      rings.stage(message);
+      result.r1 = rings.producer.publish();
+    }
+
+    /**
+     * Arms and takes the last look.
+     *
+     * @param result whether there is a message
+     */
+    @Actor
+    public void receiver(ZZ_Result result) {
+      rings.consumer.armSleep();
+      result.r2 = rings.consumer.next();
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** Both sides of one ring, in ordinary memory of this process. */
+final class Rings {
+
+  final RingLayout layout;
+  final MemorySegment ring;
+  final MemorySegment buffer;
+  final RingProducer producer;
+  final RingConsumer consumer;
+
+  Rings(RingLayout layout, boolean fences) {
+    this.layout = layout;
+    // longs, so that every field is aligned; zeroed, as new files are
+    ring = MemorySegment.ofArray(new long[(int) (layout.ringSize() / Long.BYTES)]);
+    buffer = MemorySegment.ofArray(new long[(int) (layout.bufferSize() / Long.BYTES)]);
+    producer = new RingProducer(layout, ring, buffer, fences);
+    consumer = new RingConsumer(layout, ring, buffer, fences);
+  }
+
+  /** Stages a message if there is room for it. */
+  boolean stage(byte[] message) {
+    int line = producer.reserve(message.length);
+    if (line == RingProducer.FULL) {
+      return false;
+    }
+    stage(line, message, message.length);
+    return true;
+  }
+
+  void stage(int line, byte[] message, int reservedLength) {
+    MemorySegment source = MemorySegment.ofArray(message);
+    if (line == RingProducer.INLINE) {
+      producer.stageInline(source, 0, message.length, reservedLength);
+    } else {
+      MemorySegment.copy(source, 0, buffer, (long) line * RingLayout.LINE, message.length);
+      producer.stageLines(line, message.length);
+    }
+  }
+
+  boolean send(byte[] message) {
+    boolean sent = stage(message);
+    if (sent) {
+      producer.publish();
+    }
+    return sent;
+  }
+
+  /** The message that the consumer found. */
+  byte[] found() {
+    return consumer
+        .messageMemory()
+        .asSlice(consumer.messageOffset(), consumer.messageLength())
+        .toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  /** Receives a message and frees it. */
+  byte[] receive() {
+    if (!consumer.next()) {
+      throw new AssertionError("no message");
+    }
+    byte[] message = found();
+    int line = consumer.messageLine();
+    consumer.advance();
+    consumer.acknowledge();
+    if (line != RingProducer.INLINE) {
+      consumer.release(line);
+    }
+    return message;
+  }
+
+  static byte[] message(int length, int seed) {
+    byte[] bytes = new byte[length];
+    Arrays.fill(bytes, (byte) seed);
+    for (int i = 0; i < Math.min(length, Integer.BYTES); i++) {
+      bytes[i] = (byte) (seed >>> 8 * i);
+    }
+    return bytes;
+  }
+}
