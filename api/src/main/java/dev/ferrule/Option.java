@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class Option<T> {
 
   private static final Pattern SIZE = Pattern.compile("(\\d{1,18})\\s*(|B|KiB|MiB|GiB|K|M|G)");
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,15})\\s*(ns|us|ms|s|m|h)");
+  private static final Pattern DURATION = Pattern.compile("(\\d{1,18})\\s*(ns|us|ms|s|m|h)");
 
   private final String name;
   private final Class<T> type;
