@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +122,28 @@ public abstract class MessagingContract extends Contract {
             inBackground("client-receiver", () -> receive(pair.client(), back, messages)));
 
     threads.forEach(Background::result);
+  }
+
+  @Test
+  void virtualThreadsMayUseAConnection() throws InterruptedException {
+    Pair pair = connect(options().maxMessageSize(LONGEST));
+    MessageStream stream = MessageStream.ofRandomLengths(13, LONGEST);
+    int messages = provider.messages(20_000);
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    Thread.UncaughtExceptionHandler handler = (thread, thrown) -> failure.set(thrown);
+
+    Thread sending =
+        Thread.ofVirtual()
+            .uncaughtExceptionHandler(handler)
+            .start(() -> send(pair.client(), stream, messages));
+    Thread receiving =
+        Thread.ofVirtual()
+            .uncaughtExceptionHandler(handler)
+            .start(() -> receive(pair.server(), stream, messages));
+
+    assertThat(sending.join(PATIENCE)).as("all sent").isTrue();
+    assertThat(receiving.join(PATIENCE)).as("all received").isTrue();
+    assertThat(failure).hasNullValue();
   }
 
   @Test

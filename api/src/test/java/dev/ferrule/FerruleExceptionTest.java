@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.net.URI;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class FerruleExceptionTest {
+
+  private static final URI ADDRESS = URI.create("sm:///tmp/app/4567/2");
+  private static final Exception CAUSE = new IllegalArgumentException("the cause");
+
+  /** Makes an exception of a kind. */
+  interface Kind {
+    FerruleException make(URI uri, String message, Throwable cause);
+  }
+
+  static Stream<Kind> kinds() {
+    return Stream.of(
+        FerruleException::new,
+        AddressInUseException::new,
+        (uri, message, cause) -> new ConnectionClosedException(uri, true, message, cause),
+        ConnectionRefusedException::new,
+        InvalidAddressException::new,
+        InvalidOptionException::new,
+        OperationInterruptedException::new,
+        OperationTimeoutException::new,
+        PeerLostException::new,
+        ProtocolException::new,
+        ProviderUnavailableException::new,
+        ResourceExhaustedException::new,
+        VersionMismatchException::new);
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void theMessageNamesTheConnection(Kind kind) {
+    FerruleException exception = kind.make(ADDRESS, "it broke; mend it", CAUSE);
+
+    assertThat(exception).hasMessage("sm:///tmp/app/4567/2: it broke; mend it").hasCause(CAUSE);
+    assertThat(exception.uri()).isEqualTo(ADDRESS);
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void withoutAConnectionTheMessageStandsForItself(Kind kind) {
+    FerruleException exception = kind.make(null, "it broke; mend it", null);
+
+    assertThat(exception).hasMessage("it broke; mend it").hasNoCause();
+    assertThat(exception.uri()).isNull();
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void exceptionsCanBeSerialised(Kind kind) throws IOException, ClassNotFoundException {
+    FerruleException exception = kind.make(ADDRESS, "it broke", CAUSE);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+      out.writeObject(exception);
+    }
+
+    try (ObjectInputStream in =
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+      assertThat((FerruleException) in.readObject())
+          .isExactlyInstanceOf(exception.getClass())
+          .hasMessage(exception.getMessage());
+    }
+  }
+
+  @Test
+  void aClosedConnectionTellsWhoClosedIt() {
+    assertThat(new ConnectionClosedException(ADDRESS, true, "closed", null).closedByPeer())
+        .isTrue();
+    assertThat(new ConnectionClosedException(ADDRESS, false, "closed", null).closedByPeer())
+        .isFalse();
+  }
+
+  @Test
+  void aMessageThatIsTooLongTellsBothLengthsAndTheFix() {
+    MessageTooLongException exception = new MessageTooLongException(ADDRESS, 5_000_000_000L, 1024);
+
+    assertThat(exception)
+        .hasMessage(
+            "sm:///tmp/app/4567/2: a message of 5000000000 bytes is longer than the 1024 bytes the"
+                + " peer takes; send it in parts, or raise maxMessage on the receiving side");
+    assertThat(exception.length()).isEqualTo(5_000_000_000L);
+    assertThat(exception.maxMessageSize()).isEqualTo(1024);
+  }
+
+  @Test
+  void aRejectionHoldsACopyOfItsPayloadAndDoesNotPrintIt() {
+    byte[] payload = {1, 2, 3};
+    ConnectionRejectedException exception = new ConnectionRejectedException(ADDRESS, payload);
+    payload[0] = 9;
+    exception.payload()[1] = 9;
+
+    assertThat(exception.payload()).containsExactly(1, 2, 3);
+    assertThat(exception)
+        .hasMessage(
+            "sm:///tmp/app/4567/2: the listener rejected the connection with a payload of 3 bytes");
+    assertThat(new ConnectionRejectedException(ADDRESS, new byte[0]))
+        .hasMessage("sm:///tmp/app/4567/2: the listener rejected the connection");
+  }
+
+  @Test
+  void anAvailabilityTellsWhyNotAndWhatToDo() {
+    assertThat(Availability.yes()).hasToString("available");
+    assertThat(Availability.yes().available()).isTrue();
+    assertThat(
+            Availability.no(
+                "libibverbs.so.1 is not installed", "install the package ibverbs-providers"))
+        .hasToString(
+            "not available: libibverbs.so.1 is not installed; install the package"
+                + " ibverbs-providers");
+    assertThat(Availability.no("x", "y").available()).isFalse();
+  }
+}

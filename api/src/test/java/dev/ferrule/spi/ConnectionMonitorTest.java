@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.PeerLostException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import jdk.jfr.consumer.RecordingStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConnectionMonitorTest {
+
+  private static final String OPENED = "dev.ferrule.ConnectionOpened";
+  private static final String ENDED = "dev.ferrule.ConnectionEnded";
+  private static final String COUNTERS = "dev.ferrule.ConnectionCounters";
+  private static final URI ADDRESS = URI.create("sm:///tmp/app/4567/2#17");
+
+  private final ConnectionCounters counters = new ConnectionCounters(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+
+  @TempDir Path directory;
+
+  @Test
+  void aConnectionOpensAndEndsOnce() throws IOException {
+    Connection connection = connection(ConnectionState.CLOSED, null);
+
+    List<RecordedEvent> events =
+        record(
+            () -> {
+              ConnectionMonitor.opened(connection);
+              ConnectionMonitor.ended(connection);
+              ConnectionMonitor.ended(connection);
+            });
+
+    assertThat(events)
+        .extracting(event -> event.getEventType().getName())
+        .containsExactly(OPENED, ENDED);
+    assertThat(events)
+        .allSatisfy(event -> assertThat(event.getString("uri")).isEqualTo(ADDRESS.toString()));
+    RecordedEvent ended = events.get(1);
+    assertThat(ended.getString("state")).isEqualTo("CLOSED");
+    assertThat(ended.getString("failure")).isNull();
+    assertThat(ended.getLong("messagesSent")).isEqualTo(1);
+    assertThat(ended.getLong("messagesReceived")).isEqualTo(3);
+  }
+
+  @Test
+  void aConnectionThatFailedSaysWhy() throws IOException {
+    Connection connection =
+        connection(ConnectionState.FAILED, new PeerLostException(ADDRESS, "the peer died", null));
+
+    List<RecordedEvent> events =
+        record(
+            () -> {
+              ConnectionMonitor.opened(connection);
+              ConnectionMonitor.ended(connection);
+            });
+
+    assertThat(events.get(1).getString("state")).isEqualTo("FAILED");
+    assertThat(events.get(1).getString("failure")).isEqualTo(ADDRESS + ": the peer died");
+  }
+
+  @Test
+  void aConnectionThatWasNeverOpenedDoesNotEnd() throws IOException {
+    assertThat(record(() -> ConnectionMonitor.ended(connection(ConnectionState.CLOSED, null))))
+        .isEmpty();
+  }
+
+  @Test
+  void nothingIsRecordedUnlessAskedFor() throws IOException {
+    Connection connection = connection(ConnectionState.CLOSED, null);
+    Path file = directory.resolve("nothing.jfr");
+    try (Recording recording = new Recording()) {
+      recording.disable(OPENED);
+      recording.disable(ENDED);
+      recording.start();
+      ConnectionMonitor.opened(connection);
+      ConnectionMonitor.ended(connection);
+      recording.stop();
+      recording.dump(file);
+    }
+
+    assertThat(RecordingFile.readAllEvents(file))
+        .noneMatch(event -> event.getEventType().getName().startsWith("dev.ferrule."));
+  }
+
+  @Test
+  void theCountersOfAnOpenConnectionAreRecordedPeriodically() throws InterruptedException {
+    Connection connection = connection(ConnectionState.OPEN, null);
+    AtomicReference<RecordedEvent> recorded = new AtomicReference<>();
+    CountDownLatch latch = new CountDownLatch(1);
+    try (RecordingStream stream = new RecordingStream()) {
+      stream.enable(COUNTERS).withPeriod(Duration.ofMillis(10));
+      stream.setReuse(false);
+      stream.onEvent(
+          COUNTERS,
+          event -> {
+            recorded.set(event);
+            latch.countDown();
+          });
+      ConnectionMonitor.opened(connection);
+      stream.startAsync();
+      assertThat(latch.await(20, TimeUnit.SECONDS)).as("recorded in time").isTrue();
+    } finally {
+      ConnectionMonitor.ended(connection);
+    }
+
+    RecordedEvent event = recorded.get();
+    assertThat(event.getString("uri")).isEqualTo(ADDRESS.toString());
+    assertThat(
+            List.of(
+                    "messagesSent",
+                    "bytesSent",
+                    "messagesReceived",
+                    "bytesReceived",
+                    "backPressureStalls",
+                    "acknowledgements",
+                    "retransmissions",
+                    "rnrNaks",
+                    "wakeupsSent",
+                    "wakeupsReceived")
+                .stream()
+                .map(event::getLong))
+        .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L);
+  }
+
+  private Connection connection(ConnectionState state, FerruleException failure) {
+    Connection connection = mock(Connection.class);
+    when(connection.uri()).thenReturn(ADDRESS);
+    when(connection.state()).thenReturn(state);
+    when(connection.failure()).thenReturn(failure);
+    when(connection.counters()).thenReturn(counters);
+    return connection;
+  }
+
+  private List<RecordedEvent> record(Runnable action) throws IOException {
+    Path file = directory.resolve("events.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable(OPENED);
+      recording.enable(ENDED);
+      recording.start();
+      action.run();
+      recording.stop();
+      recording.dump(file);
+    }
+    return RecordingFile.readAllEvents(file).stream()
+        .filter(event -> event.getEventType().getName().startsWith("dev.ferrule."))
+        .toList();
+  }
+}
