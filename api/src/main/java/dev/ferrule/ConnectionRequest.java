@@ -10,11 +10,22 @@ import java.net.URI;
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-request"))) {
- *   Thread.startVirtualThread(() -> Ferrule.connect(listener.uri()));
+ *   Thread client = // usually another process
+ *       Thread.startVirtualThread(
+ *           () -> {
+ *             try {
+ *               Ferrule.connect(listener.uri()).close();
+ *             } catch (ConnectionRejectedException e) {
+ *               System.out.println(new String(e.payload())); // say who you are
+ *             }
+ *           });
  *   ConnectionRequest request = listener.nextRequest();
  *   if (request.payload().length == 0) {
- *     request.reject("say who you are".getBytes()); // the client gets a ConnectionRejectedException
+ *     request.reject("say who you are".getBytes());
+ *   } else {
+ *     request.accept().close();
  *   }
+ *   client.join();
  * }
  * }
  */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every example in the javadoc of the api compiles, runs, each in a Java VM of its own, and prints
+ * what the comment behind a {@code println} says.
+ */
+class JavadocExamplesTest {
+
+  private static final Path SOURCES = Path.of("..", "api", "src", "main", "java");
+  private static final String START = "{@snippet lang=java :";
+  private static final Pattern MARGIN = Pattern.compile("(?m)^ *\\* ?");
+  private static final Pattern PRINTED =
+      Pattern.compile("System\\.out\\.println\\(.*\\);( // (.*))?");
+
+  private static final String CLASS_NAME = "Example";
+  private static final String PROLOGUE =
+      "import dev.ferrule.*;\n"
+          + "import java.lang.foreign.*;\n"
+          + "import java.net.URI;\n"
+          + "import java.time.*;\n"
+          + "import java.util.*;\n"
+          + "import java.util.concurrent.*;\n"
+          + "\n"
+          + "public class Example {\n"
+          + "  public static void main(String[] args) throws Exception {\n";
+  private static final String EPILOGUE = "  }\n}\n";
+
+  private static final long SECONDS = 60;
+
+  @TempDir Path directory;
+
+  static List<Example> examples() throws IOException {
+    List<Path> files;
+    try (Stream<Path> paths = Files.walk(SOURCES)) {
+      files =
+          paths
+              .filter(path -> path.toString().endsWith(".java"))
+              .sorted()
+              .collect(Collectors.toList());
+    }
+    return files.stream().flatMap(file -> examplesOf(file).stream()).collect(Collectors.toList());
+  }
+
+  @Test
+  void theExamplesAreFound() throws IOException {
+    assertThat(examples())
+        .extracting(Example::place)
+        .anyMatch(place -> place.startsWith("Ferrule.java:"))
+        .hasSizeGreaterThan(10);
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void anExampleDoesWhatItSays(Example example) throws IOException, InterruptedException {
+    compile(example);
+
+    Path out = directory.resolve("out");
+    Path err = directory.resolve("err");
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                directory + System.getProperty("path.separator") + classPath(),
+                CLASS_NAME)
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
+            .start();
+    try {
+      assertThat(process.waitFor(SECONDS, TimeUnit.SECONDS)).as("ended in time").isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+
+    assertThat(err).content().isEmpty();
+    assertThat(process.exitValue()).isZero();
+    if (example.saysAllThatIsPrinted()) {
+      assertThat(Files.readAllLines(out)).isEqualTo(example.expectedLines());
+    } else {
+      assertThat(Files.readAllLines(out)).isNotEmpty().containsAll(example.expectedLines());
+    }
+  }
+
+  private void compile(Example example) throws IOException {
+    Path source =
+        Files.writeString(
+            directory.resolve(CLASS_NAME + ".java"), PROLOGUE + example.code() + EPILOGUE);
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    StringWriter messages = new StringWriter();
+    boolean compiled =
+        compiler
+            .getTask(
+                messages,
+                null,
+                null,
+                List.of("-proc:none", "-d", directory.toString(), "-cp", classPath()),
+                null,
+                compiler.getStandardFileManager(null, null, null).getJavaFileObjects(source))
+            .call();
+    assertThat(compiled).as("%s compiles: %s", example, messages).isTrue();
+  }
+
+  private static String classPath() {
+    return System.getProperty("java.class.path");
+  }
+
+  private static List<Example> examplesOf(Path file) {
+    String text;
+    try {
+      text = Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    List<Example> examples = new ArrayList<>();
+    for (int at = text.indexOf(START); at >= 0; at = text.indexOf(START, at + 1)) {
+      int start = at + START.length();
+      String code = MARGIN.matcher(text.substring(start, end(text, start))).replaceAll("");
+      long line = text.substring(0, at).lines().count();
+      examples.add(new Example(file.getFileName() + ":" + line, code));
+    }
+    return examples;
+  }
+
+  /**
+   * Finds the brace that closes a snippet. Examples whose braces are not balanced are no Java
+   * either.
+   */
+  private static int end(String text, int start) {
+    int depth = 1;
+    for (int i = start; i < text.length(); i++) {
+      if (text.charAt(i) == '{') {
+        depth++;
+      } else if (text.charAt(i) == '}' && --depth == 0) {
+        return i;
+      }
+    }
+    throw new AssertionError("a snippet without an end");
+  }
+
+  /** The body of a main method, and where it stands. */
+  private record Example(String place, String code) {
+
+    /** The comments behind the statements that print. */
+    List<String> expectedLines() {
+      return PRINTED
+          .matcher(code)
+          .results()
+          .map(result -> result.group(2))
+          .filter(line -> line != null)
+          .collect(Collectors.toList());
+    }
+
+    boolean saysAllThatIsPrinted() {
+      return expectedLines().size() == PRINTED.matcher(code).results().count();
+    }
+
+    @Override
+    public String toString() {
+      return place;
+    }
+  }
+}
