@@ -42,7 +42,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   public static final int SLOT = 4 * LINE;
 
   /** The most slots, one behind the other, that an inline message takes. */
-  public static final int INLINE_SLOTS_MAX = 16;
+  public static final int INLINE_SLOTS_MAX = 8;
 
   /** The longest message that rides inline behind its header, in bytes; less in a small ring. */
   public static final int INLINE_MAX = INLINE_SLOTS_MAX * SLOT - Integer.BYTES;

@@ -52,6 +52,7 @@ class RingConcurrencyTest {
     assertThat(text)
         .contains("Failed tests: No matches.")
         .contains("Error tests: No matches.")
-        .contains("All remaining tests: " + RingStress.class.getDeclaredClasses().length + " matching");
+        .contains(
+            "All remaining tests: " + RingStress.class.getDeclaredClasses().length + " matching");
   }
 }

@@ -14,7 +14,7 @@ class RingTest {
   private static final RingLayout LAYOUT = new RingLayout(6, 256, 256 * RingLayout.LINE);
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 60, 61, 252, 253, 508, 509, 4091, 4092, 4093, 8192, 16384})
+  @ValueSource(ints = {0, 1, 60, 61, 252, 253, 508, 509, 2043, 2044, 2045, 4096, 8192, 16384})
   void shouldDeliverAMessageOfEveryKindOfLength(int length) {
     Rings rings = new Rings(LAYOUT, true);
     for (int i = 0; i < 200; i++) {

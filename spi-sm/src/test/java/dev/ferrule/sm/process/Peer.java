@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the other process of a test does: the main class of {@link OtherProcess}. */
+public final class Peer {
+
+  private Peer() {}
+
+  /**
+   * Plays a role until it is killed, or the connection or standard input ends.
+   *
+   * @param arguments the role, and what it takes
+   * @throws IOException if standard input cannot be read
+   */
+  public static void main(String[] arguments) throws IOException {
+    switch (arguments[0]) {
+      case "echo" -> echo(URI.create(arguments[1]));
+      case "listen" -> listen(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
+      case "connect" -> connect(URI.create(arguments[1]));
+      case "send" -> send(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
+      case "batch" -> batch(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
+      case "exit" -> exit(URI.create(arguments[1]));
+      default -> throw new IllegalArgumentException(arguments[0]);
+    }
+  }
+
+  private static void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+
+  /** Sends back what one client sends. */
+  private static void echo(URI address) {
+    try (Listener listener = Ferrule.listen(address)) {
+      say(listener.uri().toString());
+      try (Connection connection = listener.accept()) {
+        while (true) {
+          try (ReceiveRegion message = connection.receiver().receive()) {
+            connection.sender().send(message.segment());
+          }
+        }
+      }
+    } catch (ConnectionClosedException e) {
+      say("closed");
+    }
+  }
+
+  /** Accepts some clients, and does nothing with them. */
+  private static void listen(URI address, int clients) throws IOException {
+    Listener listener = Ferrule.listen(address);
+    say(listener.uri().toString());
+    List<Connection> connections = new ArrayList<>();
+    for (int i = 0; i < clients; i++) {
+      connections.add(listener.accept());
+    }
+    say("accepted");
+    System.in.read();
+  }
+
+  /** Connects, and does nothing. */
+  private static void connect(URI address) throws IOException {
+    Connection connection = Ferrule.connect(address);
+    say(connection.uri().toString());
+    System.in.read();
+  }
+
+  /** Connects, and sends numbered messages. */
+  private static void send(URI address, int count) throws IOException {
+    Connection connection = Ferrule.connect(address);
+    for (int i = 0; i < count; i++) {
+      connection.sender().send(MemorySegment.ofArray(new int[] {i}));
+    }
+    say("sent");
+    System.in.read();
+  }
+
+  /** Connects, sends numbered messages, and then is in the middle of sending as many more. */
+  private static void batch(URI address, int count) throws IOException {
+    Connection connection = Ferrule.connect(address);
+    for (int i = 0; i < count; i++) {
+      connection.sender().send(MemorySegment.ofArray(new int[] {i}));
+    }
+    for (int i = 0; i < count; i++) {
+      SendRegion region = connection.sender().claim(4);
+      region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, count + i);
+      connection.sender().batch().add(region); // staged in the ring, but not published
+    }
+    connection.sender().claim(100_000); // payload lines taken, and nothing sent
+    say("in the middle");
+    System.in.read();
+  }
+
+  /** Connects and exits without closing anything. */
+  private static void exit(URI address) {
+    Connection connection = Ferrule.connect(address);
+    connection.sender().send(MemorySegment.ofArray(new int[] {1}));
+    say("sent");
+    System.exit(0);
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PeerDeathTest extends ProcessTest {
+
+  private static final int SMALL = 4;
+
+  private static ConnectionOptions options(WaitStrategy wait) {
+    return ConnectionOptions.builder().waitStrategy(wait).build();
+  }
+
+  /** Sends until there is no more room, and returns when the thread that does so has to wait. */
+  private static CompletableFuture<Void> fill(Connection connection) throws Exception {
+    CompletableFuture<Void> result =
+        CompletableFuture.runAsync(
+            () -> {
+              while (true) {
+                connection.sender().send(MemorySegment.ofArray(new byte[SMALL]));
+              }
+            });
+    await(() -> connection.counters().backPressureStalls() > 0 || result.isDone());
+    return result;
+  }
+
+  @ParameterizedTest
+  @EnumSource(WaitStrategy.class)
+  void shouldTellAWaitingReceiverThatThePeerWasKilled(WaitStrategy wait) throws Exception {
+    try (OtherProcess other = OtherProcess.start("listen", address(), "1");
+        Connection connection = Ferrule.connect(URI.create(other.line()), options(wait))) {
+      CompletableFuture<ReceiveRegion> receiving =
+          CompletableFuture.supplyAsync(() -> connection.receiver().receive());
+      assertThat(other.line()).isEqualTo("accepted");
+      other.kill();
+
+      assertThatThrownBy(() -> receiving.get(5, TimeUnit.SECONDS))
+          .isInstanceOf(ExecutionException.class)
+          .cause()
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining(connection.uri().toString())
+          .hasMessageContaining("process has ended");
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+      assertThat(connection.failure()).isInstanceOf(PeerLostException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(WaitStrategy.class)
+  void shouldTellASenderThatWaitsAtAFullRingThatThePeerWasKilled(WaitStrategy wait)
+      throws Exception {
+    try (OtherProcess other = OtherProcess.start("listen", address(), "1");
+        Connection connection = Ferrule.connect(URI.create(other.line()), options(wait))) {
+      CompletableFuture<Void> sending = fill(connection);
+      assertThat(sending).isNotDone();
+      other.kill();
+
+      assertThatThrownBy(() -> sending.get(5, TimeUnit.SECONDS))
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(PeerLostException.class);
+    }
+  }
+
+  @Test
+  void shouldDeliverWhatADeadPeerHadSentAndNothingThatItWasInTheMiddleOf() throws Exception {
+    int count = 100;
+    try (Listener listener = Ferrule.listen(URI.create(address()));
+        OtherProcess other =
+            OtherProcess.start("batch", listener.uri().toString(), String.valueOf(count));
+        Connection connection = listener.accept()) {
+      assertThat(other.line()).isEqualTo("in the middle");
+      other.kill();
+      for (int i = 0; i < count; i++) {
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+        }
+      }
+      assertThatThrownBy(() -> connection.receiver().receive())
+          .isInstanceOf(PeerLostException.class);
+    }
+  }
+
+  @Test
+  void shouldLetEveryOtherProducerGoOnWhenOneDiesInTheMiddleOfASend() throws Exception {
+    try (Listener listener = Ferrule.listen(URI.create(address()));
+        OtherProcess dying = OtherProcess.start("batch", listener.uri().toString(), "10");
+        Connection first = listener.accept();
+        OtherProcess living = OtherProcess.start("send", listener.uri().toString(), "1000");
+        Connection second = listener.accept()) {
+      assertThat(dying.line()).isEqualTo("in the middle");
+      dying.kill();
+      for (int i = 0; i < 1000; i++) {
+        try (ReceiveRegion message = second.receiver().receive()) {
+          assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+        }
+      }
+      assertThat(living.line()).isEqualTo("sent");
+      assertThat(second.state()).isEqualTo(ConnectionState.OPEN);
+      await(() -> first.state() != ConnectionState.OPEN);
+      assertThat(first.state()).isEqualTo(ConnectionState.FAILED);
+    }
+  }
+
+  @Test
+  void shouldTakeAProcessThatExitsWithoutClosingForDeadAndFindNothingLeftOfIt() throws Exception {
+    try (Listener listener = Ferrule.listen(URI.create(address()))) {
+      try (OtherProcess other = OtherProcess.start("exit", listener.uri().toString());
+          Connection connection = listener.accept()) {
+        assertThat(other.line()).isEqualTo("sent");
+        assertThat(other.exitCode()).isZero();
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          assertThat(message.length()).isEqualTo(4);
+        }
+        assertThatThrownBy(() -> connection.receiver().receive())
+            .isInstanceOf(PeerLostException.class);
+        assertThat(other.endpoint(directory)).doesNotExist();
+      }
+    }
+    assertThat(files()).isEmpty();
+  }
+
+  @Test
+  void shouldGiveUpAPeerThatLivesButDoesNotAnswerAfterThePeerTimeout() throws Exception {
+    ConnectionOptions impatient =
+        ConnectionOptions.builder()
+            .set(StandardOptions.PEER_TIMEOUT, Duration.ofMillis(400))
+            .waitStrategy(WaitStrategy.BLOCK)
+            .build();
+    try (OtherProcess other = OtherProcess.start("listen", address(), "1");
+        Connection connection = Ferrule.connect(URI.create(other.line()), impatient)) {
+      assertThat(other.line()).isEqualTo("accepted");
+      other.stop();
+
+      assertThatThrownBy(() -> connection.receiver().receive())
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("400ms")
+          .hasMessageContaining("peerTimeout");
+      other.resume();
+    }
+  }
+
+  @Test
+  void shouldKeepAPeerThatOnlyHasNothingToSayForManyPeerTimeouts() throws Exception {
+    Duration timeout = Duration.ofMillis(200);
+    ConnectionOptions impatient =
+        ConnectionOptions.builder().set(StandardOptions.PEER_TIMEOUT, timeout).build();
+    try (OtherProcess other = OtherProcess.start("listen", address(), "1");
+        Connection connection = Ferrule.connect(URI.create(other.line()), impatient)) {
+      assertThat(other.line()).isEqualTo("accepted");
+
+      Thread.sleep(timeout.multipliedBy(10)); // the passing of time is what is tested
+
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+}
