@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.InvalidOptionException;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.VersionMismatchException;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.endpoint.EndpointDirectory;
+import dev.ferrule.sm.os.DatagramSocket;
+import dev.ferrule.sm.os.OwnerLock;
+import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.RingHeader;
+import dev.ferrule.sm.ring.RingLayout;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What users see of the provider beyond the contract that all providers keep. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SmProviderTest {
+
+  @TempDir Path directory = Path.of("");
+
+  private URI address(String query) {
+    return URI.create("sm://" + directory.resolve("app") + query);
+  }
+
+  private record Pair(Listener listener, Connection client, Connection server)
+      implements AutoCloseable {
+    static Pair open(URI address) {
+      Listener listener = Ferrule.listen(address);
+      String query = address.getRawQuery() == null ? "" : "?" + address.getRawQuery();
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(URI.create(listener.uri() + query)));
+      Connection server = listener.accept();
+      return new Pair(listener, connecting.join(), server);
+    }
+
+    @Override
+    public void close() {
+      client.close();
+      server.close();
+      listener.close();
+    }
+  }
+
+  @Test
+  void shouldKeepItsFilesForTheirOwnerOnly() throws IOException {
+    try (Pair pair = Pair.open(address(""))) {
+      Path endpoint = Path.of(pair.listener().uri().getPath());
+      assertThat(permissions(endpoint)).isEqualTo("rwx------");
+      assertThat(permissions(endpoint.resolve("conns"))).isEqualTo("rwx------");
+      assertThat(permissions(endpoint.resolve("conns/1"))).isEqualTo("rwx------");
+      assertThat(permissions(endpoint.resolve("conns/1/ring"))).isEqualTo("rw-------");
+      assertThat(permissions(endpoint.resolve("conns/1/buffer"))).isEqualTo("rw-------");
+      assertThat(permissions(endpoint.resolve("lock"))).isEqualTo("rw-------");
+      assertThat(permissions(endpoint.resolve("fifo"))).isEqualTo("rw-------");
+      assertThat(endpoint.resolve("sock")).exists();
+    }
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  private static String permissions(Path path) throws IOException {
+    return java.nio.file.attribute.PosixFilePermissions.toString(
+        Files.getPosixFilePermissions(path));
+  }
+
+  @Test
+  void shouldNotRemoveADirectoryThatSomebodyElseMade() throws IOException {
+    Path app = Files.createDirectory(directory.resolve("app"));
+    Pair.open(address("")).close();
+    assertThat(app).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldRefuseOptionsThatDoNotGoTogether() {
+    assertThatThrownBy(() -> Ferrule.listen(address("?maxMessage=1MiB&buffer=64KiB")))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("buffer=64KiB")
+        .hasMessageContaining("maxMessage=1MiB");
+    assertThatThrownBy(() -> Ferrule.listen(address("?slotz=8")))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("slotz")
+        .hasMessageContaining("slots");
+  }
+
+  @Test
+  void shouldWorkWithTheSmallestRingThatThereIs() {
+    try (Pair pair = Pair.open(address("?slots=4&maxMessage=300&buffer=300"))) {
+      for (int i = 0; i < 1000; i++) {
+        pair.client().sender().send(MemorySegment.ofArray(new byte[i % 301]));
+        try (ReceiveRegion message = pair.server().receiver().receive()) {
+          assertThat(message.length()).isEqualTo(i % 301);
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldSayThatTheFileSystemIsFullWhenConnectingAndLeaveNothingThere() throws Exception {
+    Path tmpfs = Files.createDirectory(directory.resolve("small"));
+    assumeTrue(
+        mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpfs.toString()),
+        "mounting a tmpfs needs root");
+    try {
+      URI address = URI.create("sm://" + tmpfs);
+      assertThatThrownBy(
+              () -> {
+                try (Listener listener = Ferrule.listen(address)) {
+                  Ferrule.connect(listener.uri());
+                }
+              })
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("No space left on device")
+          .hasMessageContaining("--shm-size");
+      assertThat(tmpfs).isEmptyDirectory();
+      Pair.open(URI.create(address + "?maxMessage=4KiB&slots=16")).close();
+    } finally {
+      new ProcessBuilder("umount", tmpfs.toString()).start().waitFor();
+    }
+  }
+
+  private static boolean mount(String... arguments) throws Exception {
+    ProcessBuilder builder = new ProcessBuilder("mount");
+    builder.command().addAll(java.util.List.of(arguments));
+    return builder.redirectErrorStream(true).start().waitFor() == 0;
+  }
+
+  @Test
+  void shouldTellAClientOfAnotherVersionItsOwn() throws IOException {
+    try (Listener listener = Ferrule.listen(address(""))) {
+      Path endpoint = Path.of(listener.uri().getPath());
+      Path stranger = Files.createDirectories(endpoint.resolveSibling("77")).resolve("sock");
+      try (DatagramSocket socket = new DatagramSocket(stranger)) {
+        byte[] connectOfVersion9 = {(byte) 0x91, 0, 0, 5, 0, 0, 0, 0};
+        assertThat(socket.send(connectOfVersion9, endpoint.resolve("sock"))).isZero();
+        DatagramSocket.Datagram answer = null;
+        while (answer == null) {
+          answer = socket.receive();
+        }
+        assertThat(answer.bytes()).startsWith(0x17); // VERSION_MISMATCH, of version 1
+      }
+      Files.delete(stranger);
+      Files.delete(stranger.getParent());
+    }
+  }
+
+  @Test
+  void shouldSayWhichVersionsDoNotMatch() throws IOException {
+    Path endpoint = Files.createDirectories(directory.resolve("app/5/5"));
+    OwnerLock lock = OwnerLock.tryAcquire(endpoint.resolve("lock"));
+    assertThat(lock).isNotNull();
+    try (lock;
+        DatagramSocket socket = new DatagramSocket(endpoint.resolve("sock"))) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(address("/5/5")));
+      DatagramSocket.Datagram request = null;
+      while (request == null) {
+        request = socket.receive();
+      }
+      byte[] mismatchOfVersion9 = request.bytes().clone();
+      mismatchOfVersion9[0] = (byte) 0x97;
+      socket.send(mismatchOfVersion9, Path.of(String.valueOf(request.from())));
+      assertThatThrownBy(connecting::join)
+          .cause()
+          .isInstanceOf(VersionMismatchException.class)
+          .hasMessageContaining("version 9")
+          .hasMessageContaining("version 1");
+    }
+  }
+
+  @Test
+  void shouldSayThatAnEndpointIsAClients() {
+    try (Pair pair = Pair.open(address(""))) {
+      Path listener = Path.of(pair.listener().uri().getPath());
+      URI client = URI.create("sm://" + listener.resolveSibling("2"));
+      assertThatThrownBy(() -> Ferrule.connect(client))
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessageContaining("client's");
+    }
+  }
+
+  @Test
+  void shouldSayThatAListenerLivesButDoesNotAccept() {
+    try (Listener listener = Ferrule.listen(address(""))) {
+      assertThatThrownBy(
+              () -> Ferrule.connect(URI.create(listener.uri() + "?connectTimeout=100ms")))
+          .isInstanceOf(OperationTimeoutException.class)
+          .hasMessageContaining("did not accept");
+    }
+  }
+
+  @Test
+  void shouldSayThatThePathIsAFile() throws IOException {
+    Files.writeString(directory.resolve("app"), "");
+    assertThatThrownBy(() -> Ferrule.listen(address("")))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("is a file");
+  }
+
+  @Test
+  void shouldCloseTheConnectionWhenThePeerWritesNonsenseIntoTheRing() {
+    try (Pair pair = Pair.open(address("?slots=16"));
+        Arena arena = Arena.ofConfined()) {
+      Path ring =
+          Path.of(pair.listener().uri().getPath())
+              .resolve(EndpointDirectory.CONNECTIONS + "/1/" + EndpointDirectory.RING);
+      RingLayout layout = new RingLayout(4, 65_536, 1 << 20);
+      MemorySegment memory = SharedFile.attach(ring, layout.ringSize(), arena);
+      memory.set(
+          ValueLayout.JAVA_INT,
+          layout.slotsOffset(),
+          RingHeader.of(RingHeader.TYPE_INLINE, 1, 0xffff));
+
+      assertThatThrownBy(() -> pair.server().receiver().receive())
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("65535 bytes");
+      assertThat(pair.server().state()).isEqualTo(ConnectionState.FAILED);
+      assertThat(pair.server().failure()).isInstanceOf(ProtocolException.class);
+      assertThatThrownBy(() -> pair.client().receiver().receive())
+          .as("the peer is told")
+          .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
+    }
+  }
+
+  @Test
+  void shouldUseNoProcessorWhileAReceiverIsBlocked() throws Exception {
+    try (Pair pair = Pair.open(address("?wait=block"))) {
+      AtomicLong nanos = new AtomicLong();
+      CountDownLatch started = new CountDownLatch(1);
+      Thread receiver =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    long before = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+                    started.countDown();
+                    pair.server().receiver().receive().close();
+                    nanos.set(
+                        ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before);
+                  });
+      started.await();
+      Thread.sleep(1_000); // the passing of time is what is tested
+      pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+      receiver.join();
+      assertThat(Duration.ofNanos(nanos.get())).isLessThan(Duration.ofMillis(200));
+      assertThat(pair.client().counters().wakeupsSent()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldMakeNoSystemCallForAMessageWhileBothSidesSpin() throws Exception {
+    try (Pair pair = Pair.open(address("?wait=spin"))) {
+      int count = 20_000;
+      CompletableFuture<Void> echo =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < count; i++) {
+                  try (ReceiveRegion message = pair.server().receiver().receive()) {
+                    pair.server().sender().send(message.segment());
+                  }
+                }
+              });
+      MemorySegment message = MemorySegment.ofArray(new byte[100]);
+      for (int i = 0; i < count; i++) {
+        pair.client().sender().send(message);
+        pair.client().receiver().receive().close();
+      }
+      echo.join();
+      assertThat(pair.client().counters().wakeupsSent()).isZero();
+      assertThat(pair.server().counters().wakeupsSent()).isZero();
+      assertThat(pair.client().counters().wakeupsReceived()).isZero();
+    }
+  }
+
+  @Test
+  void shouldNotLoseAWakeUpThatDidNotFitIntoTheFifo() throws Exception {
+    try (Pair pair = Pair.open(address("?wait=block"))) {
+      Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointDirectory.FIFO);
+      CompletableFuture<Integer> receiving =
+          CompletableFuture.supplyAsync(
+              () -> {
+                int sum = 0;
+                for (int i = 0; i < 200; i++) {
+                  try (ReceiveRegion message = pair.server().receiver().receive()) {
+                    sum += message.length();
+                  }
+                }
+                return sum;
+              });
+      byte[] noise = new byte[4096]; // headers of no connection, and of no type
+      try (var channel = Files.newByteChannel(fifo, java.nio.file.StandardOpenOption.WRITE)) {
+        for (int i = 0; i < 200; i++) {
+          channel.write(java.nio.ByteBuffer.wrap(noise));
+          pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+        }
+      }
+      assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void shouldShareOneEndpointAmongTheConnectionsOfAProcessToADirectory() throws Exception {
+    try (Pair pair = Pair.open(address(""))) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(pair.listener().uri()));
+      try (Connection server = pair.listener().accept();
+          Connection client = connecting.join()) {
+        Path own = Path.of(pair.listener().uri().getPath());
+        assertThat(own.getParent().toFile().list()).hasSize(2);
+        client.sender().send(MemorySegment.ofArray(new byte[2]));
+        pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+        assertThat(server.receiver().receive().length()).isEqualTo(2);
+        assertThat(pair.server().receiver().receive().length()).isEqualTo(1);
+      }
+      assertThat(pair.client().state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+
+  @Test
+  void shouldCloseWhileTheProgramHasAMessageInASystemCall() throws Exception {
+    ConnectionOptions options =
+        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build();
+    Listener listener = Ferrule.listen(address(""), options);
+    CompletableFuture<Connection> connecting =
+        CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+    Connection server = listener.accept();
+    Connection client = connecting.join();
+    client.sender().send(MemorySegment.ofArray(new byte[100_000]));
+    ReceiveRegion message = server.receiver().receive();
+    Path pipe = directory.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    // a pipe holds 64 KiB, so the write waits in the kernel with the message's memory in its hands
+    CompletableFuture<Void> writing =
+        CompletableFuture.runAsync(
+            () -> {
+              try (var out =
+                  java.nio.channels.FileChannel.open(
+                      pipe, java.nio.file.StandardOpenOption.WRITE)) {
+                out.write(message.segment().asByteBuffer());
+              } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+              }
+            });
+    try (var in = Files.newInputStream(pipe)) {
+      assertThat(in.read()).isZero();
+      server.close();
+      assertThat(server.state()).isEqualTo(ConnectionState.CLOSED);
+      in.readAllBytes();
+    }
+    writing.join();
+    client.close();
+    listener.close();
+    assertThat(directory.resolve("app")).doesNotExist();
+  }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.Arena;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The handshake over datagrams that get lost, come twice or come late, by the seam between it and
+ * the socket.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HandshakeTest {
+
+  private static final URI NAME = URI.create("sm:///test");
+  private static final RingLayout LAYOUT = new RingLayout(4, 0, 100);
+
+  @TempDir Path directory = Path.of("");
+
+  private static long soon() {
+    return System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+  }
+
+  private Endpoint open(UnaryOperator<DatagramSender> wrapper) throws Exception {
+    Endpoint endpoint = Endpoint.open(new SmAddress(directory, null), wrapper);
+    assertThat(endpoint).isNotNull();
+    return endpoint;
+  }
+
+  /** Makes what a connection's directory has to hold before the handshake. */
+  private static int newConnection(Endpoint endpoint, long generation, Arena arena)
+      throws Exception {
+    int id = endpoint.newConnection();
+    LAYOUT.writeDescriptor(
+        SharedFile.create(
+            endpoint.connectionDirectory(id).resolve(EndpointDirectory.RING),
+            LAYOUT.ringSize(),
+            arena),
+        0,
+        generation,
+        0);
+    return id;
+  }
+
+  private record Result(
+      ClientHandshake client, ClientHandshake.Accepted accepted, ServerHandshake server) {}
+
+  /** Runs a handshake between two endpoints, both of which send through the wrapper. */
+  private Result shakeHands(Endpoint server, Endpoint client, Acceptor acceptor, long generation)
+      throws Exception {
+    try (Arena arena = Arena.ofShared()) {
+      int id = newConnection(client, generation, arena);
+      ClientHandshake handshake =
+          client.connect(id, server.address(), "hello".getBytes(StandardCharsets.UTF_8));
+      CompletableFuture<ClientHandshake.Accepted> connecting =
+          CompletableFuture.supplyAsync(
+              () -> {
+                ClientHandshake.Accepted accepted = handshake.await(NAME, soon(), answer -> true);
+                handshake.confirm(accepted);
+                return accepted;
+              });
+      ServerHandshake request = acceptor.next(true, soon());
+      assertThat(request).isNotNull();
+      assertThat(request.payload()).asString().isEqualTo("hello");
+      assertThat(request.generation()).isEqualTo(generation);
+      request.take(NAME);
+      int serverId = server.newConnection();
+      request.accept(
+          NAME, serverId, "welcome".getBytes(StandardCharsets.UTF_8), soon(), () -> false);
+      ClientHandshake.Accepted accepted = connecting.get(20, TimeUnit.SECONDS);
+      assertThat(accepted.serverId()).isEqualTo(serverId);
+      assertThat(accepted.payload()).asString().isEqualTo("welcome");
+      client.removeLink(id);
+      client.removeConnection(id);
+      server.removeLink(serverId);
+      server.removeConnection(serverId);
+      return new Result(handshake, accepted, request);
+    }
+  }
+
+  @Test
+  void shouldRepeatWhatWasLostUntilItGetsThrough() throws Exception {
+    // the first two of each kind of message are lost
+    class Losing implements UnaryOperator<DatagramSender> {
+      private final int[] sent = new int[Type.values().length];
+
+      @Override
+      public DatagramSender apply(DatagramSender socket) {
+        return (datagram, to) -> {
+          int type = HandshakeMessage.decode(datagram).orElseThrow().type().ordinal();
+          synchronized (sent) {
+            if (sent[type]++ < 2) {
+              return 0;
+            }
+          }
+          return socket.send(datagram, to);
+        };
+      }
+    }
+
+    Losing losing = new Losing();
+    Endpoint server = open(losing);
+    Endpoint client = open(losing);
+    try {
+      Result result = shakeHands(server, client, server.listen(8), 1);
+      assertThat(result.client().retransmissions()).isGreaterThanOrEqualTo(2);
+      assertThat(result.server().retransmissions()).isGreaterThanOrEqualTo(2);
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldNotTakeARepeatedRequestForANewOne() throws Exception {
+    UnaryOperator<DatagramSender> threeTimes =
+        socket ->
+            (datagram, to) -> {
+              socket.send(datagram, to);
+              socket.send(datagram, to);
+              return socket.send(datagram, to);
+            };
+    Endpoint server = open(threeTimes);
+    Endpoint client = open(threeTimes);
+    try {
+      Acceptor acceptor = server.listen(8);
+      for (int i = 1; i <= 20; i++) {
+        shakeHands(server, client, acceptor, i);
+      }
+      assertThat(acceptor.next(true, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100)))
+          .as("every request was handed out once")
+          .isNull();
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldWorkWhateverIsLostRepeatedAndReordered() throws Exception {
+    class Disturbing implements UnaryOperator<DatagramSender> {
+      private final Random random = new Random(42);
+      private final List<Runnable> late = new ArrayList<>();
+
+      @Override
+      public DatagramSender apply(DatagramSender socket) {
+        return (datagram, to) -> {
+          synchronized (late) {
+            switch (random.nextInt(4)) {
+              case 0 -> late.add(() -> socket.send(datagram, to));
+              case 1 -> {
+                socket.send(datagram, to);
+                socket.send(datagram, to);
+              }
+              case 2 -> {
+                socket.send(datagram, to);
+                late.forEach(Runnable::run); // behind those that were sent after them
+                late.clear();
+              }
+              default -> {} // lost
+            }
+          }
+          return 0;
+        };
+      }
+    }
+
+    Disturbing disturbing = new Disturbing();
+    Endpoint server = open(disturbing);
+    Endpoint client = open(disturbing);
+    try {
+      Acceptor acceptor = server.listen(8);
+      for (int i = 1; i <= 20; i++) {
+        shakeHands(server, client, acceptor, i);
+      }
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldTellARestartedClientFromTheOneItReplacesByTheGenerationOfItsRing() throws Exception {
+    Endpoint server = open(UnaryOperator.identity());
+    try {
+      Acceptor acceptor = server.listen(8);
+      SmAddress.Id id = new SmAddress.Id(1, 1); // the first process of a container, twice
+      for (long generation = 100; generation < 103; generation++) {
+        Endpoint client = Endpoint.open(server.address().with(id), UnaryOperator.identity());
+        assertThat(client).isNotNull();
+        try (Arena arena = Arena.ofShared()) {
+          int connection = newConnection(client, generation, arena);
+          assertThat(connection).isEqualTo(1);
+          client.send(
+              new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]), server.address());
+          client.send(
+              new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]), server.address());
+          ServerHandshake request = acceptor.next(true, soon());
+          assertThat(request).isNotNull();
+          assertThat(request.generation()).isEqualTo(generation);
+        } finally {
+          client.release();
+        }
+      }
+      assertThat(acceptor.next(true, System.nanoTime())).isNull();
+    } finally {
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldLetNoMoreClientsWaitThanTheBacklogAndTheOthersLater() throws Exception {
+    Endpoint server = open(UnaryOperator.identity());
+    Endpoint client = open(UnaryOperator.identity());
+    try (Arena arena = Arena.ofShared()) {
+      Acceptor acceptor = server.listen(2);
+      for (int i = 1; i <= 3; i++) {
+        int id = newConnection(client, i, arena);
+        client.send(new HandshakeMessage(Type.CONNECT, id, 0, new byte[0]), server.address());
+      }
+      assertThat(acceptor.next(true, soon())).isNotNull();
+      ServerHandshake second = acceptor.next(true, soon());
+      assertThat(second).isNotNull();
+      assertThat(second.clientId()).isEqualTo(2);
+      client.send(new HandshakeMessage(Type.CONNECT, 3, 0, new byte[0]), server.address());
+      assertThat(acceptor.next(true, soon())).isNotNull();
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+}
