@@ -27,6 +27,8 @@ package dev.ferrule;
  * <p>A batch keeps the order: {@code Sender.sendAsync} and {@code Sender.send} flush what was added
  * before they send. A batch may be as large as the connection's room for messages; {@code claim}
  * flushes it when that room runs out and it has to wait, so that a batch never blocks itself.
+ *
+ * <p>What was added and not flushed when the connection is closed is not sent.
  */
 public interface Batch extends AutoCloseable {
 

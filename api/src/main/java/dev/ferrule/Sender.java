@@ -63,6 +63,8 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all the room that there is, so that
+   *     waiting would never end
    */
   SendRegion claim(int length);
 
@@ -78,6 +80,8 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all the room that there is, so that
+   *     waiting would never end
    */
   SendRegion claim(int length, Duration timeout);
 

@@ -62,6 +62,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     int id = 0;
     Fifo.Writer fifo = null;
     SmConnection connection = null;
+    boolean done = false;
     try {
       id = endpoint.newConnection();
       SharedRing peer = attach(uri, arena);
@@ -73,7 +74,7 @@ final class SmConnectionRequest implements ConnectionRequest {
               arena);
       fifo = new Fifo.Writer(handshake.client().directory().resolve(EndpointDirectory.FIFO));
       URI name = endpoint.address().connectionUri(id);
-      SmConnection made =
+      connection =
           new SmConnection(
               new SmConnection.Parts(
                   name,
@@ -86,12 +87,12 @@ final class SmConnectionRequest implements ConnectionRequest {
                   arena,
                   handshake.payload()),
               options);
-      made.start();
+      connection.start();
       long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-      handshake.accept(name, id, payload, deadline, made::isUsedByPeer);
-      made.countRetransmissions(handshake.retransmissions());
-      connection = made;
-      return made;
+      handshake.accept(name, id, payload, deadline, connection::isUsedByPeer);
+      connection.countRetransmissions(handshake.retransmissions());
+      done = true;
+      return connection;
     } catch (PosixException e) {
       if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
@@ -105,6 +106,8 @@ final class SmConnectionRequest implements ConnectionRequest {
     } finally {
       if (connection == null) {
         giveUp(id, fifo, arena);
+      } else if (!done) {
+        connection.close(); // tells the client, too, in case that only its confirmation was lost
       }
     }
   }

@@ -294,6 +294,11 @@ final class SmSender implements Sender, Waiter.Condition {
   @Override
   public boolean isReady() {
     wantedLine = tryReserve(wantedLength);
+    if (wantedLine == RingProducer.FULL && !producer.isAnythingOut()) {
+      throw new IllegalStateException(
+          "this program has claimed all the room that there is; send or abort some regions before"
+              + " claiming more");
+    }
     return wantedLine != RingProducer.FULL;
   }
 

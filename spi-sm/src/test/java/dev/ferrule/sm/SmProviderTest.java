@@ -124,6 +124,18 @@ class SmProviderTest {
   }
 
   @Test
+  void shouldSayThatAProgramWaitsForRoomThatItHasClaimedItself() {
+    try (Pair pair = Pair.open(address("?slots=4&maxMessage=1000&buffer=64KiB"))) {
+      for (int i = 0; i < 4; i++) {
+        pair.client().sender().claim(1);
+      }
+      assertThatThrownBy(() -> pair.client().sender().claim(1))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("claimed all the room");
+    }
+  }
+
+  @Test
   void shouldSayThatTheFileSystemIsFullWhenConnectingAndLeaveNothingThere() throws Exception {
     Path tmpfs = Files.createDirectory(directory.resolve("small"));
     assumeTrue(

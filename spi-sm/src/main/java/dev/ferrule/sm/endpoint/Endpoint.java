@@ -31,6 +31,8 @@ public final class Endpoint {
   /** The longest payload of a handshake, in bytes. */
   public static final int MAX_PAYLOAD = HandshakeMessage.MAX_PAYLOAD;
 
+  private static final System.Logger LOGGER = System.getLogger(Endpoint.class.getName());
+
   private static final long SOCKET_KEY = (1L << 32) + 1;
   private static final long FIFO_KEY = (1L << 32) + 2;
   private static final Pattern PEER_SOCKET = Pattern.compile(".*/(\\d{1,10})/(\\d{1,5})/sock");
@@ -337,12 +339,22 @@ public final class Endpoint {
             nextTick == NEVER ? -1 : Math.clamp((nextTick - now) / 1_000_000 + 1, 0, 60_000);
         int events = poll.await(timeoutMs);
         for (int i = 0; i < events && !stopped; i++) {
-          handle(poll.key(i));
+          long key = poll.key(i);
+          guard(() -> handle(key));
         }
         nextTick = tick(System.nanoTime());
       }
     } finally {
       cleanUp();
+    }
+  }
+
+  /** All connections of the endpoint depend on the thread, so nothing that one does may end it. */
+  private void guard(Runnable action) {
+    try {
+      action.run();
+    } catch (RuntimeException e) {
+      LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), e);
     }
   }
 
@@ -443,7 +455,7 @@ public final class Endpoint {
   private long tick(long now) {
     long interval = NEVER;
     for (LinkState state : links.values()) {
-      state.tick(now);
+      guard(() -> state.tick(now));
       interval = Math.min(interval, state.interval());
     }
     return interval == NEVER ? NEVER : now + interval;

@@ -25,6 +25,7 @@ final class LineAllocator {
   // 0 elsewhere
   private int lowestFree; // no word before this one has a free line
   private int runs;
+  private int committed;
 
   LineAllocator(int lines) {
     this.lines = lines;
@@ -67,7 +68,13 @@ final class LineAllocator {
 
   /** Says that a run goes to the receiver, who is to give it back. */
   void commit(int line) {
-    runLength[line] = Math.abs(runLength[line]);
+    runLength[line] = -runLength[line];
+    committed++;
+  }
+
+  /** Whether the receiver has any run. */
+  boolean isAnythingCommitted() {
+    return committed > 0;
   }
 
   /**
@@ -82,6 +89,9 @@ final class LineAllocator {
   /** Gives a run back, committed or not. */
   void release(int line) {
     int count = Math.abs(runLength[line]);
+    if (runLength[line] > 0) {
+      committed--;
+    }
     runLength[line] = 0;
     runs--;
     mark(line, count, true);

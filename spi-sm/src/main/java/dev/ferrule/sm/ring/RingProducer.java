@@ -152,6 +152,18 @@ public final class RingProducer {
   }
 
   /**
+   * Tells whether the receiver has anything that it could still give back. If not, and there is no
+   * room, then waiting for room is in vain: it is all reserved on this side.
+   *
+   * @return whether the receiver has
+   */
+  public boolean isAnythingOut() {
+    takeReleases();
+    hasSlots(0); // for what the receiver has taken by now
+    return tail != consumed || allocator.isAnythingCommitted();
+  }
+
+  /**
    * Gives back what {@link #reserve} took.
    *
    * @param line what it returned
