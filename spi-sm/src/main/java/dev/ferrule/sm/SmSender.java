@@ -278,6 +278,16 @@ final class SmSender implements Sender, Waiter.Condition {
     }
   }
 
+  private boolean isAnythingOut() {
+    try {
+      return producer.isAnythingOut();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    } catch (CorruptRingException e) {
+      throw connection.corrupt(e);
+    }
+  }
+
   private int reserve(int length) {
     int line = tryReserve(length);
     return line == RingProducer.FULL ? awaitRoom(length, false, 0) : line;
@@ -294,10 +304,14 @@ final class SmSender implements Sender, Waiter.Condition {
   @Override
   public boolean isReady() {
     wantedLine = tryReserve(wantedLength);
-    if (wantedLine == RingProducer.FULL && !producer.isAnythingOut()) {
-      throw new IllegalStateException(
-          "this program has claimed all the room that there is; send or abort some regions before"
-              + " claiming more");
+    if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
+      // the receiver may have given everything back between the two looks
+      wantedLine = tryReserve(wantedLength);
+      if (wantedLine == RingProducer.FULL) {
+        throw new IllegalStateException(
+            "this program has claimed all the room that there is; send or abort some regions"
+                + " before claiming more");
+      }
     }
     return wantedLine != RingProducer.FULL;
   }

@@ -30,7 +30,15 @@ final class Waiter {
     RuntimeException interrupted();
   }
 
-  private static final int SPINS = 2_000;
+  /**
+   * Rounds that are spun without the processor's pause instruction, which would let the thread look
+   * only every few dozen cycles: about as long as a message takes that is on its way.
+   */
+  private static final int HOT_SPINS = 1_000;
+
+  /** Rounds that the adaptive strategy spins in all. */
+  private static final int SPINS = 3_000;
+
   private static final int YIELDS = 10;
 
   /** A spinning thread looks at the clock and its interrupt flag only so often. */
@@ -55,7 +63,9 @@ final class Waiter {
     while (!condition.isReady()) {
       rounds++;
       if (strategy == WaitStrategy.SPIN || (strategy == WaitStrategy.ADAPTIVE && rounds <= SPINS)) {
-        Thread.onSpinWait();
+        if (rounds > HOT_SPINS) {
+          Thread.onSpinWait();
+        }
         if (rounds % SPINS_PER_CHECK != 0) {
           continue;
         }

@@ -27,10 +27,12 @@ public final class RingConsumer {
   private final int releaseMask;
 
   private long head; // position of the next slot to look at
+  private int index; // its index,
+  private long slot; // its offset in the ring,
+  private int lap; // and the lap it is in
   private long acknowledged; // what the sender was told
   private long released; // how many release entries were written
 
-  private MemorySegment messageMemory;
   private long messageOffset;
   private int messageLength;
   private int messageLine;
@@ -55,7 +57,8 @@ public final class RingConsumer {
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.messageMemory = ringView;
+    this.slot = slotsOffset;
+    this.lap = RingHeader.lap(0, layout.slotsShift());
   }
 
   /**
@@ -67,23 +70,20 @@ public final class RingConsumer {
    */
   public boolean next() {
     while (true) {
-      int index = (int) head & slots - 1;
-      long slot = slotsOffset + (long) index * RingLayout.SLOT;
       int header = (int) INT.getAcquire(ring, slot);
-      int lap = RingHeader.lap(head, layout.slotsShift());
       if (RingHeader.lap(header) != lap) {
-        checkOld(header, lap);
+        checkOld(header);
         return false;
       }
       int length = RingHeader.length(header);
       switch (RingHeader.type(header)) {
         case RingHeader.TYPE_INLINE -> {
-          return nextInline(index, slot, length);
+          return nextInline(length);
         }
         case RingHeader.TYPE_LINES -> {
-          return nextInLines(slot);
+          return nextInLines();
         }
-        case RingHeader.TYPE_PADDING -> skipPadding(index, length);
+        case RingHeader.TYPE_PADDING -> skipPadding(length);
         case RingHeader.TYPE_EMPTY -> {
           return false; // cleared, in one of the laps that go by the number 0
         }
@@ -94,13 +94,12 @@ public final class RingConsumer {
     }
   }
 
-  private boolean nextInline(int index, long slot, int length) {
+  private boolean nextInline(int length) {
     int count = RingLayout.slotsFor(length);
     if (length > inlineMax || count > slots - index) {
       throw new CorruptRingException(
           "an inline message of " + length + " bytes in slot " + index + " of " + slots);
     }
-    messageMemory = ringView;
     messageOffset = slot + RingLayout.SLOT_INLINE;
     messageLength = length;
     messageLine = RingProducer.INLINE;
@@ -108,7 +107,7 @@ public final class RingConsumer {
     return true;
   }
 
-  private void skipPadding(int index, int count) {
+  private void skipPadding(int count) {
     // none is longer than what the longest inline message may leave out
     if (count != slots - index || count >= RingLayout.INLINE_SLOTS_MAX) {
       throw new CorruptRingException(
@@ -117,7 +116,7 @@ public final class RingConsumer {
     take(count);
   }
 
-  private boolean nextInLines(long slot) {
+  private boolean nextInLines() {
     int length = (int) INT.get(ring, slot + RingLayout.SLOT_LENGTH);
     int line = (int) INT.get(ring, slot + RingLayout.SLOT_LINE);
     if (length < 0 || length > layout.maxMessage()) {
@@ -132,7 +131,6 @@ public final class RingConsumer {
       throw new CorruptRingException(
           "a message of " + length + " bytes at line " + line + " of " + layout.lines());
     }
-    messageMemory = bufferView;
     messageOffset = (long) line * RingLayout.LINE;
     messageLength = length;
     messageLine = line;
@@ -141,7 +139,7 @@ public final class RingConsumer {
   }
 
   /** What is not of this lap has to be of the one before, or cleared. */
-  private static void checkOld(int header, int lap) {
+  private void checkOld(int header) {
     if (header != 0 && RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1)) {
       throw new CorruptRingException(
           "a header of lap " + RingHeader.lap(header) + " in lap " + lap);
@@ -154,7 +152,7 @@ public final class RingConsumer {
    * @return the ring or the buffer
    */
   public MemorySegment messageMemory() {
-    return messageMemory;
+    return messageLine == RingProducer.INLINE ? ringView : bufferView;
   }
 
   /**
@@ -198,10 +196,16 @@ public final class RingConsumer {
    */
   private void take(int count) {
     for (int i = 1; i < count; i++) {
-      long slot = slotsOffset + (long) ((int) (head + i) & slots - 1) * RingLayout.SLOT;
-      INT.set(ring, slot, 0);
+      INT.set(ring, slot + (long) i * RingLayout.SLOT, 0);
     }
     head += count;
+    index += count;
+    slot += (long) count * RingLayout.SLOT;
+    if (index == slots) {
+      index = 0;
+      slot = slotsOffset;
+      lap = RingHeader.lap(head, layout.slotsShift());
+    }
   }
 
   /**

@@ -36,12 +36,17 @@ public final class RingProducer {
   private final long slotsOffset;
   private final int releaseMask;
 
-  // what is staged and not published: in which slots, and their headers
-  private final int[] stagedSlots;
-  private final int[] stagedHeaders;
-  private int staged;
+  // what is staged and not published: the first slot and header, and all those behind it
+  private long firstSlot;
+  private int firstHeader;
+  private final long[] moreSlots;
+  private final int[] moreHeaders;
+  private int more;
 
   private long tail; // position of the next slot to stage
+  private int index; // its index,
+  private long slot; // its offset in the ring,
+  private int lap; // and the lap it is in
   private long published; // positions before this one are visible to the receiver
   private int reserved; // slots that were reserved and not staged
   private long consumed; // what the receiver last said it has taken; never more than that
@@ -68,8 +73,10 @@ public final class RingProducer {
     this.inlineMax = layout.inlineMax();
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.stagedSlots = new int[slots];
-    this.stagedHeaders = new int[slots];
+    this.moreSlots = new long[slots];
+    this.moreHeaders = new int[slots];
+    this.slot = slotsOffset;
+    this.lap = RingHeader.lap(0, layout.slotsShift());
   }
 
   /**
@@ -186,12 +193,11 @@ public final class RingProducer {
    */
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     int count = RingLayout.slotsFor(length);
-    int left = slots - indexOf(tail);
+    int left = slots - index;
     if (count > left) {
       stage(RingHeader.TYPE_PADDING, left, left);
     }
-    MemorySegment.copy(
-        source, offset, ring, slotAt(indexOf(tail)) + RingLayout.SLOT_INLINE, length);
+    MemorySegment.copy(source, offset, ring, slot + RingLayout.SLOT_INLINE, length);
     stage(RingHeader.TYPE_INLINE, length, count);
     messagesStaged++;
     reserved -= slotsToReserve(reservedLength);
@@ -205,7 +211,6 @@ public final class RingProducer {
    * @param length its length, not more than was reserved
    */
   public void stageLines(int line, int length) {
-    long slot = slotAt(indexOf(tail));
     allocator.commit(line);
     INT.set(ring, slot + RingLayout.SLOT_LENGTH, length);
     INT.set(ring, slot + RingLayout.SLOT_LINE, line);
@@ -215,18 +220,23 @@ public final class RingProducer {
   }
 
   private void stage(int type, int length, int count) {
-    stagedSlots[staged] = indexOf(tail);
-    stagedHeaders[staged] = RingHeader.of(type, RingHeader.lap(tail, layout.slotsShift()), length);
-    staged++;
+    int header = RingHeader.of(type, lap, length);
+    if (tail == published) {
+      firstSlot = slot;
+      firstHeader = header;
+    } else {
+      moreSlots[more] = slot;
+      moreHeaders[more] = header;
+      more++;
+    }
     tail += count;
-  }
-
-  private int indexOf(long position) {
-    return (int) position & slots - 1;
-  }
-
-  private long slotAt(int index) {
-    return slotsOffset + (long) index * RingLayout.SLOT;
+    index += count;
+    slot += (long) count * RingLayout.SLOT;
+    if (index == slots) {
+      index = 0;
+      slot = slotsOffset;
+      lap = RingHeader.lap(tail, layout.slotsShift());
+    }
   }
 
   /**
@@ -237,10 +247,13 @@ public final class RingProducer {
   public boolean publish() {
     // the first header goes last: the receiver, which looks at it, finds the others there and does
     // not chase each line as it is written
-    for (int i = staged - 1; i >= 0; i--) {
-      INT.setRelease(ring, slotAt(stagedSlots[i]), stagedHeaders[i]);
+    while (more > 0) {
+      more--;
+      INT.setRelease(ring, moreSlots[more], moreHeaders[more]);
     }
-    staged = 0;
+    if (tail != published) {
+      INT.setRelease(ring, firstSlot, firstHeader);
+    }
     published = tail;
     messagesPublished = messagesStaged;
     return SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
