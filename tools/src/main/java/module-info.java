@@ -8,6 +8,7 @@ module dev.ferrule.tools {
   requires dev.ferrule.bindings;
   requires HdrHistogram;
   requires info.picocli;
+  requires java.desktop;
   requires java.management;
   requires me.tongfei.progressbar;
   requires static org.jspecify;

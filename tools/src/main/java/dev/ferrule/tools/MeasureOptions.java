@@ -166,7 +166,7 @@ final class MeasureOptions {
 
   private void measureOwnServer(CommandLine command, Plan plan, Measurement measurement) {
     ConnectionProvider provider = provider();
-    Endpoint template = endpoint(URI.create(provider.exampleAddress()), plan);
+    Endpoint template = endpoint(URI.create(provider.scheme() + ":///"), plan);
     WaitStrategy wait = template.waitStrategy();
     List<String> serveOptions = new ArrayList<>();
     endpointOptions

@@ -87,7 +87,7 @@ public final class BandwidthBench {
       if (client.hasFloor()) {
         long[] periods = new long[FLOOR_BOUNCES];
         client.bounce(periods, FLOOR_BOUNCES);
-        floors.add(Medians.of(periods, FLOOR_BOUNCES) / 2);
+        floors.add(Medians.ofPeriods(periods, FLOOR_BOUNCES) / 2);
       }
       if (copies()) {
         copies.add(copyBytesPerSecond());

@@ -82,7 +82,7 @@ public final class LatencyBench {
       double floor = 0;
       if (client.hasFloor()) {
         client.bounce(periods, FLOOR_BOUNCES);
-        floor = Medians.of(periods, FLOOR_BOUNCES) / WAYS;
+        floor = Medians.ofPeriods(periods, FLOOR_BOUNCES) / WAYS;
         floors.add(floor);
       }
       pingPong.round(periods, count);
@@ -90,7 +90,7 @@ public final class LatencyBench {
         roundTrips.recordValue(periods[i]);
       }
       if (client.hasFloor()) {
-        ratios.add(Medians.of(periods, count) / WAYS / floor);
+        ratios.add(Medians.ofPeriods(periods, count) / WAYS / floor);
       }
     }
 

@@ -3,9 +3,12 @@ package dev.ferrule.tools.bench;
 
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
+import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +27,10 @@ public final class ResultPlot {
   private static final int WIDTH_PIXELS = 1000;
   private static final int HEIGHT_PIXELS = 600;
   private static final int DOTS_PER_INCH = 150;
+
+  /** A logarithmic axis has no place for 0. */
+  private static final double LEAST = 1e-3;
+
   private static final String EXTENSION = ".png";
 
   private ResultPlot() {}
@@ -85,10 +92,23 @@ public final class ResultPlot {
             .yAxisTitle(latency ? yTitle(first) : "throughput (GB/s)")
             .build();
     chart.getStyler().setXAxisLogarithmic(true);
-    chart.getStyler().setYAxisMin(0.0);
+    chart.getStyler().setYAxisLogarithmic(true);
+    chart.getStyler().setDecimalPattern("#,##0.###");
+    chart.getStyler().setChartBackgroundColor(Color.WHITE);
     chart.getStyler().setLegendPosition(Styler.LegendPosition.InsideNW);
     byCall(results).forEach((call, series) -> addSeries(chart, call, series));
+    showWholeDecades(chart);
     return chart;
+  }
+
+  /** Lets the axis of the values start and end at a power of ten, for only those are labelled. */
+  private static void showWholeDecades(XYChart chart) {
+    DoubleSummaryStatistics values =
+        chart.getSeriesCollection().stream()
+            .flatMapToDouble(series -> Arrays.stream(series.getYData()))
+            .summaryStatistics();
+    chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(values.getMin()))));
+    chart.getStyler().setYAxisMax(Math.pow(10, Math.ceil(Math.log10(values.getMax()))));
   }
 
   private static String yTitle(Result first) {
@@ -122,9 +142,9 @@ public final class ResultPlot {
 
   private static void add(
       XYChart chart, String name, List<Result> results, ToDoubleFunction<Result> value) {
-    // a logarithmic axis has no place for 0
     double[] sizes =
         results.stream().mapToDouble(result -> Math.max(1, result.sizeBytes())).toArray();
-    chart.addSeries(name, sizes, results.stream().mapToDouble(value).toArray());
+    chart.addSeries(
+        name, sizes, results.stream().mapToDouble(value).map(y -> Math.max(y, LEAST)).toArray());
   }
 }

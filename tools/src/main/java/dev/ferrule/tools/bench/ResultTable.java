@@ -40,7 +40,7 @@ public final class ResultTable {
     table.cellIf(calls, "call");
     table.cells("bytes", "messages", "min ns", "p50", "p90", "p99", "p99.9", "max", "mean");
     table.cellIf(floor, "floor ns");
-    table.cellIf(floor, "p50/floor");
+    table.cellIf(floor, "x floor");
     table.endRow();
     for (Result result : results) {
       LatencySummary latency = Objects.requireNonNull(result.latency());

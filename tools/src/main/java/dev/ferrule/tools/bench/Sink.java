@@ -27,7 +27,10 @@ final class Sink implements MessageHandler {
   /** Takes messages, spinning when there are none. */
   RoundReply spin(long count) {
     while (messages < count) {
-      receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages));
+      if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
+        // Looking again at once would take the line away from the sender while it writes to it.
+        Thread.onSpinWait();
+      }
     }
     return reply();
   }

@@ -3,15 +3,18 @@ package dev.ferrule.tools.stream;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ReadableByteChannel;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 /** The sending end of a stream. */
@@ -27,6 +30,7 @@ public final class StreamSender {
 
   private final Connection connection;
   private final LongConsumer progress;
+  private final AtomicBoolean reading = new AtomicBoolean();
   private long sent;
 
   /**
@@ -48,21 +52,18 @@ public final class StreamSender {
    * @return the number of bytes
    */
   public long send(ReadableByteChannel source) {
-    endWaitWithConnection(Thread.currentThread());
     try {
-      while (sendPiece(source)) {
-        // the next
+      sendPieces(source);
+      if (Guarded.exiting()) {
+        // A signal to a whole pipeline ends our input as well. What has come so far is not all
+        // there was to come.
+        throw new ToolException(ExitCode.FAILED, "interrupted; " + soFar());
       }
       connection.sender().send(END);
       awaitConfirmation();
       return sent;
-    } catch (ConnectionClosedException e) {
-      throw new ToolException(
-          ExitCode.CONNECTION_LOST,
-          connection.uri()
-              + ": the listener closed the connection before it had taken everything; "
-              + soFar(),
-          e);
+    } catch (ConnectionClosedException | OperationInterruptedException e) {
+      throw lost(e);
     }
   }
 
@@ -70,41 +71,55 @@ public final class StreamSender {
    * A read from a terminal or pipe may take for ever; it is interrupted when there is nobody left
    * to send to.
    */
-  private void endWaitWithConnection(Thread reader) {
-    connection.onClose(closed -> reader.interrupt());
+  private void sendPieces(ReadableByteChannel source) {
+    Thread reader = Thread.currentThread();
+    reading.set(true);
+    connection.onClose(
+        closed -> {
+          if (reading.compareAndSet(true, false)) {
+            reader.interrupt();
+          }
+        });
+    while (sendPiece(source)) {
+      // the next
+    }
+    if (!reading.compareAndSet(true, false)) {
+      Thread.interrupted(); // too late to matter: what comes next notices by itself
+    }
   }
 
   private boolean sendPiece(ReadableByteChannel source) {
     Sender sender = connection.sender();
-    SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessageSize()));
-    int length;
     try {
-      length = source.read(region.segment().asByteBuffer());
-    } catch (ClosedByInterruptException e) {
+      SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessageSize()));
+      int length = source.read(region.segment().asByteBuffer());
+      if (length <= 0) {
+        region.abort();
+        return false;
+      }
+      sender.sendAsync(region, length);
+      sent += length;
+      progress.accept(length);
+      return true;
+    } catch (ClosedByInterruptException | OperationInterruptedException e) {
       Thread.interrupted();
       throw lost(e);
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED, "cannot read what is to be sent: " + e.getMessage(), e);
     }
-    if (length <= 0) {
-      region.abort();
-      return false;
-    }
-    sender.sendAsync(region, length);
-    sent += length;
-    progress.accept(length);
-    return true;
   }
 
-  private RuntimeException lost(ClosedByInterruptException interruption) {
+  private RuntimeException lost(Exception cause) {
     RuntimeException failure = connection.failure();
     return failure != null
         ? failure
         : new ToolException(
             ExitCode.CONNECTION_LOST,
-            connection.uri() + ": the listener closed the connection; " + soFar(),
-            interruption);
+            connection.uri()
+                + ": the listener closed the connection before it had taken everything; "
+                + soFar(),
+            cause);
   }
 
   private void awaitConfirmation() {

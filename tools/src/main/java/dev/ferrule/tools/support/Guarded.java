@@ -20,7 +20,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   private final T resource;
-  private boolean closed; // guarded by OPEN
+  private boolean closed; // guarded by this
 
   private Guarded(T resource) {
     this.resource = resource;
@@ -88,29 +88,35 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /** Ends the guard without closing the resource. */
-  public void release() {
-    synchronized (OPEN) {
-      OPEN.remove(this);
-      closed = true;
-    }
+  public synchronized void release() {
+    closed = true;
+    forget();
   }
 
-  /** Closes the resource. Closing twice does nothing. */
+  /**
+   * Closes the resource, or waits until whoever closes it already is done. Closing twice does
+   * nothing.
+   */
   @Override
-  public void close() {
-    synchronized (OPEN) {
-      OPEN.remove(this);
-      if (closed) {
-        return;
-      }
-      closed = true;
+  public synchronized void close() {
+    if (closed) {
+      return;
     }
+    closed = true;
     try {
       resource.close();
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
       throw new ToolException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    } finally {
+      forget(); // not before it is closed: the end of the process waits for what is remembered
+    }
+  }
+
+  private void forget() {
+    synchronized (OPEN) {
+      OPEN.remove(this);
     }
   }
 }

@@ -53,12 +53,13 @@ public final class TextTable {
     }
     StringBuilder text = new StringBuilder();
     for (List<String> cells : rows) {
+      StringBuilder line = new StringBuilder();
       for (int i = 0; i < cells.size(); i++) {
-        text.append(i == 0 ? "" : GAP)
+        line.append(i == 0 ? "" : GAP)
             .append(" ".repeat(widths[i] - cells.get(i).length()))
             .append(cells.get(i));
       }
-      text.append('\n');
+      text.append(line.toString().stripTrailing()).append('\n');
     }
     return text.toString();
   }

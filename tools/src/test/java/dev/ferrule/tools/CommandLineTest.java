@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CommandLineTest {
+
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"providers", "doctor", "listen", "send", "latency", "bandwidth", "serve"})
+  void everyCommandHasAHelpTextWithItsExitCodes(String command) {
+    Run run = Run.of(command, "--help");
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .contains("Usage: ferrule " + command)
+        .contains("Exit codes:")
+        .contains("Example");
+    assertThat(run.out().lines()).as("fits a terminal").allMatch(line -> line.length() <= 100);
+  }
+
+  @Test
+  void theHelpTextShowsTheCommandsButNotThoseForInternalUse() {
+    assertThat(Run.of("--help").out())
+        .contains("latency")
+        .contains("doctor")
+        .doesNotContain("cma-probe");
+    assertThat(Run.of("serve", "--help").out()).doesNotContain("--child");
+  }
+
+  @Test
+  void theVersionIsTold() {
+    assertThat(Run.of("--version").out()).startsWith("ferrule ").contains("Java 25");
+    assertThat(Run.of("latency", "--version").out()).startsWith("ferrule ");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''                                     | say what to do: providers, doctor, listen",
+        "latncy                                 | did you mean latency?",
+        "latency --siz 8                        | did you mean --size?",
+        "latency --size 8,x                     | 'x' is not a size",
+        "latency --size -1                      | '-1' is not a size",
+        "latency --size 2GiB                    | '2GiB' is not a size from 0 to 1GiB",
+        "latency --wait hurry                   | 'hurry'",
+        "latency --messages 0                   | --messages and --rounds are at least 1",
+        "latency --messages many                | 'many' is not a long",
+        "latency --rounds 0                     | --messages and --rounds are at least 1",
+        "latency --warmup -1                    | --warmup at least 0",
+        "latency --plot result.gif              | ends in .png",
+        "latency --json /no/such/folder/x       | there is no folder /no/such/folder",
+        "latency -o slots=none                  | option slots=none is not valid",
+        "latency -o colour=red                  | unknown option 'colour'; known are",
+        "latency sm:///tmp/x --provider sm      | the URI names one",
+        "latency sm:///tmp/x --host localhost   | the URI names one",
+        "latency sm:///tmp/x?wait=hurry         | wait is one of spin, adaptive, block",
+        "bandwidth --batch 0                    | --batch at least 1",
+        "bandwidth --unacked -1                 | --unacked is at least 0",
+        "send                                   | Missing required parameter: 'URI'",
+        "send sm:///tmp/x --connect-timeout 5   | '5' is not a time",
+        "send sm:///tmp/x?colour=red /dev/null | unknown option 'colour'; known are",
+        "send nowhere /dev/null | the address has no scheme",
+        "send sm:relative /dev/null | absolute",
+        "listen                                 | Missing required parameter: 'URI'",
+        "listen sm:///tmp/x another             | Unmatched argument at index 2: 'another'",
+        "serve a:b:c://                         | ",
+      })
+  void aWrongCommandLineIsToldInOneLine(String arguments, String expected) {
+    Run run = Run.of(arguments.isBlank() ? new String[0] : arguments.strip().split(" "));
+    assertThat(run.err())
+        .startsWith("ferrule: ")
+        .contains(expected == null ? "" : expected)
+        .hasLineCount(1);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.exitCode()).isIn(2, 6);
+  }
+
+  @Test
+  void aWrongCommandLineHasACodeOfItsOwn() {
+    assertThat(Run.of("latency", "--size", "x").exitCode()).isEqualTo(2);
+    assertThat(Run.of("send", "nowhere", "/dev/null").exitCode()).isEqualTo(2);
+    assertThat(Run.of("latency", "sm:///tmp/x?colour=red").exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void anAddressThatIsNoUriIsToldWithoutAStackTrace() {
+    Run run = Run.of("listen", "sm:// /tmp");
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith("ferrule: 'sm:// /tmp' is not an address").hasLineCount(1);
+  }
+
+  @Test
+  void anUnknownTransportNamesThoseThatAreThere() {
+    Run run = Run.of("send", "carrierpigeon://loft", folder.toString());
+    assertThat(run.exitCode()).isEqualTo(1); // the folder comes first
+    Run other = Run.of("listen", "carrierpigeon://loft");
+    assertThat(other.exitCode()).isEqualTo(6);
+    assertThat(other.err())
+        .contains("no provider serves the scheme 'carrierpigeon'")
+        .contains("sm")
+        .hasLineCount(1);
+    assertThat(Run.of("latency", "--provider", "carrierpigeon").exitCode()).isEqualTo(6);
+  }
+
+  @Test
+  void aFileThatCannotBeReadIsToldBeforeAnyConnectionIsMade() throws Exception {
+    Run absent = Run.of("send", "sm://" + folder + "/nobody", folder.resolve("absent").toString());
+    assertThat(absent.exitCode()).isEqualTo(1);
+    assertThat(absent.err())
+        .isEqualTo("ferrule: there is no file " + folder.resolve("absent") + "\n");
+    Run directory = Run.of("send", "sm://" + folder + "/nobody", folder.toString());
+    assertThat(directory.exitCode()).isEqualTo(1);
+    assertThat(directory.err()).contains("is a directory").hasLineCount(1);
+  }
+
+  @Test
+  void anAddressWhereNobodyListensIsToldInOneLine() throws Exception {
+    Path file = Files.writeString(folder.resolve("file"), "x");
+    for (String[] arguments :
+        new String[][] {
+          {"send", "sm://" + folder + "/nobody", file.toString()},
+          {"latency", "sm://" + folder + "/nobody"},
+          {"bandwidth", "sm://" + folder + "/nobody"}
+        }) {
+      Run run = Run.of(arguments);
+      assertThat(run.exitCode()).as(arguments[0]).isEqualTo(3);
+      assertThat(run.err()).startsWith("ferrule: sm://" + folder + "/nobody: ").hasLineCount(1);
+    }
+  }
+
+  @Test
+  void theStackTraceOfAFailureIsShownIfAskedFor() {
+    Run run = Run.of("--verbose", "latency", "sm://" + folder + "/nobody");
+    assertThat(run.exitCode()).isEqualTo(3);
+    assertThat(run.err())
+        .contains("\tat dev.ferrule.")
+        .contains("ferrule: sm://" + folder + "/nobody: ");
+    assertThat(Run.of("latency", "--verbose", "sm://" + folder + "/nobody").err())
+        .contains("\tat dev.ferrule.");
+  }
+
+  @Test
+  void listeningEndsWhenNobodyCameInTime() {
+    Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
+    assertThat(run.exitCode()).isEqualTo(3);
+    assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
+  }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class MeasureCommandsTest {
+
+  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"spin", "adaptive", "block"})
+  void latencyStartsAServerOfItsOwnAndMeasuresEverySize(String wait) {
+    Run run =
+        Run.of(
+            "latency",
+            "--size",
+            "0,1,8,64,4KiB",
+            "--messages",
+            "300",
+            "--warmup",
+            "100",
+            "--wait",
+            wait,
+            "--json",
+            "-");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    List<JsonObject> results = objects(run.out());
+    assertThat(results)
+        .extracting(result -> result.get("size_bytes").getAsInt())
+        .containsExactly(0, 1, 8, 64, 4096);
+    for (JsonObject result : results) {
+      assertThat(result.keySet())
+          .containsExactly("provider", "command", "wait", "size_bytes", "messages", "latency_ns");
+      assertThat(result.get("provider").getAsString()).isEqualTo("sm");
+      assertThat(result.get("command").getAsString()).isEqualTo("latency");
+      assertThat(result.get("wait").getAsString()).isEqualTo(wait);
+      assertThat(result.get("messages").getAsLong()).isEqualTo(300);
+      assertIsADistribution(result.getAsJsonObject("latency_ns"));
+    }
+  }
+
+  @Test
+  void theFloorIsMeasuredInTheSameRunAndIsNotAboveTheLatencyByMuch() {
+    Run run =
+        Run.of(
+            "latency",
+            "--floor",
+            "--size",
+            "8",
+            "--messages",
+            "2000",
+            "--rounds",
+            "4",
+            "--warmup",
+            "20000",
+            "--json",
+            "-");
+    assertThat(run.exitCode()).isZero();
+    JsonObject result = objects(run.out()).get(0);
+    assertThat(result.get("floor_ns").getAsDouble()).isPositive();
+    assertThat(result.get("floor_ratio").getAsDouble()).isPositive();
+  }
+
+  @Test
+  void theTableShowsOneLineForEachSize() {
+    Run run =
+        Run.of("latency", "--floor", "--size", "8,64", "--messages", "100", "--warmup", "100");
+    assertThat(run.exitCode()).isZero();
+    List<String> lines = run.out().lines().toList();
+    assertThat(lines).hasSize(4);
+    assertThat(lines.get(0)).startsWith("sm, wait ");
+    assertThat(lines.get(1)).contains("bytes").contains("p99.9").contains("floor ns");
+    assertThat(lines.get(2).strip()).startsWith("8 ");
+    assertThat(lines.get(3).strip()).startsWith("64 ");
+  }
+
+  @Test
+  void callsAreTimedOneByOneForMessagesOfTwoKibibytes() {
+    Run run = Run.of("latency", "--calls", "--messages", "500", "--warmup", "100", "--json", "-");
+    assertThat(run.exitCode()).isZero();
+    List<JsonObject> results = objects(run.out());
+    assertThat(results)
+        .extracting(result -> result.get("call").getAsString())
+        .containsExactly("send", "receive", "free", "clock");
+    assertThat(results).allMatch(result -> result.get("size_bytes").getAsInt() == 2048);
+    assertThat(results)
+        .allMatch(result -> result.get("command").getAsString().equals("latency-calls"));
+    results.forEach(result -> assertIsADistribution(result.getAsJsonObject("latency_ns")));
+    assertThat(Run.of("latency", "--calls", "--messages", "500", "--warmup", "100").out())
+        .contains("receive");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "--batch 8",
+        "--unacked 1",
+        "--unacked 7",
+        "--unacked 32 --batch 8",
+        "--verify",
+        "--wait adaptive"
+      })
+  void bandwidthCountsMessagesAndBytes(String options) {
+    String[] arguments =
+        Stream.concat(
+                Stream.of(
+                    "bandwidth",
+                    "--size",
+                    "0,5,64,100000",
+                    "--messages",
+                    "1001",
+                    "--rounds",
+                    "3",
+                    "--warmup",
+                    "10",
+                    "--json",
+                    "-"),
+                options.isEmpty() ? Stream.empty() : Stream.of(options.split(" ")))
+            .toArray(String[]::new);
+    Run run = Run.of(arguments);
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    List<JsonObject> results = objects(run.out());
+    assertThat(results).hasSize(4);
+    for (JsonObject result : results) {
+      assertThat(result.get("command").getAsString()).isEqualTo("bandwidth");
+      assertThat(result.get("messages").getAsLong()).isEqualTo(1001);
+      assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
+      assertThat(result.has("latency_ns")).isFalse();
+      assertThat(result.has("floor_ns")).isFalse();
+    }
+    JsonObject large = results.get(3);
+    assertThat(large.get("bytes_per_s").getAsDouble() / large.get("messages_per_s").getAsDouble())
+        .isBetween(99_000.0, 101_000.0);
+    assertThat(large.get("memcpy_bytes_per_s").getAsDouble()).isPositive();
+    assertThat(results.get(2).has("memcpy_bytes_per_s")).isFalse();
+  }
+
+  @Test
+  void messagesBeyondTheDefaultLimitAreMeasuredWithoutFurtherOptions() {
+    Run run =
+        Run.of(
+            "bandwidth",
+            "--size",
+            "3MiB",
+            "--messages",
+            "5",
+            "--rounds",
+            "1",
+            "--warmup",
+            "1",
+            "--json",
+            "-");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+  }
+
+  @Test
+  void resultsGoIntoFilesAsWell() throws Exception {
+    Path json = folder.resolve("result.json");
+    Path plot = folder.resolve("result.png");
+    Run run =
+        Run.of(
+            "latency",
+            "--size",
+            "8,64",
+            "--messages",
+            "100",
+            "--warmup",
+            "0",
+            "--floor",
+            "--json",
+            json.toString(),
+            "--plot",
+            plot.toString());
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("p99");
+    assertThat(objects(Files.readString(json))).hasSize(2);
+    assertThat(ImageIO.read(plot.toFile()).getWidth()).isGreaterThan(500);
+    Run bandwidth =
+        Run.of(
+            "bandwidth",
+            "--size",
+            "64,64KiB",
+            "--messages",
+            "100",
+            "--rounds",
+            "1",
+            "--warmup",
+            "0",
+            "--plot",
+            plot.toString());
+    assertThat(bandwidth.exitCode()).isZero();
+  }
+
+  @Test
+  void aServerInAnotherShellServesOneClientAfterTheOther() throws Exception {
+    String address = "sm://" + folder.resolve("bench");
+    try (FerruleProcess server =
+        FerruleProcess.start(folder, "serve", address, "--wait", "adaptive")) {
+      String uri = server.output().readLine();
+      assertThat(uri).startsWith(address + "/");
+      for (String where : List.of(uri, address)) {
+        Run latency =
+            Run.of(
+                "latency",
+                where,
+                "--size",
+                "64",
+                "--messages",
+                "100",
+                "--warmup",
+                "10",
+                "--wait",
+                "adaptive",
+                "--floor");
+        assertThat(latency.err()).isEmpty();
+        assertThat(latency.exitCode()).isZero();
+        Run bandwidth =
+            Run.of(
+                "bandwidth",
+                where,
+                "--size",
+                "64",
+                "--messages",
+                "100",
+                "--warmup",
+                "10",
+                "--wait",
+                "block");
+        assertThat(bandwidth.err()).isEmpty();
+        assertThat(bandwidth.exitCode()).isZero();
+      }
+      Run tooLong = Run.of("bandwidth", uri, "--size", "2MiB", "--messages", "1");
+      assertThat(tooLong.exitCode()).isEqualTo(1);
+      assertThat(tooLong.err()).contains("maxMessage").hasLineCount(1);
+      server.terminate();
+      server.mustEndWith(143);
+      assertThat(server.errors()).isEmpty();
+    }
+  }
+
+  @Test
+  void aServerOfAnotherKindIsToldByItsName() throws Exception {
+    String address = "sm://" + folder.resolve("bench");
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", address)) {
+      while (!listener.errors().startsWith("listening")) {
+        Thread.onSpinWait();
+      }
+      Run run = Run.of("bandwidth", address);
+      assertThat(run.exitCode()).isEqualTo(3);
+      assertThat(run.err()).contains("'ferrule listen'").hasLineCount(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aServerThatDiesOrClosesInTheMiddleIsALostConnection(boolean dies) throws Exception {
+    String address = "sm://" + folder.resolve("bench");
+    try (FerruleProcess server = FerruleProcess.startProgram(HalfwayServer.class, folder, address);
+        FerruleProcess client =
+            FerruleProcess.start(folder, "latency", server.output().readLine())) {
+      assertThat(server.output().readLine()).isEqualTo("in the middle");
+      if (dies) {
+        server.kill();
+      } else {
+        server.process().getOutputStream().close();
+      }
+      client.mustEndWith(4);
+      assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void nothingIsLeftBehindWhenTheCommandIsEndedOrKilled(boolean killed) throws Exception {
+    Set<Path> before = sharedFolders();
+    try (FerruleProcess client =
+        FerruleProcess.start(
+            folder, "latency", "--size", "64", "--messages", "1000000000", "--wait", "adaptive")) {
+      ProcessHandle server = awaitServer(client);
+      if (killed) {
+        client.kill();
+      } else {
+        client.terminate();
+        client.mustEndWith(143);
+        assertThat(client.errors()).isEmpty();
+      }
+      server.onExit().join();
+    }
+    assertThat(sharedFolders()).isSubsetOf(before);
+  }
+
+  /** Waits until the command's own server listens, in a directory named after its process. */
+  private static ProcessHandle awaitServer(FerruleProcess client) throws Exception {
+    while (true) {
+      assertThat(client.process().isAlive()).isTrue();
+      for (ProcessHandle child : client.process().children().toList()) {
+        for (Path directory : sharedFolders()) {
+          if (Files.exists(directory.resolve(Long.toString(child.pid())))) {
+            return child;
+          }
+        }
+      }
+    }
+  }
+
+  private static Set<Path> sharedFolders() throws Exception {
+    try (Stream<Path> entries = Files.list(SHARED_MEMORY)) {
+      return entries
+          .filter(entry -> entry.getFileName().toString().matches("ferrule-\\d+"))
+          .collect(Collectors.toSet());
+    }
+  }
+
+  private static List<JsonObject> objects(String json) {
+    JsonArray array = new Gson().fromJson(json, JsonArray.class);
+    return array.asList().stream().map(element -> element.getAsJsonObject()).toList();
+  }
+
+  private static void assertIsADistribution(JsonObject latency) {
+    assertThat(latency.keySet()).containsExactly("min", "p50", "p90", "p99", "p999", "max", "mean");
+    assertThat(
+            Stream.of("min", "p50", "p90", "p99", "p999", "max")
+                .map(name -> latency.get(name).getAsDouble())
+                .toList())
+        .isSorted();
+    assertThat(latency.get("mean").getAsDouble())
+        .isBetween(latency.get("min").getAsDouble(), latency.get("max").getAsDouble());
+  }
+}

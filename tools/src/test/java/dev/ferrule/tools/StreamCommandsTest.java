@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class StreamCommandsTest {
+
+  private static final int LARGE_BYTES = 64 << 20;
+
+  @TempDir Path folder;
+  private String address = "";
+  private Path copy = Path.of("");
+
+  @BeforeEach
+  void chooseAnAddress() {
+    address = "sm://" + folder.resolve("app");
+    copy = folder.resolve("copy");
+  }
+
+  @Test
+  void aFileArrivesWithTheSameHash() throws Exception {
+    Path original = randomFile(LARGE_BYTES);
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address);
+        FerruleProcess sender =
+            FerruleProcess.start(folder, "send", "--retry", "20s", address, original.toString())) {
+      sender.mustEndWith(0);
+      listener.mustEndWith(0);
+      assertThat(sender.errors()).isEmpty();
+      assertThat(listener.errors()).startsWith("listening on " + address).hasLineCount(1);
+    }
+    assertThat(sha256(copy)).isEqualTo(sha256(original));
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void standardInputArrivesWithTheSameHash() throws Exception {
+    Path original = randomFile(LARGE_BYTES + 12345);
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address);
+        FerruleProcess sender =
+            FerruleProcess.startFrom(original, "send", "--retry", "20s", address)) {
+      sender.mustEndWith(0);
+      listener.mustEndWith(0);
+    }
+    assertThat(sha256(copy)).isEqualTo(sha256(original));
+  }
+
+  @Test
+  void whatComesInDribsThroughAPipeArrivesAtOnce() throws Exception {
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
+        FerruleProcess sender =
+            FerruleProcess.start(folder, "send", "--retry", "20s", address, "-")) {
+      OutputStream input = sender.process().getOutputStream();
+      for (String line : new String[] {"one", "two", "three"}) {
+        input.write((line + "\n").getBytes());
+        input.flush();
+        assertThat(listener.output().readLine()).isEqualTo(line);
+      }
+      input.close();
+      sender.mustEndWith(0);
+      listener.mustEndWith(0);
+    }
+  }
+
+  @Test
+  void anEmptyFileArrivesAsAnEmptyFile() throws Exception {
+    Path original = randomFile(0);
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address);
+        FerruleProcess sender =
+            FerruleProcess.start(folder, "send", "--retry", "20s", address, original.toString())) {
+      sender.mustEndWith(0);
+      listener.mustEndWith(0);
+    }
+    assertThat(copy).isEmptyFile();
+  }
+
+  @Test
+  void aSenderThatIsKilledInTheMiddleMakesTheListenerFail() throws Exception {
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
+        FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "20s", address)) {
+      sender.process().getOutputStream().write("half\n".getBytes());
+      sender.process().getOutputStream().flush();
+      assertThat(listener.output().readLine()).isEqualTo("half");
+      sender.kill();
+      listener.mustEndWith(4);
+      assertThat(listener.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+    }
+  }
+
+  @Test
+  void aListenerThatIsKilledMakesASenderFailThatWaitsForInput() throws Exception {
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
+        FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "20s", address)) {
+      sender.process().getOutputStream().write("half\n".getBytes());
+      sender.process().getOutputStream().flush();
+      assertThat(listener.output().readLine()).isEqualTo("half");
+      listener.kill();
+      sender.mustEndWith(4);
+      assertThat(sender.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+    }
+  }
+
+  @Test
+  void aSenderThatIsAskedToEndEndsCleanlyAndTheListenerSaysThatTheStreamIsIncomplete()
+      throws Exception {
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
+        FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "20s", address)) {
+      sender.process().getOutputStream().write("half\n".getBytes());
+      sender.process().getOutputStream().flush();
+      assertThat(listener.output().readLine()).isEqualTo("half");
+      sender.terminate();
+      sender.mustEndWith(143);
+      assertThat(sender.errors()).isEmpty();
+      listener.mustEndWith(4);
+      assertThat(listener.errors())
+          .contains("in the middle of the stream, after 5 bytes")
+          .hasLineCount(1);
+    }
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aListenerWhoseOutputNobodyReadsAnyMoreFailsAndSoDoesTheSender() throws Exception {
+    Path original = randomFile(LARGE_BYTES);
+    try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address)) {
+      listener.output().close(); // like "| head" that has seen enough
+      try (FerruleProcess sender =
+          FerruleProcess.start(folder, "send", "--retry", "20s", address, original.toString())) {
+        sender.mustEndWith(4);
+        listener.mustEndWith(1);
+        assertThat(listener.errors())
+            .startsWith("ferrule: cannot write to standard output")
+            .hasLineCount(1);
+        assertThat(sender.errors()).contains("before it had taken everything").hasLineCount(1);
+      }
+    }
+  }
+
+  @Test
+  void aListenerThatIsToKeepOnTakesOneStreamAfterTheOther() throws Exception {
+    Path original = randomFile(1_000_000);
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", "--keep", address)) {
+      for (int i = 0; i < 3; i++) {
+        try (FerruleProcess sender =
+            FerruleProcess.start(folder, "send", "--retry", "20s", address, original.toString())) {
+          sender.mustEndWith(0);
+        }
+      }
+      try (FerruleProcess broken = FerruleProcess.start(folder, "send", address)) {
+        broken.process().getOutputStream().write(1);
+        broken.process().getOutputStream().flush();
+        while (Files.size(copy) == 3_000_000) {
+          Thread.onSpinWait();
+        }
+      }
+      try (FerruleProcess sender =
+          FerruleProcess.start(folder, "send", address, original.toString())) {
+        sender.mustEndWith(0);
+      }
+      listener.terminate();
+      listener.mustEndWith(143);
+    }
+    assertThat(copy).hasSize(4_000_001);
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aSenderIsToldWhatListensThereIfItIsSomethingElse() throws Exception {
+    Path original = randomFile(1);
+    try (FerruleProcess server = FerruleProcess.start(folder, "serve", address)) {
+      assertThat(server.output().readLine()).startsWith(address);
+      Run run = Run.of("send", address, original.toString());
+      assertThat(run.exitCode()).isEqualTo(3);
+      assertThat(run.err()).contains("what listens there is 'ferrule serve'").hasLineCount(1);
+    }
+  }
+
+  @Test
+  void aSenderIsToldIfTheListenerIsNoFerruleCommand() throws Exception {
+    Path original = randomFile(1);
+    try (Listener listener = Ferrule.listen(URI.create(address))) {
+      CompletableFuture<Run> run =
+          CompletableFuture.supplyAsync(() -> Run.of("send", address, original.toString()));
+      try (Connection connection = listener.accept()) {
+        assertThat(connection.uri()).isNotNull();
+        assertThat(run.get().exitCode()).isEqualTo(3);
+        assertThat(run.get().err()).contains("is not 'ferrule listen'").hasLineCount(1);
+      }
+    }
+  }
+
+  @Test
+  void aClientThatIsNoSenderIsTurnedAwayAndTheListenerWaitsOn() throws Exception {
+    Path original = randomFile(10);
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address)) {
+      while (!listener.errors().startsWith("listening")) {
+        Thread.onSpinWait();
+      }
+      Run latency = Run.of("latency", address);
+      assertThat(latency.exitCode()).isEqualTo(3);
+      assertThat(latency.err()).contains("what listens there is 'ferrule listen'").hasLineCount(1);
+      assertThat(Run.of("send", address, original.toString()).exitCode()).isZero();
+      listener.mustEndWith(0);
+      assertThat(listener.errors())
+          .contains("was rejected: it is not a client of 'ferrule listen'");
+    }
+    assertThat(copy).hasSameBinaryContentAs(original);
+  }
+
+  @Test
+  void anAddressThatIsTakenIsToldInOneLine() throws Exception {
+    try (Listener listener = Ferrule.listen(URI.create(address))) {
+      Run run = Run.of("listen", listener.uri().toString());
+      assertThat(run.exitCode()).isIn(2, 5);
+      assertThat(run.err()).startsWith("ferrule: " + address).hasLineCount(1);
+    }
+  }
+
+  private Path randomFile(int bytes) throws IOException {
+    byte[] content = new byte[bytes];
+    new Random(bytes).nextBytes(content);
+    return Files.write(folder.resolve("original"), content);
+  }
+
+  private static String sha256(Path file) throws Exception {
+    return HexFormat.of()
+        .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+  }
+
+  /** Of the address's directory nothing but the directory itself may stay. */
+  private void assertNothingIsLeft() throws IOException {
+    Path directory = folder.resolve("app");
+    if (Files.exists(directory)) {
+      try (Stream<Path> left = Files.list(directory)) {
+        assertThat(left).isEmpty();
+      }
+    }
+  }
+}

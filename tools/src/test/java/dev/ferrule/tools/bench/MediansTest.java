@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MediansTest {
+
+  @Test
+  void theMedianIsTheMiddleOne() {
+    assertThat(Medians.of(List.of(3.0, 1.0, 100.0))).isEqualTo(3);
+    assertThat(Medians.of(List.of(4.0, 1.0, 100.0, 2.0))).isEqualTo(3);
+    assertThat(Medians.of(List.of(7.0))).isEqualTo(7);
+  }
+
+  @Test
+  void theMedianOfPeriodsIsFinerThanTheTicksOfTheClock() {
+    long[] periods = new long[16 * 100];
+    for (int i = 0; i < periods.length; i++) {
+      periods[i] = i % 4 == 0 ? 110 : 100;
+    }
+    assertThat(Medians.ofPeriods(periods, periods.length)).isEqualTo(102.5);
+  }
+
+  @Test
+  void aFewPeriodsThatWereInterruptedDoNotMoveTheMedian() {
+    long[] periods = new long[16 * 100];
+    Arrays.fill(periods, 100);
+    for (int i = 0; i < 16 * 40; i += 16) {
+      periods[i] = 10_000_000;
+    }
+    assertThat(Medians.ofPeriods(periods, periods.length)).isEqualTo(100);
+  }
+
+  @Test
+  void fewerPeriodsThanAGroupAreAveraged() {
+    assertThat(Medians.ofPeriods(new long[] {10, 20, 999}, 2)).isEqualTo(15);
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.OptionalDouble;
+import org.junit.jupiter.api.Test;
+
+class ResultTest {
+
+  private static final Subject SUBJECT = new Subject("sm", "spin");
+  private static final LatencySummary LATENCY =
+      new LatencySummary(45, 50.5, 60, 90.25, 120, 20_123_456, 61.54321);
+
+  @Test
+  void aLatencyIsWrittenWithTheNamesThatAreDocumentedAndWithoutWhatWasNotMeasured() {
+    Result result =
+        Result.latency(
+            SUBJECT, 64, 1_000_000, LATENCY, OptionalDouble.empty(), OptionalDouble.empty());
+    assertThat(ResultJson.format(List.of(result)))
+        .isEqualTo(
+            """
+            [
+              {
+                "provider": "sm",
+                "command": "latency",
+                "wait": "spin",
+                "size_bytes": 64,
+                "messages": 1000000,
+                "latency_ns": {
+                  "min": 45,
+                  "p50": 50.5,
+                  "p90": 60,
+                  "p99": 90.3,
+                  "p999": 120,
+                  "max": 20123456,
+                  "mean": 61.5
+                }
+              }
+            ]
+            """);
+  }
+
+  @Test
+  void theFloorIsWrittenIfItWasMeasured() {
+    Result result =
+        Result.latency(
+            SUBJECT, 64, 10, LATENCY, OptionalDouble.of(41.23), OptionalDouble.of(1.2345));
+    assertThat(ResultJson.format(List.of(result)))
+        .contains("\"floor_ns\": 41.2,")
+        .contains("\"floor_ratio\": 1.23\n");
+  }
+
+  @Test
+  void aBandwidthIsWrittenWithoutAnExponent() {
+    Result result =
+        Result.bandwidth(
+            SUBJECT, 1 << 20, 5, 12_345.678, OptionalDouble.empty(), OptionalDouble.of(3e10));
+    assertThat(ResultJson.format(List.of(result)))
+        .contains("\"messages_per_s\": 12345.7,")
+        .contains("\"bytes_per_s\": 12945381654.5,")
+        .contains("\"memcpy_bytes_per_s\": 30000000000\n")
+        .doesNotContain("latency_ns");
+  }
+
+  @Test
+  void theTableAlignsItsColumns() {
+    Result small =
+        Result.latency(SUBJECT, 8, 10, LATENCY, OptionalDouble.of(40), OptionalDouble.of(1.25));
+    Result large =
+        Result.latency(
+            SUBJECT, 4096, 1_000_000, LATENCY, OptionalDouble.of(41), OptionalDouble.of(10));
+    assertThat(ResultTable.format(List.of(small, large)))
+        .isEqualTo(
+            """
+            bytes  messages  min ns   p50   p90   p99  p99.9       max  mean  floor ns  x floor
+                8        10    45.0  50.5  60.0  90.3  120.0  20123456  61.5      40.0     1.25
+             4096   1000000    45.0  50.5  60.0  90.3  120.0  20123456  61.5      41.0    10.00
+            """);
+  }
+
+  @Test
+  void theTableOfBandwidthsHasUnitsThatFit() {
+    Result small =
+        Result.bandwidth(SUBJECT, 8, 10, 30e6, OptionalDouble.empty(), OptionalDouble.empty());
+    Result large =
+        Result.bandwidth(
+            SUBJECT,
+            1 << 20,
+            10,
+            5e3,
+            OptionalDouble.empty(),
+            OptionalDouble.of(2 * 5e3 * (1 << 20)));
+    assertThat(ResultTable.format(List.of(small, large)))
+        .isEqualTo(
+            """
+              bytes  messages  messages/s   bytes/s  memcpy bytes/s  of memcpy
+                  8        10     30.00 M  240.00 M
+            1048576        10      5.00 k    5.24 G         10.49 G       0.50
+            """);
+  }
+}

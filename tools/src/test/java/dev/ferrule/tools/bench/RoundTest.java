@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.NotBlank;
+import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
+
+class RoundTest {
+
+  @Property(tries = 100)
+  void aRoundIsReadAsItWasSent(
+      @ForAll Round.Kind kind,
+      @ForAll @LongRange(min = 0) long count,
+      @ForAll @IntRange int size,
+      @ForAll boolean verify,
+      @ForAll @NotBlank String path) {
+    String text = path.replaceAll("\\p{Cs}", ""); // half a surrogate has no bytes in UTF-8
+    Round round = new Round(kind, count, size, verify, text);
+    assertThat(Round.read(received(sent(round::send)))).isEqualTo(round);
+  }
+
+  @Property(tries = 100)
+  void aReplyIsReadAsItWasSent(
+      @ForAll boolean done, @ForAll long messages, @ForAll long bytes, @ForAll long wrong) {
+    RoundReply reply = new RoundReply(done, messages, bytes, wrong);
+    assertThat(RoundReply.read(received(sent(reply::send)))).isEqualTo(reply);
+  }
+
+  @Property(tries = 200)
+  void whatIsNoRoundIsRefused(@ForAll byte[] bytes) {
+    assertThatThrownBy(() -> Round.read(received(MemorySegment.ofArray(bytes))))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aCountOrPathLengthThatCannotBeIsRefused() {
+    for (long offset : new long[] {4, 15, 19, 24}) {
+      MemorySegment message = sent(Round.of(Round.Kind.ECHO, 5, 5)::send);
+      message.set(java.lang.foreign.ValueLayout.JAVA_BYTE, offset, (byte) 0xff);
+      assertThatThrownBy(() -> Round.read(received(message)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  private static MemorySegment sent(Consumer<Sender> send) {
+    Sender sender = mock(Sender.class);
+    send.accept(sender);
+    ArgumentCaptor<MemorySegment> message = ArgumentCaptor.forClass(MemorySegment.class);
+    verify(sender).send(message.capture());
+    return message.getValue();
+  }
+
+  private static ReceiveRegion received(MemorySegment message) {
+    ReceiveRegion region = mock(ReceiveRegion.class);
+    when(region.segment()).thenReturn(message);
+    return region;
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ChildProcessTest {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  @Test
+  void aChildRunsTheSameCommandOnTheSameJava() {
+    try (ChildProcess child = ChildProcess.start(List.of("--version"), line -> {})) {
+      assertThat(child.firstLine(TIMEOUT)).startsWith("ferrule ");
+    }
+    assertThat(ChildProcess.commandLine(List.of("doctor")))
+        .startsWith(System.getProperty("java.home") + "/bin/java")
+        .contains(System.getProperty("java.class.path"))
+        .endsWith("dev.ferrule.tools.Main", "doctor");
+  }
+
+  @Test
+  void aChildThatFailsPassesItsMessageAndItsExitCodeOn() {
+    try (ChildProcess child = ChildProcess.start(List.of("listen", "nowhere"), line -> {})) {
+      assertThatThrownBy(() -> child.firstLine(TIMEOUT))
+          .isInstanceOf(ToolException.class)
+          .hasMessageStartingWith("nowhere: the address has no scheme")
+          .extracting(failure -> ((ToolException) failure).exitCode())
+          .isEqualTo(ExitCode.USAGE);
+    }
+  }
+
+  @Test
+  void aChildThatIsClosedHasEnded() {
+    ChildProcess child =
+        ChildProcess.start(List.of("serve", "--child", "sm:///tmp/ferrule-child-test"), line -> {});
+    String uri = child.firstLine(TIMEOUT);
+    assertThat(uri).startsWith("sm:///tmp/ferrule-child-test/");
+    child.close();
+    assertThat(ProcessHandle.of(child.pid())).isEmpty();
+  }
+}

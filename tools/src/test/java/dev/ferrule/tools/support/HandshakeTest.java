@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(30)
+class HandshakeTest {
+
+  @TempDir Path folder;
+  private Listener listener;
+  private final List<String> problems = new ArrayList<>();
+
+  @BeforeEach
+  void listen() {
+    listener = Ferrule.listen(URI.create("sm://" + folder.resolve("app")));
+  }
+
+  @AfterEach
+  void close() {
+    listener.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void bothSidesOfOnePurposeFindTogether(Handshake handshake) throws Exception {
+    Future<Optional<Connection>> accepted =
+        answer(request -> handshake.accept(request, problems::add));
+    try (Connection client = handshake.connect(listener.uri(), ConnectionOptions.defaults());
+        Connection server = accepted.get().orElseThrow()) {
+      client.sender().send(MemorySegment.ofArray(new byte[3]));
+      assertThat(server.receiver().receive().length()).isEqualTo(3);
+    }
+    assertThat(problems).isEmpty();
+    assertThat(handshake.payload().length).as("every provider takes that").isLessThanOrEqualTo(32);
+  }
+
+  @Test
+  void aClientOfAnotherPurposeIsToldWhatListensThere() throws Exception {
+    Future<Optional<Connection>> accepted =
+        answer(request -> Handshake.STREAM.accept(request, problems::add));
+    assertThatThrownBy(
+            () -> Handshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.defaults()))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("what listens there is 'ferrule listen'")
+        .extracting(failure -> ((ToolException) failure).exitCode())
+        .isEqualTo(ExitCode.NO_CONNECTION);
+    assertThat(accepted.get()).isEmpty();
+    assertThat(problems).hasSize(1).first().asString().contains("was rejected");
+  }
+
+  @Test
+  void aClientOfAnotherVersionIsToldBothVersions() throws Exception {
+    byte[] newer = Handshake.STREAM.payload();
+    newer[newer.length - 1] = 9;
+    rejectWith(newer);
+    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("version 9")
+        .hasMessageContaining("this is version 1")
+        .hasMessageContaining("same release");
+  }
+
+  @Test
+  void aListenerOfAPurposeThatIsNotKnownYetIsCalledNewer() throws Exception {
+    byte[] newer = Handshake.STREAM.payload();
+    newer[newer.length - 2] = 'Z';
+    rejectWith(newer);
+    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+        .hasMessageContaining("newer ferrule");
+  }
+
+  @Test
+  void aListenerThatRejectsForReasonsOfItsOwnIsCalledSomethingElse() throws Exception {
+    rejectWith("no".getBytes());
+    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("rejected the connection; it is not 'ferrule listen'");
+  }
+
+  @Test
+  void aListenerThatLetsEverybodyInIsNotTakenForOneOfOurs() throws Exception {
+    answer(request -> Optional.of(request.accept()));
+    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("is not 'ferrule listen'");
+  }
+
+  private void rejectWith(byte[] payload) {
+    answer(
+        request -> {
+          request.reject(payload);
+          return Optional.empty();
+        });
+  }
+
+  private Future<Optional<Connection>> answer(
+      Function<ConnectionRequest, Optional<Connection>> answer) {
+    return CompletableFuture.supplyAsync(() -> answer.apply(listener.nextRequest()));
+  }
+}
