@@ -11,6 +11,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,6 +19,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -41,6 +43,13 @@ public abstract class AllocationContract extends Contract {
   private static final int BURST = 16;
   private static final int WARM_UP = 200_000;
   private static final int MEASURED = 200_000;
+
+  /**
+   * So many times is measured at most: on a busy machine the JIT compiler may still be at work
+   * after the warm-up, above all on the paths that are taken seldom. What allocates does so every
+   * time.
+   */
+  private static final int ROUNDS = 5;
 
   /** What the handler and the readers add to, so that no read is dead code. */
   private long checksum;
@@ -95,11 +104,8 @@ public abstract class AllocationContract extends Contract {
     Sink sink = new Sink(pair.server());
 
     sendAndReceive(source, sending, sink, Receiving.POLL, provider.messages(WARM_UP));
-    long before = THREADS.getCurrentThreadAllocatedBytes();
-    sendAndReceive(source, sending, sink, Receiving.POLL, provider.messages(MEASURED));
-    long after = THREADS.getCurrentThreadAllocatedBytes();
-
-    assertThat(after - before).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+    assertAllocatesNothing(
+        () -> sendAndReceive(source, sending, sink, Receiving.POLL, provider.messages(MEASURED)));
   }
 
   @ParameterizedTest
@@ -110,11 +116,8 @@ public abstract class AllocationContract extends Contract {
     Sink sink = new Sink(pair.server());
 
     sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(WARM_UP));
-    long before = THREADS.getCurrentThreadAllocatedBytes();
-    sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(MEASURED));
-    long after = THREADS.getCurrentThreadAllocatedBytes();
-
-    assertThat(after - before).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+    assertAllocatesNothing(
+        () -> sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(MEASURED)));
   }
 
   /** Here both threads also have to wait, for messages and for room. */
@@ -123,26 +126,77 @@ public abstract class AllocationContract extends Contract {
   void twoThreadsThatWaitForEachOtherAllocateNothing(Receiving receiving, int length) {
     Pair pair = connect();
     int warmUp = provider.messages(WARM_UP);
-    int measured = provider.messages(MEASURED);
-
-    Background<Long> sending =
-        inBackground(
-            "sender",
-            () -> {
-              Source source = new Source(pair.client(), length);
-              send(source, Sending.CLAIM, warmUp);
-              long before = THREADS.getCurrentThreadAllocatedBytes();
-              send(source, Sending.CLAIM, measured);
-              return THREADS.getCurrentThreadAllocatedBytes() - before;
-            });
+    int measured = provider.messages(MEASURED) / 2;
+    Source source = new Source(pair.client(), length);
     Sink sink = new Sink(pair.server());
-    receive(sink, receiving, warmUp);
-    long before = THREADS.getCurrentThreadAllocatedBytes();
-    receive(sink, receiving, measured);
-    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
 
-    assertThat(allocated).as("bytes allocated by the receiver").isLessThan(TOLERATED_BYTES);
-    assertThat(sending.result()).as("bytes allocated by the sender").isLessThan(TOLERATED_BYTES);
+    twoThreadsAllocateNothing(
+        () -> send(source, Sending.CLAIM, warmUp),
+        () -> send(source, Sending.CLAIM, measured),
+        () -> receive(sink, receiving, warmUp),
+        () -> receive(sink, receiving, measured));
+  }
+
+  /** And here both sleep before every message. */
+  @Test
+  void sleepingAndWakingUpAllocatesNothing() {
+    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    int roundTrips = provider.messages(20_000);
+    Source there = new Source(pair.client(), 8);
+    Source back = new Source(pair.server(), 8);
+    Sink client = new Sink(pair.client());
+    Sink server = new Sink(pair.server());
+    Runnable asking =
+        () -> {
+          for (int i = 0; i < roundTrips; i++) {
+            send(there, Sending.CLAIM, 1);
+            receive(client, Receiving.RECEIVE, 1);
+          }
+        };
+    Runnable answering =
+        () -> {
+          for (int i = 0; i < roundTrips; i++) {
+            receive(server, Receiving.RECEIVE, 1);
+            send(back, Sending.CLAIM, 1);
+          }
+        };
+
+    twoThreadsAllocateNothing(asking, asking, answering, answering);
+  }
+
+  private static void assertAllocatesNothing(Runnable round) {
+    long allocated = Long.MAX_VALUE;
+    for (int i = 0; i < ROUNDS && allocated >= TOLERATED_BYTES; i++) {
+      allocated = allocated(round);
+    }
+    assertThat(allocated).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+  }
+
+  private void twoThreadsAllocateNothing(
+      Runnable warmUp, Runnable round, Runnable otherWarmUp, Runnable otherRound) {
+    Background<Long> other = inBackground("other", () -> leastAllocated(otherWarmUp, otherRound));
+    long allocated = leastAllocated(warmUp, round);
+
+    assertThat(allocated).as("bytes allocated by one thread").isLessThan(TOLERATED_BYTES);
+    assertThat(other.result())
+        .as("bytes allocated by the other thread")
+        .isLessThan(TOLERATED_BYTES);
+  }
+
+  /** All rounds are run, as both threads have to do as many. */
+  private static long leastAllocated(Runnable warmUp, Runnable round) {
+    warmUp.run();
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < ROUNDS; i++) {
+      least = Math.min(least, allocated(round));
+    }
+    return least;
+  }
+
+  private static long allocated(Runnable round) {
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    round.run();
+    return THREADS.getCurrentThreadAllocatedBytes() - before;
   }
 
   private void sendAndReceive(

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** Something that runs on a thread of its own while the test goes on. */
 final class Background<T> {
@@ -21,6 +23,7 @@ final class Background<T> {
 
   private final FutureTask<T> task;
   private final Thread thread;
+  private volatile boolean outcomeIsKnown;
 
   private Background(String name, Callable<T> work) {
     task = new FutureTask<>(work);
@@ -87,6 +90,14 @@ final class Background<T> {
     return this;
   }
 
+  /** What the work threw, unless the test has asked for it already; null if that is nothing. */
+  @Nullable Throwable unknownFailure() {
+    if (outcomeIsKnown || task.state() != Future.State.FAILED) {
+      return null;
+    }
+    return task.exceptionNow();
+  }
+
   /** Ends the thread if it is still there after some time, and tells whether it was. */
   boolean abandon() {
     try {
@@ -115,7 +126,12 @@ final class Background<T> {
 
   private T outcome() throws ExecutionException {
     try {
-      return task.get(Contract.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      T result = task.get(Contract.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      outcomeIsKnown = true;
+      return result;
+    } catch (ExecutionException e) {
+      outcomeIsKnown = true;
+      throw e;
     } catch (TimeoutException e) {
       AssertionError error =
           new AssertionError(thread.getName() + " has not ended; it is at the cause's stack trace");

@@ -265,6 +265,23 @@ public abstract class BatchContract extends Contract {
   }
 
   @Test
+  void whatWasAddedAndNotFlushedIsNotSentByTheClose() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    sender.send(MemorySegment.ofArray(STREAM.bytes(0)));
+    add(pair, 1, 3);
+
+    pair.client().close();
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
+    receiver.receive(NumberedReceiver.Way.RECEIVE);
+    assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
+    assertThat(sender.isComplete(3)).isFalse();
+    assertClosed(() -> sender.await(3));
+    assertClosed(() -> sender.batch().flush());
+  }
+
+  @Test
   void anEmptyBatchCanBeFlushedAfterTheConnectionWasClosed() {
     Pair pair = connect();
     Batch batch = pair.client().sender().batch();

@@ -69,6 +69,12 @@ public abstract class Contract {
       }
     }
     try {
+      for (Background<?> background : started) {
+        Throwable failure = background.unknownFailure();
+        if (failure != null) {
+          throw new AssertionError(background.thread().getName() + " failed: " + failure, failure);
+        }
+      }
       assertThat(abandoned).as("threads that are still busy after everything was closed").isEmpty();
       eventually(
           "no files are left", () -> provider.leftOverFiles().isEmpty(), provider::leftOverFiles);
@@ -128,13 +134,22 @@ public abstract class Contract {
     return background;
   }
 
-  /** Like {@link #inBackground(String, Callable)}, for work without a result. */
+  /**
+   * Like {@link #inBackground(String, Callable)}, for work without a result, which is not to fail:
+   * if it does, the test, which may be waiting for what this thread was to do, is interrupted.
+   */
   final Background<Boolean> inBackground(String name, Work work) {
+    Thread test = Thread.currentThread();
     return inBackground(
         name,
         () -> {
-          work.run();
-          return true;
+          try {
+            work.run();
+            return true;
+          } catch (Throwable e) {
+            test.interrupt();
+            throw e;
+          }
         });
   }
 
