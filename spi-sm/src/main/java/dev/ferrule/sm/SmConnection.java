@@ -321,6 +321,8 @@ final class SmConnection implements Connection, Link {
   public void close(Duration flushTimeout) {
     // there is nothing to flush: what was sent is in the peer's memory, where the peer still finds
     // it when this side is gone
+    // the state goes first, so that it is right for every thread that comes back from a close
+    end(new End(ConnectionState.CLOSED, "the connection was closed by this side", null));
     synchronized (parts) {
       if (released) {
         return;
@@ -328,7 +330,6 @@ final class SmConnection implements Connection, Link {
       released = true;
     }
     tellPeer();
-    end(new End(ConnectionState.CLOSED, "the connection was closed by this side", null));
     onWakeup();
     release(parts);
   }

@@ -141,7 +141,10 @@ final class SmSender implements Sender, Waiter.Condition {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
     region.checkClaimed();
-    Objects.checkFromIndexSize(0, length, region.length());
+    if (length < 0 || length > region.length()) {
+      throw new IllegalArgumentException(
+          length + " bytes of a region of " + region.length() + " cannot be sent");
+    }
     connection.checkOpen();
     try {
       if (region.line() == RingProducer.INLINE) {
@@ -163,6 +166,7 @@ final class SmSender implements Sender, Waiter.Condition {
         || registered.connection() != connection) {
       throw new IllegalArgumentException("the memory was registered with another connection");
     }
+    connection.checkOpen();
     registered.checkOpen();
     return send(registered.segment(), offset, length);
   }

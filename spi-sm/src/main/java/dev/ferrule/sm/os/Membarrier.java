@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
-
 /**
  * A memory barrier that runs on every thread of every process that registered for it:
  * membarrier(2).
@@ -22,8 +20,7 @@ public final class Membarrier {
    * ordinary fences instead.
    */
   public static final boolean REGISTERED =
-      Posix.syscall(LibC.SYS_membarrier(), CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0
-          && Posix.syscall(LibC.SYS_membarrier(), CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+      Posix.membarrier(CMD_REGISTER_GLOBAL_EXPEDITED) && Posix.membarrier(CMD_GLOBAL_EXPEDITED);
 
   private Membarrier() {}
 
@@ -32,6 +29,6 @@ public final class Membarrier {
    * its own two accesses.
    */
   public static void global() {
-    Posix.syscall(LibC.SYS_membarrier(), CMD_GLOBAL_EXPEDITED, 0, 0);
+    Posix.membarrier(CMD_GLOBAL_EXPEDITED);
   }
 }

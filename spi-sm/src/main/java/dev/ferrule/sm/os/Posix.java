@@ -58,6 +58,8 @@ final class Posix {
   private static final MethodHandle EVENTFD =
       link(LibC.eventfd$address(), LibC.eventfd$descriptor());
 
+  private static final MemorySegment ANY_STATE = Arena.global().allocate(STATE);
+
   private Posix() {}
 
   /** Room for errno, for calls that must not allocate. */
@@ -269,12 +271,14 @@ final class Posix {
     }
   }
 
-  /** syscall with three int arguments; returns its result or -errno. */
-  static long syscall(long number, int first, int second, int third) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      long result = (long) SYSCALL_3.invokeExact(state, number, first, second, third);
-      return result < 0 ? -errno(state) : result;
+  /**
+   * membarrier(2), which glibc has no function for. Its errno is nobody's business, so that all
+   * threads may share the room for it, and none allocates.
+   */
+  static boolean membarrier(int command) {
+    try {
+      return (long) SYSCALL_3.invokeExact(ANY_STATE, (long) LibC.SYS_membarrier(), command, 0, 0)
+          == 0;
     } catch (Throwable e) {
       throw unexpected(e);
     }
