@@ -2,6 +2,7 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.tools.doctor.CmaProbe;
+import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -23,7 +24,7 @@ final class CmaProbeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    spec.commandLine().getOut().println(CmaProbe.read(pid, address));
+    ChildProcess.answer(spec.commandLine().getOut(), CmaProbe.read(pid, address));
     return ExitCode.OK;
   }
 }

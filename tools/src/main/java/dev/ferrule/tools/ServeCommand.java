@@ -7,6 +7,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.bench.BenchServer;
 import dev.ferrule.tools.bench.FreshAddress;
+import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
@@ -75,12 +76,7 @@ final class ServeCommand implements Callable<Integer> {
     Endpoint endpoint = new Endpoint(uri, builder.build());
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
     try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, endpoint.options()))) {
-      if (child) {
-        endWithParent();
-      }
-      PrintWriter out = spec.commandLine().getOut();
-      out.println(listener.get().uri());
-      out.flush();
+      announce(listener.get().uri());
       WaitStrategy wait = endpoint.waitStrategy();
       new BenchServer(
               listener.get(),
@@ -92,6 +88,17 @@ final class ServeCommand implements Callable<Integer> {
       directory.close();
     }
     return ExitCode.OK;
+  }
+
+  private void announce(URI uri) {
+    PrintWriter out = spec.commandLine().getOut();
+    if (child) {
+      endWithParent();
+      ChildProcess.answer(out, uri.toString());
+    } else {
+      out.println(uri);
+      out.flush();
+    }
   }
 
   private void removeDirectory() {

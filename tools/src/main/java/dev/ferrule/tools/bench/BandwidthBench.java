@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalDouble;
 
 /**
  * Message rate and bytes per second for messages of several sizes: the median of rounds. The rounds
@@ -15,7 +14,6 @@ import java.util.OptionalDouble;
 public final class BandwidthBench {
 
   private static final double NANOS_PER_SECOND = 1e9;
-  private static final int FLOOR_BOUNCES = 20_000;
   private static final long DEFAULT_NANOS_PER_ROUND = 250_000_000;
   private static final long MIN_DEFAULT_MESSAGES = 100;
   private static final long MAX_DEFAULT_MESSAGES = 50_000_000;
@@ -84,11 +82,7 @@ public final class BandwidthBench {
     }
 
     private void round() {
-      if (client.hasFloor()) {
-        long[] periods = new long[FLOOR_BOUNCES];
-        client.bounce(periods, FLOOR_BOUNCES);
-        floors.add(Medians.ofPeriods(periods, FLOOR_BOUNCES) / 2);
-      }
+      client.floor().ifPresent(floor -> floors.add(floor.round()));
       if (copies()) {
         copies.add(copyBytesPerSecond());
       }
@@ -118,9 +112,9 @@ public final class BandwidthBench {
           subject,
           size,
           messages,
-          Medians.of(rates),
-          client.hasFloor() ? OptionalDouble.of(Medians.of(floors)) : OptionalDouble.empty(),
-          copies() ? OptionalDouble.of(Medians.of(copies)) : OptionalDouble.empty());
+          Medians.of(rates).orElse(0),
+          Medians.of(floors),
+          Medians.of(copies));
     }
   }
 
@@ -132,9 +126,7 @@ public final class BandwidthBench {
   public List<Result> run() {
     try (Arena arena = Arena.ofConfined()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
-      if (client.hasFloor()) {
-        plan.warmUp(true, count -> client.bounce(new long[count], count));
-      }
+      client.floor().ifPresent(Floor::warmUp);
       for (Series series : all) {
         series.warmUp(series == all.get(0));
       }

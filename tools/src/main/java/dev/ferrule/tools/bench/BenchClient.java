@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,7 @@ public final class BenchClient implements AutoCloseable {
 
   private final Connection connection;
   private final WaitStrategy waitStrategy;
-  private @Nullable CacheLine floor;
+  private @Nullable Floor floor;
 
   /**
    * Creates a client.
@@ -66,7 +67,7 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Shares a cache line with the server, for {@link #bounce}.
+   * Shares a cache line with the server, to be bounced between the rounds.
    *
    * @return false if the server cannot map it, because it runs on another host
    */
@@ -83,7 +84,7 @@ public final class BenchClient implements AutoCloseable {
           line.close();
           return false;
         }
-        floor = line;
+        floor = new Floor(this, line);
         return true;
       } finally {
         Files.delete(file); // both sides have it mapped
@@ -94,18 +95,9 @@ public final class BenchClient implements AutoCloseable {
     }
   }
 
-  boolean hasFloor() {
-    return floor != null;
-  }
-
-  /** Bounces the bare cache line; see {@link CacheLine#bounce}. */
-  void bounce(long[] periods, int count) {
-    CacheLine line = floor;
-    if (line == null) {
-      throw new IllegalStateException("no floor was opened");
-    }
-    start(Round.of(Round.Kind.FLOOR, count + 1L, 0));
-    line.bounce(periods, count);
+  /** Returns the floor; empty if none was opened. */
+  Optional<Floor> floor() {
+    return Optional.ofNullable(floor);
   }
 
   @Override

@@ -13,7 +13,6 @@ import org.HdrHistogram.Histogram;
  */
 public final class LatencyBench {
 
-  private static final int FLOOR_BOUNCES = 20_000;
   private static final long DEFAULT_NANOS_PER_SIZE = 1_000_000_000;
   private static final long MIN_DEFAULT_MESSAGES = 1_000;
   private static final long MAX_DEFAULT_MESSAGES = 1_000_000;
@@ -78,35 +77,35 @@ public final class LatencyBench {
       if (count == 0) {
         return;
       }
-      reserve(Math.max(count, FLOOR_BOUNCES));
-      double floor = 0;
-      if (client.hasFloor()) {
-        client.bounce(periods, FLOOR_BOUNCES);
-        floor = Medians.ofPeriods(periods, FLOOR_BOUNCES) / WAYS;
-        floors.add(floor);
-      }
+      reserve(count);
+      OptionalDouble floor = floorRound();
       pingPong.round(periods, count);
       for (int i = 0; i < count; i++) {
         roundTrips.recordValue(periods[i]);
       }
-      if (client.hasFloor()) {
-        ratios.add(Medians.ofPeriods(periods, count) / WAYS / floor);
-      }
+      floor.ifPresent(
+          nanos -> {
+            floors.add(nanos);
+            ratios.add(Medians.ofPeriods(periods, count) / WAYS / nanos);
+          });
     }
 
     private Result result() {
-      LatencySummary latency = LatencySummary.of(roundTrips, WAYS);
-      return client.hasFloor()
-          ? Result.latency(
-              subject,
-              size,
-              messages,
-              latency,
-              OptionalDouble.of(Medians.of(floors)),
-              OptionalDouble.of(Medians.of(ratios)))
-          : Result.latency(
-              subject, size, messages, latency, OptionalDouble.empty(), OptionalDouble.empty());
+      return Result.latency(
+          subject,
+          size,
+          messages,
+          LatencySummary.of(roundTrips, WAYS),
+          Medians.of(floors),
+          Medians.of(ratios));
     }
+  }
+
+  private OptionalDouble floorRound() {
+    return client
+        .floor()
+        .map(floor -> OptionalDouble.of(floor.round()))
+        .orElse(OptionalDouble.empty());
   }
 
   /**
@@ -117,9 +116,7 @@ public final class LatencyBench {
   public List<Result> run() {
     try (Arena arena = Arena.ofConfined()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
-      if (client.hasFloor()) {
-        plan.warmUp(true, count -> client.bounce(new long[count], count));
-      }
+      client.floor().ifPresent(Floor::warmUp);
       for (Series series : all) {
         series.warmUp(series == all.get(0));
       }

@@ -3,6 +3,7 @@ package dev.ferrule.tools.bench;
 
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.OptionalDouble;
 
 /** The middle of what was measured, which single outliers do not move. */
 final class Medians {
@@ -28,8 +29,11 @@ final class Medians {
     return (sums[(groups - 1) / 2] + sums[groups / 2]) / (2.0 * GROUP);
   }
 
-  static double of(Collection<Double> values) {
+  static OptionalDouble of(Collection<Double> values) {
+    if (values.isEmpty()) {
+      return OptionalDouble.empty();
+    }
     double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2.0;
+    return OptionalDouble.of((sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2.0);
   }
 }

@@ -55,7 +55,7 @@ public final class ServerProcess implements AutoCloseable {
       arguments.add(address.get().uri().toString());
       Guarded<ChildProcess> process = Guarded.of(ChildProcess.start(arguments, problems));
       try {
-        URI uri = Endpoint.parse(process.get().firstLine(START_TIMEOUT));
+        URI uri = Endpoint.parse(process.get().awaitAnswer(START_TIMEOUT));
         return new ServerProcess(address, process, uri);
       } catch (RuntimeException e) {
         process.close();

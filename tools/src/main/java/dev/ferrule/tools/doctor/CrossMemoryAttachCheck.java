@@ -48,7 +48,7 @@ final class CrossMemoryAttachCheck implements Check {
     List<String> arguments =
         List.of("cma-probe", Long.toString(ProcessHandle.current().pid()), Long.toString(address));
     try (ChildProcess child = ChildProcess.start(arguments, line -> {})) {
-      return child.firstLine(TIMEOUT);
+      return child.awaitAnswer(TIMEOUT);
     }
   }
 

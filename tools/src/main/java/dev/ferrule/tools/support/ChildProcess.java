@@ -3,6 +3,7 @@ package dev.ferrule.tools.support;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,6 +25,7 @@ public final class ChildProcess implements AutoCloseable {
   /** The command's main class; by name, for this package knows nothing of the commands. */
   private static final String MAIN_CLASS = "dev.ferrule.tools.Main";
 
+  private static final String ANSWER_PREFIX = "ferrule-child ";
   private static final String MESSAGE_PREFIX = "ferrule: ";
 
   /** Options of the JVM that concern this very process: a debugger's port, a recording's file. */
@@ -62,7 +64,7 @@ public final class ChildProcess implements AutoCloseable {
    *
    * @param arguments the arguments of the {@code ferrule} command
    * @param errors is given each line that the process writes to its standard error once {@link
-   *     #firstLine} has returned
+   *     #awaitAnswer} has returned
    * @return the running process
    */
   public static ChildProcess start(List<String> arguments, Consumer<String> errors) {
@@ -102,6 +104,9 @@ public final class ChildProcess implements AutoCloseable {
               module + "/" + MAIN_CLASS)
           .forEach(command::add);
     } else {
+      if (ChildProcess.class.getModule().isNativeAccessEnabled()) {
+        command.add("--enable-native-access=ALL-UNNAMED"); // "java -jar" has it from the manifest
+      }
       Stream.of("--class-path", System.getProperty("java.class.path"), MAIN_CLASS)
           .forEach(command::add);
     }
@@ -132,17 +137,39 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Waits for the first line that the process writes to its standard output, which says that it is
-   * ready.
+   * Says something to the parent process, from the child.
    *
-   * @param timeout how long to wait at most
-   * @return the line
+   * @param out the standard output stream
+   * @param text what to say
+   */
+  public static void answer(PrintWriter out, String text) {
+    out.println(ANSWER_PREFIX + text);
+    out.flush();
+  }
+
+  /**
+   * Waits until the process says something by {@link #answer}. Whatever else it writes to its
+   * standard output, as the JVM does with some options, is passed over.
+   *
+   * @param timeout how long to wait at most for each line
+   * @return what it said
    * @throws ToolException if the process ends first, with its exit code and what it said
    */
-  public String firstLine(Duration timeout) {
+  public String awaitAnswer(Duration timeout) {
     String line;
+    do {
+      line = nextLine(timeout);
+    } while (!line.startsWith(ANSWER_PREFIX));
+    synchronized (startErrors) {
+      started = true;
+      startErrors.forEach(errors);
+    }
+    return line.substring(ANSWER_PREFIX.length());
+  }
+
+  private String nextLine(Duration timeout) {
     try {
-      line = output.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      String line = output.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
       if (line == null) {
         throw new ToolException(
             ExitCode.FAILED,
@@ -153,15 +180,11 @@ public final class ChildProcess implements AutoCloseable {
         errorReader.join(STOP_TIMEOUT);
         throw endedEarly(code);
       }
+      return line;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ToolException(ExitCode.FAILED, "interrupted", e);
     }
-    synchronized (startErrors) {
-      started = true;
-      startErrors.forEach(errors);
-    }
-    return line;
   }
 
   private ToolException endedEarly(int code) {

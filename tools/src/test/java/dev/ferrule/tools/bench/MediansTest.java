@@ -11,9 +11,10 @@ class MediansTest {
 
   @Test
   void theMedianIsTheMiddleOne() {
-    assertThat(Medians.of(List.of(3.0, 1.0, 100.0))).isEqualTo(3);
-    assertThat(Medians.of(List.of(4.0, 1.0, 100.0, 2.0))).isEqualTo(3);
-    assertThat(Medians.of(List.of(7.0))).isEqualTo(7);
+    assertThat(Medians.of(List.of(3.0, 1.0, 100.0))).hasValue(3);
+    assertThat(Medians.of(List.of(4.0, 1.0, 100.0, 2.0))).hasValue(3);
+    assertThat(Medians.of(List.of(7.0))).hasValue(7);
+    assertThat(Medians.of(List.of())).isEmpty();
   }
 
   @Test
