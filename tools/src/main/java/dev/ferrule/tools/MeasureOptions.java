@@ -228,9 +228,8 @@ final class MeasureOptions {
     try (Guarded<Connection> connection =
             Guarded.of(Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options()));
         BenchClient client = new BenchClient(connection.get(), wait)) {
-      if (floor && !client.openFloor()) {
-        err.println(
-            "ferrule: the server runs on another host, so there is no floor to compare with");
+      if (floor) {
+        openFloor(client, err);
       }
       Subject subject = new Subject(endpoint.address().getScheme(), WaitOptions.name(wait));
       results =
@@ -240,6 +239,14 @@ final class MeasureOptions {
               () -> measurement.run(client, subject, plan));
     }
     write(command, results, pinning);
+  }
+
+  private static void openFloor(BenchClient client, PrintWriter err) {
+    if (Pinning.onAllowedCpus() == Pinning.OFF) {
+      err.println("ferrule: no floor is measured: two threads that spin need two processors");
+    } else if (!client.openFloor()) {
+      err.println("ferrule: no floor is measured: the server runs on another host");
+    }
   }
 
   private void write(CommandLine command, List<Result> results, Pinning pinning) {

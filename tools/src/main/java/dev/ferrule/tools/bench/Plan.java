@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -35,24 +36,25 @@ public record Plan(List<Integer> sizes, OptionalLong messages, OptionalLong warm
    *
    * @param first whether the loops are still cold
    * @param part sends them
-   * @return how long one message took in the end, in nanoseconds; 0 if there was no warm-up
+   * @return how long one message took in the later half, in nanoseconds; 0 if there was no warm-up
    */
   double warmUp(boolean first, Part part) {
     long left = warmup.orElse(Long.MAX_VALUE);
     long end = System.nanoTime() + (first ? FIRST_WARMUP_NANOS : NEXT_WARMUP_NANOS);
-    double nanosPerMessage = 0;
+    List<Double> nanosPerMessage = new ArrayList<>();
     int count = FIRST_PART;
     while (left > 0 && (warmup.isPresent() || System.nanoTime() < end)) {
       int now = (int) Math.min(count, left);
       long before = System.nanoTime();
       part.send(now);
       long nanos = System.nanoTime() - before;
-      nanosPerMessage = nanos / (double) now;
+      nanosPerMessage.add(nanos / (double) now);
       left -= now;
       if (nanos < PART_NANOS) {
         count *= 2;
       }
     }
-    return nanosPerMessage;
+    int half = nanosPerMessage.size() / 2;
+    return Medians.of(nanosPerMessage.subList(half, nanosPerMessage.size())).orElse(0);
   }
 }
