@@ -28,7 +28,9 @@ public final class ChildProcess implements AutoCloseable {
   private static final String ANSWER_PREFIX = "ferrule-child ";
   private static final String MESSAGE_PREFIX = "ferrule: ";
 
-  /** Options of the JVM that concern this very process: a debugger's port, a recording's file. */
+  /**
+   * Options of the JVM that concern this very process: a debugger's port, the files that it writes.
+   */
   private static final List<String> NOT_INHERITED =
       List.of(
           "-agentlib:",
@@ -39,6 +41,8 @@ public final class ChildProcess implements AutoCloseable {
           "-Xlog",
           "-XX:StartFlightRecording",
           "-XX:+FlightRecorder",
+          "-XX:AOTCacheOutput",
+          "-XX:ArchiveClassesAtExit",
           "-Djdk.module.");
 
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
