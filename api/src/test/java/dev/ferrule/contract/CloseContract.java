@@ -258,6 +258,48 @@ public abstract class CloseContract extends Contract {
     }
   }
 
+  /**
+   * The Java VM interrupts a thread that it finds in the memory of a shared arena which another
+   * thread closes. A program's threads must not suffer that for what a provider does with its own
+   * memory.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void closingFromAnotherThreadInterruptsNobody(WaitStrategy strategy) {
+    MemorySegment source = Arena.ofAuto().allocate(200);
+    for (int round = 0; round < 60; round++) {
+      Pair pair = connect(options().waitStrategy(strategy));
+      AtomicInteger received = new AtomicInteger();
+      boolean poll = round % 2 == 0;
+      Background<Boolean> sending =
+          inBackground(
+              "sender", () -> assertEndsUninterrupted(() -> pair.client().sender().send(source)));
+      Background<Boolean> receiving =
+          inBackground(
+              "receiver",
+              () ->
+                  assertEndsUninterrupted(
+                      () -> {
+                        Receiver receiver = pair.server().receiver();
+                        if (poll) {
+                          received.addAndGet(receiver.poll((buffer, offset, length) -> {}, 16));
+                        } else {
+                          receiver.free(receiver.receive());
+                          received.incrementAndGet();
+                        }
+                      }));
+      int enough = 200 + 37 * round;
+      eventually("messages are moving", () -> received.get() > enough);
+
+      (round % 4 < 2 ? pair.client() : pair.server()).close();
+
+      sending.result();
+      receiving.result();
+      pair.client().close();
+      pair.server().close();
+    }
+  }
+
   @Test
   void bothSidesMayCloseAtOnce() {
     Listener listener = listen();
@@ -556,6 +598,17 @@ public abstract class CloseContract extends Contract {
     Pair another = connectTo(listener, provider.options());
     another.server().sender().send(MemorySegment.ofArray(new byte[4]));
     assertThat(another.client().receiver().receive(PATIENCE).length()).isEqualTo(4);
+  }
+
+  private static void assertEndsUninterrupted(Runnable step) {
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                step.run();
+              }
+            })
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThat(Thread.interrupted()).as("the thread's interrupt flag").isFalse();
   }
 
   private static void assertEveryMethodSaysThatThePeerClosed(Connection connection) {

@@ -301,6 +301,30 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
+  void aSourceThatCannotBeReadIsRefusedAndTakesNoRoom() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    Arena arena = Arena.ofConfined();
+    MemorySegment freed = arena.allocate(KIB);
+    arena.close();
+    MemorySegment ofAnotherThread =
+        inBackground("owner", () -> Arena.ofConfined().allocate(KIB)).result();
+
+    for (int i = 0; i < provider.messages(5_000); i++) {
+      assertThatThrownBy(() -> sender.send(freed)).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> sender.send(ofAnotherThread))
+          .isInstanceOf(WrongThreadException.class);
+    }
+
+    MessageStream stream = MessageStream.ofRandomLengths(14, LONGEST);
+    send(pair.client(), stream, 5);
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo(5, NumberedReceiver.Way.RECEIVE);
+    receiver.expectNoMore();
+    assertThat(pair.client().counters().messagesSent()).isEqualTo(5);
+  }
+
+  @Test
   void aReceivedMessageIsReadOnlyAndBounded() {
     Pair pair = connect();
     pair.client().sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3}));
