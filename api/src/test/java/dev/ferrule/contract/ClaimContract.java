@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -163,6 +165,8 @@ public abstract class ClaimContract extends Contract {
   void claimingAllTheRoomThatThereIsIsAnErrorAndNoHang() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
+    MemorySegment memory = Arena.ofAuto().allocate(200);
+    RegisteredMemory registered = pair.client().register(memory);
     List<SendRegion> regions = new ArrayList<>();
     SendRegion region = sender.tryClaim(200);
     while (region != null) {
@@ -172,6 +176,9 @@ public abstract class ClaimContract extends Contract {
 
     assertThatThrownBy(() -> sender.claim(200)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.claim(200, PATIENCE)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.send(memory)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 200))
+        .isInstanceOf(IllegalStateException.class);
     assertThat(sender.tryClaim(200)).isNull();
 
     regions.remove(0).abort();
