@@ -16,7 +16,7 @@ package dev.ferrule;
  * @param retransmissions handshake or protocol messages that were sent again
  * @param rnrNaks "receiver not ready" errors that the device reported; 0 where there is no device
  * @param wakeupsSent how often the sleeping peer had to be woken up
- * @param wakeupsReceived how often a thread of this side slept and was woken up
+ * @param wakeupsReceived how often a thread of this side went to sleep and woke up again
  */
 public record ConnectionCounters(
     long messagesSent,

@@ -67,7 +67,8 @@ public interface Receiver {
   ReceiveRegion receive(Duration timeout);
 
   /**
-   * Takes the next message if one is there. Does not wait, allocate or make a system call.
+   * Takes the next message if one is there. Does not wait or allocate, and makes no system call but
+   * to wake up a sender that sleeps for want of room.
    *
    * @return the message, to be given back by {@link #free}; or null if none has arrived
    * @throws ConnectionClosedException if the connection is closed and no message is left
@@ -78,7 +79,8 @@ public interface Receiver {
 
   /**
    * Hands messages that have arrived to the handler, in order, and frees each when the handler
-   * returns. Does not wait, allocate or make a system call.
+   * returns. Does not wait or allocate, and makes no system call but to wake up a sender that
+   * sleeps for want of room.
    *
    * @param handler takes each message; must not call this Receiver
    * @param limit how many messages to take at most; at least 1

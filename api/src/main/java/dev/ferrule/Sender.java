@@ -139,6 +139,8 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all the room that there is, so that
+   *     waiting would never end
    */
   long sendAsync(RegisteredMemory memory, long offset, int length);
 
@@ -152,6 +154,8 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all the room that there is, so that
+   *     waiting would never end
    */
   default long send(MemorySegment message) {
     return send(message, 0, message.byteSize());
@@ -170,6 +174,8 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all the room that there is, so that
+   *     waiting would never end
    */
   long send(MemorySegment source, long offset, long length);
 

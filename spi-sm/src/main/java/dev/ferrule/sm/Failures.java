@@ -33,6 +33,13 @@ final class Failures {
               + "; free memory, raise vm.max_map_count, or use smaller buffers (options buffer, maxMessage, slots)",
           e);
     }
+    if (e.is(LibC.ENAMETOOLONG())) {
+      return new InvalidAddressException(
+          uri,
+          e.getMessage()
+              + "; a Unix domain socket's path has at most 107 bytes, so use a shorter directory",
+          e);
+    }
     if (e.is(LibC.EACCES(), LibC.EPERM(), LibC.EROFS())) {
       return new InvalidAddressException(uri, denied(e), e);
     }

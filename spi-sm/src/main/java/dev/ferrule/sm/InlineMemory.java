@@ -18,12 +18,15 @@ final class InlineMemory {
 
   private final Arena arena;
   private final MemorySegment shared;
+  private final MemorySegment sharedView;
   private final long sharedOffset;
   private @Nullable MemorySegment longer;
+  private MemorySegment longerView = MemorySegment.NULL;
 
-  InlineMemory(Arena arena, MemorySegment shared, long sharedOffset) {
+  InlineMemory(Arena arena, MemorySegment shared, MemorySegment sharedView, long sharedOffset) {
     this.arena = arena;
     this.shared = shared;
+    this.sharedView = sharedView;
     this.sharedOffset = sharedOffset;
   }
 
@@ -36,8 +39,14 @@ final class InlineMemory {
     if (result == null) {
       result = arena.allocate(RingLayout.INLINE_MAX, RingLayout.LINE);
       longer = result;
+      longerView = result.asReadOnly();
     }
     return result;
+  }
+
+  /** The same memory, to be read only; {@link #memory} was called before with this length. */
+  MemorySegment view(int length) {
+    return length <= SHORT ? sharedView : longerView;
   }
 
   long offset(int length) {

@@ -64,6 +64,14 @@ final class SmConnection implements Connection, Link {
   /** How and why a connection ended. */
   private record End(ConnectionState state, String reason, @Nullable FerruleException failure) {}
 
+  private static final System.Logger LOGGER = System.getLogger(SmConnection.class.getName());
+
+  /**
+   * How long closing waits for threads that are in a blocking call to come out of it: far longer
+   * than they take.
+   */
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+
   private final Parts parts;
   private final Duration closeTimeout;
   private final Duration peerTimeout;
@@ -94,13 +102,17 @@ final class SmConnection implements Connection, Link {
 
   /** Lets the endpoint's thread watch the peer. */
   void start() {
-    parts.endpoint().addLink(parts.id(), parts.peerId(), this, parts.peerFifo(), peerTimeout);
     ConnectionMonitor.opened(this);
+    parts.endpoint().addLink(parts.id(), parts.peerId(), this, parts.peerFifo(), peerTimeout);
   }
 
   /** Whether the peer has sent a message, or even closed. */
   boolean isUsedByPeer() {
-    return consumer.isClosedBySender() || consumer.next();
+    try {
+      return consumer.isClosedBySender() || consumer.next();
+    } catch (CorruptRingException e) {
+      throw corrupt(e);
+    }
   }
 
   void countRetransmissions(long count) {
@@ -190,6 +202,12 @@ final class SmConnection implements Connection, Link {
     }
   }
 
+  void checkNotReleased() {
+    if (released) {
+      throw ended(null);
+    }
+  }
+
   /** The exception for using a connection that has ended. */
   FerruleException ended(@Nullable Throwable cause) {
     End now = end;
@@ -211,7 +229,13 @@ final class SmConnection implements Connection, Link {
    * meanwhile, by another thread.
    */
   RuntimeException memoryGone(IllegalStateException e) {
-    return released ? ended(e) : e;
+    if (!released) {
+      return e;
+    }
+    // HotSpot also interrupts a thread which is just using memory that is being closed; nobody has
+    // asked for that
+    Thread.interrupted();
+    return ended(e);
   }
 
   /** What to throw when the peer has written nonsense; ends the connection. */
@@ -258,6 +282,10 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerSilent() {
+    if (closedByPeer()) {
+      onPeerClosed(); // of which the FIFO was too full to tell
+      return;
+    }
     lose(
         "the peer's process lives but has not answered for "
             + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
@@ -298,8 +326,8 @@ final class SmConnection implements Connection, Link {
   private void run(Consumer<Connection> action) {
     try {
       action.accept(this);
-    } catch (RuntimeException e) {
-      return; // as documented: it is the program's, and nobody is there to tell
+    } catch (Throwable e) { // whatever it is, it must not end the thread of all connections
+      LOGGER.log(System.Logger.Level.WARNING, "a close callback of " + uri() + " failed", e);
     }
   }
 
@@ -331,6 +359,9 @@ final class SmConnection implements Connection, Link {
     }
     tellPeer();
     onWakeup();
+    // so that they leave by themselves, and not because the memory goes from under them
+    sender.awaitNobodyWaiting(PATIENCE_NANOS);
+    receiver.awaitNobodyWaiting(PATIENCE_NANOS);
     release(parts);
   }
 

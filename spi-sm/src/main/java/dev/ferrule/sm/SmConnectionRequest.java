@@ -52,6 +52,11 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   @Override
   public Connection accept(byte[] payload) {
+    return accept(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+  }
+
+  /** Accepts, waiting for the client's confirmation no longer than until the deadline. */
+  SmConnection accept(byte[] payload, long deadline) {
     SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
     handshake.take(uri);
@@ -88,7 +93,6 @@ final class SmConnectionRequest implements ConnectionRequest {
                   handshake.payload()),
               options);
       connection.start();
-      long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
       handshake.accept(name, id, payload, deadline, connection::isUsedByPeer);
       connection.countRetransmissions(handshake.retransmissions());
       done = true;
@@ -105,6 +109,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       throw Failures.of(uri, e);
     } finally {
       if (connection == null) {
+        handshake.abandon();
         giveUp(id, fifo, arena);
       } else if (!done) {
         connection.close(); // tells the client, too, in case that only its confirmation was lost

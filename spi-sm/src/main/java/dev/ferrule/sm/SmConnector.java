@@ -47,6 +47,14 @@ final class SmConnector {
         throw new ConnectionRefusedException(
             uri, "nobody listens there: no process owns the endpoint " + server.directory(), null);
       }
+      if (EndpointDirectory.owner(server) != LibC.geteuid()) {
+        throw new ConnectionRefusedException(
+            uri,
+            "the endpoint belongs to the user with the id "
+                + EndpointDirectory.owner(server)
+                + "; both processes have to run as the same user",
+            null);
+      }
       return new SmConnector(uri, server, options).connect();
     } catch (PosixException e) {
       if (e.is(LibC.EACCES(), LibC.EPERM())) {
@@ -99,13 +107,14 @@ final class SmConnector {
     int id = 0;
     Fifo.Writer fifo = null;
     SmConnection connection = null;
+    ClientHandshake handshake = null;
+    boolean done = false;
     try {
       id = endpoint.newConnection();
       SharedRing own =
           SharedRing.create(
               endpoint.connectionDirectory(id), SmOptions.layout(uri, options), 0, arena);
-      URI name = server.connectionUri(id);
-      ClientHandshake handshake = endpoint.connect(id, server, options.payload());
+      handshake = endpoint.connect(id, server, options.payload());
       ClientHandshake.Accepted accepted =
           handshake.await(uri, deadline, answer -> attach(answer.serverId(), own.generation()));
       SharedRing attached = peer;
@@ -113,25 +122,34 @@ final class SmConnector {
         throw new AssertionError("accepted without a ring");
       }
       fifo = openFifo();
-      SmConnection.Parts parts =
-          new SmConnection.Parts(
-              name,
-              endpoint,
-              id,
-              accepted.serverId(),
-              own,
-              attached,
-              fifo,
-              arena,
-              accepted.payload());
-      connection = new SmConnection(parts, options);
+      connection =
+          new SmConnection(
+              new SmConnection.Parts(
+                  server.connectionUri(id),
+                  endpoint,
+                  id,
+                  accepted.serverId(),
+                  own,
+                  attached,
+                  fifo,
+                  arena,
+                  accepted.payload()),
+              options);
       connection.countRetransmissions(handshake.retransmissions());
       connection.start();
       handshake.confirm(accepted);
+      done = true;
       return connection;
     } finally {
-      if (connection == null) {
-        giveUp(endpoint, id, fifo);
+      if (!done) {
+        if (handshake != null) {
+          handshake.cancel();
+        }
+        if (connection != null) {
+          connection.close();
+        } else {
+          giveUp(endpoint, id, fifo);
+        }
       }
     }
   }

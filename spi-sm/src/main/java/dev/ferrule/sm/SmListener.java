@@ -10,6 +10,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
@@ -71,20 +72,16 @@ final class SmListener implements Listener {
 
   @Override
   public ConnectionRequest nextRequest() {
-    ConnectionRequest request = next(false, 0);
-    if (request == null) {
-      throw closed();
-    }
-    return request;
+    return await(false, 0);
   }
 
   @Override
   public ConnectionRequest nextRequest(Duration timeout) {
-    return nextRequest(Deadlines.after(timeout));
+    return await(true, Deadlines.after(timeout));
   }
 
-  private ConnectionRequest nextRequest(long deadline) {
-    ConnectionRequest request = next(true, deadline);
+  private SmConnectionRequest await(boolean bounded, long deadline) {
+    SmConnectionRequest request = next(bounded, deadline);
     if (request == null) {
       throw new OperationTimeoutException(uri(), "no client came in time", null);
     }
@@ -98,41 +95,33 @@ final class SmListener implements Listener {
 
   @Override
   public Connection accept() {
-    while (true) {
-      Connection connection = accept(nextRequest());
-      if (connection != null) {
-        return connection;
-      }
-    }
+    return accept(false, 0);
   }
 
   @Override
   public Connection accept(Duration timeout) {
-    long deadline = Deadlines.after(timeout);
-    while (true) {
-      Connection connection = accept(nextRequest(deadline));
-      if (connection != null) {
-        return connection;
-      }
-    }
+    return accept(true, Deadlines.after(timeout));
   }
 
-  /** Accepts a client; null if it has gone away meanwhile. */
-  private @Nullable Connection accept(ConnectionRequest request) {
-    try {
-      return request.accept();
-    } catch (PeerLostException | OperationTimeoutException e) {
-      return null;
-    } catch (ConnectionClosedException e) {
-      if (e.closedByPeer()) {
-        return null;
+  private Connection accept(boolean bounded, long deadline) {
+    while (true) {
+      SmConnectionRequest request = await(bounded, deadline);
+      long patience = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+      try {
+        return request.accept(
+            new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
+      } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
+        continue; // this client is no use; the next one may be
+      } catch (ConnectionClosedException e) {
+        if (!e.closedByPeer()) {
+          throw e;
+        }
       }
-      throw e;
     }
   }
 
   /** The next client; null if none came in time. */
-  private @Nullable ConnectionRequest next(boolean bounded, long deadline) {
+  private @Nullable SmConnectionRequest next(boolean bounded, long deadline) {
     try {
       ServerHandshake handshake = acceptor.next(bounded, deadline);
       if (handshake == null && acceptor.isClosed()) {

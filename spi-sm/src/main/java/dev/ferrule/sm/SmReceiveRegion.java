@@ -29,7 +29,7 @@ final class SmReceiveRegion implements ReceiveRegion {
     MemorySegment memory = inline.memory(newLength);
     offset = inline.offset(newLength);
     MemorySegment.copy(source, sourceOffset, memory, offset, newLength);
-    buffer = memory;
+    buffer = inline.view(newLength);
     length = newLength;
     line = RingProducer.INLINE;
     lent = true;
@@ -65,7 +65,7 @@ final class SmReceiveRegion implements ReceiveRegion {
   @Override
   public MemorySegment segment() {
     checkLent();
-    return buffer.asSlice(offset, length).asReadOnly();
+    return buffer.asSlice(offset, length);
   }
 
   @Override

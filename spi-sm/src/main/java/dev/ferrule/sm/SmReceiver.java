@@ -23,7 +23,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
-  /** So many messages are polled before the sender is told. */
+  /** So many slots are polled before the sender is told. */
   private static final int ACKNOWLEDGE_EVERY = 32;
 
   private final SmConnection connection;
@@ -83,6 +83,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   @Override
   public int poll(MessageHandler handler, int limit) {
     if (limit < 1) {
+      connection.checkNotReleased();
       throw new IllegalArgumentException("a limit of " + limit + " messages");
     }
     if (!isReady()) {
@@ -108,7 +109,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     } finally {
       messages++;
       bytes += length;
-      consumer.advance();
+      advance();
       release(line);
       if (consumer.unacknowledged() >= ACKNOWLEDGE_EVERY) {
         acknowledge();
@@ -133,9 +134,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   private boolean hasNext() {
-    if (connection.isReleased()) {
-      throw connection.ended(null);
-    }
+    connection.checkNotReleased();
     try {
       return consumer.next();
     } catch (IllegalStateException e) {
@@ -156,11 +155,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       } else {
         region.lendLines(consumer.messageMemory(), consumer.messageOffset(), length, line);
       }
+      consumer.advance();
     } catch (IllegalStateException e) {
       idleCount++;
       throw connection.memoryGone(e);
     }
-    consumer.advance();
     messages++;
     bytes += length;
     acknowledge();
@@ -174,9 +173,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   private void addRegions() {
-    if (connection.isReleased()) {
-      throw connection.ended(null);
-    }
+    connection.checkNotReleased();
     if (idle.length == maxRegions) {
       throw new IllegalStateException(
           "the program holds all "
@@ -186,9 +183,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
       MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
+      MemorySegment view = memory.asReadOnly();
       idle = Arrays.copyOf(idle, idle.length + count);
       for (int i = 0; i < count; i++) {
-        InlineMemory inline = new InlineMemory(arena, memory, (long) i * InlineMemory.SHORT);
+        InlineMemory inline = new InlineMemory(arena, memory, view, (long) i * InlineMemory.SHORT);
         idle[idleCount++] = new SmReceiveRegion(this, inline);
       }
     } catch (IllegalStateException e) {
@@ -204,6 +202,18 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     region.takeBack();
     idle[idleCount++] = region;
     release(region.line());
+  }
+
+  /**
+   * Takes the message that the handler had out of its slots; the handler may have closed the
+   * connection.
+   */
+  private void advance() {
+    try {
+      consumer.advance();
+    } catch (IllegalStateException e) {
+      ignoreIfReleased(e);
+    }
   }
 
   /** Gives payload lines back, if there are any. */
@@ -263,6 +273,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
+  }
+
+  void awaitNobodyWaiting(long nanos) {
+    waiter.awaitNobody(nanos);
   }
 
   long messages() {

@@ -37,7 +37,8 @@ final class SmSender implements Sender, Waiter.Condition {
   private int wantedLength; // what a waiting thread waits for
   private int wantedLine; // what it got
 
-  private long bytes;
+  private long bytesStaged;
+  private long bytesPublished;
   private long stalls;
 
   SmSender(
@@ -61,8 +62,7 @@ final class SmSender implements Sender, Waiter.Condition {
 
   @Override
   public @Nullable SendRegion tryClaim(int length) {
-    checkLength(length);
-    int line = tryReserve(length);
+    int line = checkAndReserve(length);
     if (line == RingProducer.FULL) {
       stalls++;
       return null;
@@ -72,14 +72,13 @@ final class SmSender implements Sender, Waiter.Condition {
 
   @Override
   public SendRegion claim(int length) {
-    checkLength(length);
-    return lend(reserve(length), length);
+    int line = checkAndReserve(length);
+    return lend(line == RingProducer.FULL ? awaitRoom(length, false, 0) : line, length);
   }
 
   @Override
   public SendRegion claim(int length, Duration timeout) {
-    checkLength(length);
-    int line = tryReserve(length);
+    int line = checkAndReserve(length);
     if (line == RingProducer.FULL) {
       line = awaitRoom(length, true, Deadlines.after(timeout));
       if (line == RingProducer.FULL) {
@@ -110,9 +109,10 @@ final class SmSender implements Sender, Waiter.Condition {
   private void addRegions() {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions);
     MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
+    MemorySegment view = memory.asReadOnly();
     idle = new SmSendRegion[idle.length + count];
     for (int i = 0; i < count; i++) {
-      InlineMemory inline = new InlineMemory(arena, memory, (long) i * InlineMemory.SHORT);
+      InlineMemory inline = new InlineMemory(arena, memory, view, (long) i * InlineMemory.SHORT);
       idle[idleCount++] = new SmSendRegion(this, inline);
     }
   }
@@ -137,6 +137,7 @@ final class SmSender implements Sender, Waiter.Condition {
 
   /** Puts a region's message into the ring, where the receiver does not see it yet. */
   void stage(SendRegion candidate, int length) {
+    connection.checkOpen();
     if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
@@ -145,7 +146,6 @@ final class SmSender implements Sender, Waiter.Condition {
       throw new IllegalArgumentException(
           length + " bytes of a region of " + region.length() + " cannot be sent");
     }
-    connection.checkOpen();
     try {
       if (region.line() == RingProducer.INLINE) {
         producer.stageInline(region.buffer(), region.offset(), length, region.length());
@@ -157,28 +157,32 @@ final class SmSender implements Sender, Waiter.Condition {
     }
     region.takeBack();
     idle[idleCount++] = region;
-    bytes += length;
+    bytesStaged += length;
   }
 
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    connection.checkOpen();
     if (!(memory instanceof SmRegisteredMemory registered)
         || registered.connection() != connection) {
       throw new IllegalArgumentException("the memory was registered with another connection");
     }
-    connection.checkOpen();
     registered.checkOpen();
     return send(registered.segment(), offset, length);
   }
 
   @Override
   public long send(MemorySegment source, long offset, long length) {
+    connection.checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     if (length > maxMessageSize) {
       throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
     }
     int size = (int) length;
     int line = reserve(size);
+    if (line == RingProducer.FULL) {
+      line = awaitRoom(size, false, 0);
+    }
     boolean staged = false;
     try {
       if (line == RingProducer.INLINE) {
@@ -196,7 +200,7 @@ final class SmSender implements Sender, Waiter.Condition {
             line, size); // the source may be a segment that is closed, or another thread's
       }
     }
-    bytes += size;
+    bytesStaged += size;
     publish();
     return producer.messagesStaged();
   }
@@ -204,6 +208,7 @@ final class SmSender implements Sender, Waiter.Condition {
   /** Lets the receiver see all that is staged. */
   void publish() {
     try {
+      bytesPublished = bytesStaged;
       if (producer.publish()) {
         connection.wakePeer();
       }
@@ -271,8 +276,17 @@ final class SmSender implements Sender, Waiter.Condition {
     }
   }
 
-  private int tryReserve(int length) {
+  /**
+   * Takes room for a message if there is some; what is wrong with a connection comes before what is
+   * wrong with a length.
+   */
+  private int checkAndReserve(int length) {
     connection.checkOpen();
+    checkLength(length);
+    return reserve(length);
+  }
+
+  private int reserve(int length) {
     try {
       return producer.reserve(length);
     } catch (IllegalStateException e) {
@@ -292,11 +306,6 @@ final class SmSender implements Sender, Waiter.Condition {
     }
   }
 
-  private int reserve(int length) {
-    int line = tryReserve(length);
-    return line == RingProducer.FULL ? awaitRoom(length, false, 0) : line;
-  }
-
   private int awaitRoom(int length, boolean bounded, long deadline) {
     stalls++;
     flush(); // what waits in a batch takes up room, and the receiver can only free what it sees
@@ -307,10 +316,11 @@ final class SmSender implements Sender, Waiter.Condition {
 
   @Override
   public boolean isReady() {
-    wantedLine = tryReserve(wantedLength);
+    connection.checkOpen();
+    wantedLine = reserve(wantedLength);
     if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
       // the receiver may have given everything back between the two looks
-      wantedLine = tryReserve(wantedLength);
+      wantedLine = reserve(wantedLength);
       if (wantedLine == RingProducer.FULL) {
         throw new IllegalStateException(
             "this program has claimed all the room that there is; send or abort some regions"
@@ -347,12 +357,16 @@ final class SmSender implements Sender, Waiter.Condition {
     waiter.wake();
   }
 
+  void awaitNobodyWaiting(long nanos) {
+    waiter.awaitNobody(nanos);
+  }
+
   long messages() {
     return producer.messagesPublished();
   }
 
   long bytes() {
-    return bytes;
+    return bytesPublished;
   }
 
   long stalls() {

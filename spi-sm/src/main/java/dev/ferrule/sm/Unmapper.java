@@ -28,6 +28,9 @@ final class Unmapper {
     try {
       arena.close();
     } catch (IllegalStateException e) {
+      if (!arena.scope().isAlive()) {
+        return;
+      }
       Later.EXECUTOR.schedule(() -> close(arena), RETRY_MS, TimeUnit.MILLISECONDS);
     }
   }

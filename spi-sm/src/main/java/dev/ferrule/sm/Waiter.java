@@ -45,6 +45,7 @@ final class Waiter {
   private static final int SPINS_PER_CHECK = 256;
 
   private final WaitStrategy strategy;
+  private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
   private long sleeps;
 
@@ -59,6 +60,15 @@ final class Waiter {
    * @return whether the condition came true; false after the deadline
    */
   boolean await(Condition condition, boolean bounded, long deadline) {
+    waiting = Thread.currentThread();
+    try {
+      return look(condition, bounded, deadline);
+    } finally {
+      waiting = null;
+    }
+  }
+
+  private boolean look(Condition condition, boolean bounded, long deadline) {
     int rounds = 0;
     while (!condition.isReady()) {
       rounds++;
@@ -113,6 +123,23 @@ final class Waiter {
     Thread thread = sleeper;
     if (thread != null) {
       LockSupport.unpark(thread);
+    }
+  }
+
+  /**
+   * Gives a waiting thread, whose condition will throw by now, the time to notice.
+   *
+   * @param nanos how long at most
+   */
+  void awaitNobody(long nanos) {
+    long start = System.nanoTime();
+    Thread thread = waiting;
+    while (thread != null
+        && thread != Thread.currentThread()
+        && System.nanoTime() - start < nanos) {
+      wake();
+      Thread.yield();
+      thread = waiting;
     }
   }
 

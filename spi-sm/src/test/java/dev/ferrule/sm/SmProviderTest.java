@@ -136,6 +136,80 @@ class SmProviderTest {
   }
 
   @Test
+  void shouldLetAHandlerCloseTheConnectionWhateverTheMessage() {
+    for (int length : new int[] {8, 300, 2_000, 50_000}) {
+      try (Pair pair = Pair.open(address(""))) {
+        pair.client().sender().send(MemorySegment.ofArray(new byte[length]));
+        pair.client().sender().send(MemorySegment.ofArray(new byte[length]));
+        int polled =
+            pair.server().receiver().poll((buffer, offset, size) -> pair.server().close(), 10);
+        assertThat(polled).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void shouldKeepServingWhenACloseCallbackFails() {
+    try (Listener listener = Ferrule.listen(address(""))) {
+      for (int i = 0; i < 3; i++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+        try (Connection server = listener.accept()) {
+          server.onClose(
+              connection -> {
+                throw new AssertionError("of the program");
+              });
+          connecting.join().close();
+          assertThatThrownBy(() -> server.receiver().receive())
+              .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldNotWaitForAClientThatDoesNotConfirmLongerThanItWasToldTo() throws IOException {
+    try (Listener listener = Ferrule.listen(address(""));
+        Arena arena = Arena.ofConfined()) {
+      Path endpoint = Path.of(listener.uri().getPath());
+      Path mute = Files.createDirectories(endpoint.resolveSibling("77").resolve("conns/5"));
+      RingLayout layout = new RingLayout(4, 0, 100);
+      SharedFile.create(mute.resolve("buffer"), layout.bufferSize(), arena);
+      layout.writeDescriptor(
+          SharedFile.create(mute.resolve("ring"), layout.ringSize(), arena), 0, 1, 0);
+      Path client = endpoint.resolveSibling("77");
+      try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
+          var fifo = new dev.ferrule.sm.os.Fifo.Reader(client.resolve("fifo"))) {
+        byte[] connect = {0x11, 0, 0, 5, 0, 0, 0, 0};
+        assertThat(socket.send(connect, endpoint.resolve("sock"))).isZero();
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))
+            .isInstanceOf(OperationTimeoutException.class);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+        assertThat(fifo.fd()).isPositive();
+      }
+    }
+  }
+
+  @Test
+  void shouldSayThatAnEndpointBelongsToAnotherUser() throws Exception {
+    assumeTrue(isRoot(), "giving a directory to another user needs root");
+    try (Listener listener = Ferrule.listen(address(""))) {
+      Path endpoint = Path.of(listener.uri().getPath());
+      Files.setAttribute(endpoint, "unix:uid", 12_345);
+      assertThatThrownBy(() -> Ferrule.connect(listener.uri()))
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessageContaining("12345")
+          .hasMessageContaining("same user");
+      Files.setAttribute(endpoint, "unix:uid", 0);
+    }
+  }
+
+  private static boolean isRoot() {
+    return dev.ferrule.bindings.libc.LibC.geteuid() == 0;
+  }
+
+  @Test
   void shouldSayThatTheFileSystemIsFullWhenConnectingAndLeaveNothingThere() throws Exception {
     Path tmpfs = Files.createDirectory(directory.resolve("small"));
     assumeTrue(

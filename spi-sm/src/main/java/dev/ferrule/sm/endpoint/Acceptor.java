@@ -36,7 +36,7 @@ public final class Acceptor {
           return size() > REMEMBERED;
         }
       };
-  private boolean closed;
+  private volatile boolean closed;
 
   Acceptor(Endpoint endpoint, int backlog) {
     this.endpoint = endpoint;
@@ -76,7 +76,7 @@ public final class Acceptor {
    *
    * @return whether it is
    */
-  public synchronized boolean isClosed() {
+  public boolean isClosed() {
     return closed;
   }
 
@@ -150,6 +150,11 @@ public final class Acceptor {
     if (open.remove(handshake.key(), handshake)) {
       turnedAway.put(handshake.key(), handshake);
     }
+  }
+
+  /** Forgets a handshake that has failed. */
+  synchronized void forget(ServerHandshake handshake) {
+    open.remove(handshake.key(), handshake);
   }
 
   /** Forgets a connection that has ended. */

@@ -67,8 +67,8 @@ public final class ClientHandshake {
           if (accepted != null && usable.test(accepted)) {
             return accepted;
           }
-        } else if (backoff.isOver()) {
-          endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
+        }
+        if (backoff.isOver()) {
           throw new OperationTimeoutException(
               uri,
               "the listener's process lives but did not accept the connection in time; is its program waiting in accept, or is it stopped?",
@@ -77,10 +77,14 @@ public final class ClientHandshake {
         retransmissions++;
       }
     } catch (InterruptedException e) {
-      endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while connecting", e);
     }
+  }
+
+  /** Tells the server that this side has given up. */
+  public void cancel() {
+    endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
   }
 
   private void checkSent(URI uri, int result) {

@@ -35,7 +35,8 @@ public final class Endpoint {
 
   private static final long SOCKET_KEY = (1L << 32) + 1;
   private static final long FIFO_KEY = (1L << 32) + 2;
-  private static final Pattern PEER_SOCKET = Pattern.compile(".*/(\\d{1,10})/(\\d{1,5})/sock");
+  private static final Pattern PEER_SOCKET =
+      Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock");
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
   private static final long NEVER = Long.MAX_VALUE;
 
@@ -49,6 +50,7 @@ public final class Endpoint {
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
+  private volatile boolean ticksChanged;
   private int retained = 1;
   private int lastId;
 
@@ -240,6 +242,7 @@ public final class Endpoint {
   public void addLink(int id, int peerId, Link link, Fifo.Writer peerFifo, Duration peerTimeout) {
     links.put(id, new LinkState(id, peerId, link, peerFifo, peerTimeout));
     poll.addBroken(peerFifo.fd(), id);
+    ticksChanged = true;
     poll.wake(); // to look when the next keepalive is due
   }
 
@@ -290,9 +293,9 @@ public final class Endpoint {
    *
    * @param backlog how many clients may wait
    * @return takes the clients
-   * @throws IOException if the lock file cannot be written
+   * @throws dev.ferrule.sm.os.PosixException if the lock file cannot be written
    */
-  public Acceptor listen(int backlog) throws IOException {
+  public Acceptor listen(int backlog) {
     Acceptor result = new Acceptor(this, backlog);
     acceptor = result;
     directory.describe(true);
@@ -301,11 +304,7 @@ public final class Endpoint {
 
   /** Listens no more. */
   void stopListening() {
-    try {
-      directory.describe(false);
-    } catch (IOException e) {
-      return; // the directory is gone, and with it the listener
-    }
+    directory.describe(false);
   }
 
   /**
@@ -342,7 +341,11 @@ public final class Endpoint {
           long key = poll.key(i);
           guard(() -> handle(key));
         }
-        nextTick = tick(System.nanoTime());
+        now = System.nanoTime();
+        if (ticksChanged || (nextTick != NEVER && now - nextTick >= 0)) {
+          ticksChanged = false;
+          nextTick = tick(now);
+        }
       }
     } finally {
       cleanUp();
@@ -353,7 +356,7 @@ public final class Endpoint {
   private void guard(Runnable action) {
     try {
       action.run();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // an error in one connection's affairs, too
       LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), e);
     }
   }
@@ -446,8 +449,11 @@ public final class Endpoint {
       }
     }
     if (count == Fifo.Reader.BATCH) {
-      // the FIFO is so full that a wake-up may not have fitted in
-      links.values().forEach(state -> state.link().onWakeup());
+      // the FIFO is so full that a wake-up or a close may not have fitted in
+      for (LinkState state : links.values()) {
+        state.link().onWakeup();
+        state.link().onPeerClosed();
+      }
     }
   }
 

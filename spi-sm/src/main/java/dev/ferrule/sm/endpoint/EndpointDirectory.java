@@ -16,6 +16,8 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,7 @@ public final class EndpointDirectory {
   private final SmAddress address;
   private final Path path;
   private final OwnerLock lock;
+  private final AtomicBoolean removed = new AtomicBoolean();
 
   private EndpointDirectory(SmAddress address, OwnerLock lock) {
     this.address = address;
@@ -163,6 +166,17 @@ public final class EndpointDirectory {
   }
 
   /**
+   * Returns whose an endpoint is.
+   *
+   * @param address the endpoint's address
+   * @return the user id
+   * @throws IOException if there is no such directory
+   */
+  public static int owner(SmAddress address) throws IOException {
+    return (int) Files.getAttribute(address.directory(), "unix:uid");
+  }
+
+  /**
    * Tells whether an endpoint has a live owner.
    *
    * @param address the endpoint's address
@@ -194,8 +208,8 @@ public final class EndpointDirectory {
 
   private static List<SmAddress.Id> endpoints(Path base) {
     List<SmAddress.Id> result = new ArrayList<>();
-    for (Path pid : numbered(base)) {
-      for (Path number : numbered(pid)) {
+    for (Path pid : named(SmAddress.PID, base)) {
+      for (Path number : named(SmAddress.NUMBER, pid)) {
         result.add(
             new SmAddress.Id(
                 Long.parseLong(pid.getFileName().toString()),
@@ -205,11 +219,11 @@ public final class EndpointDirectory {
     return result;
   }
 
-  private static List<Path> numbered(Path directory) {
+  private static List<Path> named(Pattern name, Path directory) {
     List<Path> result = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "[0-9]*")) {
       for (Path entry : entries) {
-        if (entry.getFileName().toString().matches("\\d{1,9}")) {
+        if (name.matcher(entry.getFileName().toString()).matches()) {
           result.add(entry);
         }
       }
@@ -239,7 +253,7 @@ public final class EndpointDirectory {
   }
 
   /** Writes into the lock file what the endpoint is, for people and for {@link #listeners}. */
-  void describe(boolean listening) throws IOException {
+  void describe(boolean listening) {
     lock.write(
         (listening ? LISTENER : "client")
             + " of process "
@@ -254,7 +268,10 @@ public final class EndpointDirectory {
    * reclaim.
    */
   void remove() {
-    remove(path, lock);
+    // twice would be once too often: in between, the address may have become another process's
+    if (removed.compareAndSet(false, true)) {
+      remove(path, lock);
+    }
   }
 
   private static void remove(Path path, OwnerLock lock) {

@@ -134,7 +134,16 @@ public final class ServerHandshake {
     if (state != State.WAITING) {
       throw new IllegalStateException("the connection request was answered already");
     }
+    if (acceptor.isClosed()) {
+      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
+    }
     state = State.ACCEPTING;
+  }
+
+  /** Forgets the client, which could not be accepted and cannot be told. */
+  public void abandon() {
+    cancel();
+    acceptor.forget(this);
   }
 
   /**

@@ -24,7 +24,13 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** The URI scheme. */
   public static final String SCHEME = "sm";
 
-  private static final Pattern ENDPOINT = Pattern.compile("(.*)/(\\d{1,10})/(\\d{1,10})");
+  /** A process id and an endpoint's number, as the names of directories. */
+  static final Pattern PID = Pattern.compile("\\d{1,9}");
+
+  /** See {@link #PID}. */
+  static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
+
+  private static final Pattern ENDPOINT = Pattern.compile("(.*)/(" + PID + ")/(" + NUMBER + ")");
 
   // the longest endpoint below PATH: /PID/ID/sock, with a PID of 7 digits (the kernel's limit is
   // 2^22) and an ID of 5

@@ -35,7 +35,7 @@ public final class DatagramSocket implements AutoCloseable {
   public record Datagram(byte[] bytes, @Nullable String from) {}
 
   private final int fd;
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofAuto();
   private final MemorySegment buffer = arena.allocate(MAX_DATAGRAM);
   private final MemorySegment address = arena.allocate(sockaddr_un.layout());
   private final MemorySegment addressLength = arena.allocate(ValueLayout.JAVA_INT);
@@ -132,7 +132,6 @@ public final class DatagramSocket implements AutoCloseable {
     if (!closed) {
       closed = true;
       Posix.close(fd);
-      arena.close();
     }
   }
 

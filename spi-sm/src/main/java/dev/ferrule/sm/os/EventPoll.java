@@ -21,16 +21,22 @@ public final class EventPoll implements AutoCloseable {
   private static final long EVENT_SIZE = PACKED ? 12 : 16;
   private static final long DATA_OFFSET = PACKED ? 4 : 8;
 
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofAuto();
   private final MemorySegment events = arena.allocate(MAX_EVENTS * EVENT_SIZE, 8);
   private final MemorySegment state = Posix.allocateState(arena);
   private final MemorySegment counter = arena.allocate(8, 8);
   private final int epoll = Posix.epollCreate();
-  private final int wakeFd = Posix.eventfd();
+  private final int wakeFd;
   private boolean closed;
 
   /** Makes a poll that waits for nothing yet. */
   public EventPoll() {
+    try {
+      wakeFd = Posix.eventfd();
+    } catch (PosixException e) {
+      Posix.close(epoll);
+      throw e;
+    }
     control(LibC.EPOLL_CTL_ADD(), wakeFd, LibC.EPOLLIN(), WAKE_KEY);
   }
 
@@ -119,7 +125,6 @@ public final class EventPoll implements AutoCloseable {
       closed = true;
       Posix.close(epoll);
       Posix.close(wakeFd);
-      arena.close();
     }
   }
 }

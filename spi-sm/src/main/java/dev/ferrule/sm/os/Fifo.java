@@ -19,7 +19,7 @@ public final class Fifo {
     public static final int BATCH = 1024;
 
     private final int fd;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
     private final MemorySegment buffer = arena.allocate(BATCH * 4L, 4);
     private final MemorySegment state = Posix.allocateState(arena);
 
@@ -33,7 +33,7 @@ public final class Fifo {
       Posix.mkfifo(path.toString(), 0600);
       // for writing as well: a FIFO whose last writer has left would otherwise be "ready" (end of
       // file) for ever
-      fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | LibC.O_NOFOLLOW(), 0);
+      fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
     }
 
     /**
@@ -70,7 +70,6 @@ public final class Fifo {
     @Override
     public void close() {
       Posix.close(fd);
-      arena.close();
     }
   }
 
@@ -91,7 +90,7 @@ public final class Fifo {
     }
 
     private final int fd;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
     private final MemorySegment buffer = arena.allocate(4, 4);
     private final MemorySegment state = Posix.allocateState(arena);
     private boolean closed;
@@ -103,7 +102,7 @@ public final class Fifo {
      * @throws PosixException if that is not possible; ENXIO if nobody reads from it
      */
     public Writer(Path path) {
-      fd = Posix.open(path.toString(), LibC.O_WRONLY() | LibC.O_NONBLOCK() | LibC.O_NOFOLLOW(), 0);
+      fd = Posix.open(path.toString(), LibC.O_WRONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
     }
 
     /**
@@ -140,7 +139,6 @@ public final class Fifo {
       if (!closed) {
         closed = true;
         Posix.close(fd);
-        arena.close();
       }
     }
   }

@@ -19,6 +19,9 @@ public final class OwnDirectory {
    */
   private static final int MODE = 01700;
 
+  /** What a directory gets from one above it that has it, on top of the mode it was made with. */
+  private static final int SETGID = 02000;
+
   private OwnDirectory() {}
 
   /**
@@ -45,7 +48,7 @@ public final class OwnDirectory {
   public static boolean removeIfEmpty(Path path) {
     try {
       int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-      return (mode & 07777) == MODE && Files.deleteIfExists(path);
+      return (mode & ~SETGID & 07777) == MODE && Files.deleteIfExists(path);
     } catch (IOException e) {
       return false; // not empty, not there, or not ours to remove; an empty directory harms nobody
     }

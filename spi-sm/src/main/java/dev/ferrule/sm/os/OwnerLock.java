@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.flock;
 import java.io.IOException;
@@ -39,7 +41,11 @@ public final class OwnerLock implements AutoCloseable {
    *     there
    */
   public static @Nullable OwnerLock tryAcquire(Path path) {
-    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_NOFOLLOW(), 0600);
+    int fd =
+        Posix.open(
+            path.toString(),
+            LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_APPEND() | Posix.O_NOFOLLOW,
+            0600);
     boolean keep = false;
     try {
       int result = lock(fd, LibC.F_OFD_SETLK(), LibC.F_WRLCK(), null);
@@ -65,7 +71,7 @@ public final class OwnerLock implements AutoCloseable {
    * @throws PosixException if it cannot be told, such as EACCES
    */
   public static boolean isHeld(Path path) {
-    int fd = Posix.tryOpen(path.toString(), LibC.O_RDWR() | LibC.O_NOFOLLOW(), 0);
+    int fd = Posix.tryOpen(path.toString(), LibC.O_RDWR() | Posix.O_NOFOLLOW, 0);
     if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR()) {
       return false;
     }
@@ -86,12 +92,25 @@ public final class OwnerLock implements AutoCloseable {
 
   /**
    * Replaces what the lock file says about its owner, for people and for {@link Files#readString}.
+   * Does nothing when the lock was given up: then the file is somebody else's.
    *
    * @param text the new content
-   * @throws IOException if the file cannot be written
+   * @throws PosixException if the file cannot be written
    */
-  public void write(String text) throws IOException {
-    Files.write(path, text.getBytes(StandardCharsets.UTF_8));
+  public synchronized void write(String text) {
+    if (closed) {
+      return;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      LibC.ftruncate(fd, 0); // the file is opened to append, so that this is all there is to do
+      long result =
+          Posix.write(fd, arena.allocateFrom(JAVA_BYTE, bytes), Posix.allocateState(arena));
+      if (result != bytes.length) {
+        throw new PosixException(
+            "write", path.toString(), result < 0 ? (int) -result : LibC.ENOSPC());
+      }
+    }
   }
 
   /**

@@ -28,6 +28,13 @@ final class Posix {
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
+  // The bindings were made on x86-64, where these two have other values than on aarch64.
+  private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
+  private static final long SYS_MEMBARRIER = AARCH64 ? 283 : LibC.SYS_membarrier();
+
+  /** Do not follow a symbolic link. */
+  static final int O_NOFOLLOW = AARCH64 ? 0100000 : LibC.O_NOFOLLOW();
+
   private static final MethodHandle OPEN =
       variadic(LibC.open.makeInvoker(JAVA_INT).descriptor(), LibC.open.address(), 2);
   private static final MethodHandle FCNTL_POINTER =
@@ -132,7 +139,11 @@ final class Posix {
 
   /** Returns 0 or the error, which this function does not leave in errno. */
   static int posixFallocate(int fd, long offset, long length) {
-    return LibC.posix_fallocate(fd, offset, length);
+    int error;
+    do {
+      error = LibC.posix_fallocate(fd, offset, length);
+    } while (error == LibC.EINTR()); // by a signal, such as a profiler's
+    return error;
   }
 
   static MemorySegment mmap(long length, int protection, int flags, int fd, String subject) {
@@ -277,8 +288,7 @@ final class Posix {
    */
   static boolean membarrier(int command) {
     try {
-      return (long) SYSCALL_3.invokeExact(ANY_STATE, (long) LibC.SYS_membarrier(), command, 0, 0)
-          == 0;
+      return (long) SYSCALL_3.invokeExact(ANY_STATE, SYS_MEMBARRIER, command, 0, 0) == 0;
     } catch (Throwable e) {
       throw unexpected(e);
     }

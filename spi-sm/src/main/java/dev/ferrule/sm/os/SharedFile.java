@@ -25,7 +25,7 @@ public final class SharedFile {
     int fd =
         Posix.open(
             path.toString(),
-            LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_EXCL() | LibC.O_NOFOLLOW(),
+            LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_EXCL() | Posix.O_NOFOLLOW,
             0600);
     boolean done = false;
     try {
@@ -55,7 +55,7 @@ public final class SharedFile {
    *     file; EINVAL if it is smaller
    */
   public static MemorySegment attach(Path path, long size, Arena arena) {
-    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NOFOLLOW() | LibC.O_NONBLOCK(), 0);
+    int fd = Posix.open(path.toString(), LibC.O_RDWR() | Posix.O_NOFOLLOW | LibC.O_NONBLOCK(), 0);
     try {
       // the end of the mapping has to be inside the file: touching a page beyond it would be a
       // SIGBUS

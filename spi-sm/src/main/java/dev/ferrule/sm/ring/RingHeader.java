@@ -80,7 +80,7 @@ public final class RingHeader {
   /**
    * Returns the lap that a position of the ring is in.
    *
-   * @param position how many messages were sent before
+   * @param position how many slots were used before
    * @param slotsShift the binary logarithm of the number of slots
    * @return 0 to LAPS - 1; the first lap is 1
    */

@@ -14,7 +14,7 @@ import java.util.Optional;
  * ring    0     descriptor: magic, version, flags, sizes, generations      written once, before the file's name is told
  *         256   sender's line: asleep, closed                              written by the sender
  *         512   receiver's line: consumed                                  written by the receiver
- *         768   receiver's second line: asleep, closed                     written by the receiver
+ *         768   receiver's second line: asleep                             written by the receiver
  *         4096  release ring: one 4-byte entry for each freed message      written by the receiver
  *         ...   slots of 256 bytes: a 4-byte header, then an inline message or the place of one in the buffer
  * buffer        payload lines of 64 bytes
@@ -95,7 +95,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public static final long SENDER_CLOSED = 256 + 4;
 
-  /** Offset in the ring: how many messages the receiver has taken from their slots; 8 bytes. */
+  /** Offset in the ring: how many slots the receiver has taken; 8 bytes. */
   public static final long CONSUMED = 512;
 
   /**
