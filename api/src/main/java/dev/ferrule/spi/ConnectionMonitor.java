@@ -7,6 +7,7 @@ import dev.ferrule.FerruleException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 
 /**
  * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and
@@ -22,6 +23,16 @@ public final class ConnectionMonitor {
 
   static {
     if (FlightRecorder.isAvailable()) {
+      // registers when a recording is made and not before: that starts the recorder, which would
+      // take
+      // longer than all else that a first connection does
+      FlightRecorder.addListener(new OnFirstRecording());
+    }
+  }
+
+  private static final class OnFirstRecording implements FlightRecorderListener {
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
       FlightRecorder.addPeriodicEvent(
           ConnectionCountersEvent.class, ConnectionMonitor::emitCounters);
     }

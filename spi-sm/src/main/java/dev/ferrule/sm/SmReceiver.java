@@ -243,7 +243,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** What is given back to a sender that is gone matters to nobody. */
   private void ignoreIfReleased(IllegalStateException e) {
-    if (!connection.isReleased()) {
+    if (connection.memoryGone(e) == e) {
       throw e;
     }
   }

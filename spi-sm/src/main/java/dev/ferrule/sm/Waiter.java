@@ -36,8 +36,11 @@ final class Waiter {
    */
   private static final int HOT_SPINS = 1_000;
 
-  /** Rounds that the adaptive strategy spins in all. */
-  private static final int SPINS = 3_000;
+  /**
+   * Rounds that the adaptive strategy spins in all; none with one processor, which the peer needs
+   * in order to send.
+   */
+  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 3_000 : 0;
 
   private static final int YIELDS = 10;
 

@@ -24,7 +24,7 @@ final class CrossMemoryAttachCheck implements Check {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Path YAMA = Path.of("/proc/sys/kernel/yama/ptrace_scope");
   private static final Path STATUS = Path.of("/proc/self/status");
-  private static final String CONSEQUENCE = "; sm copies in another way";
+  private static final String CONSEQUENCE = "; messages do not need it";
 
   @Override
   public List<Finding> run() {

@@ -26,7 +26,7 @@ final class KnemCheck implements Check {
       return List.of(
           Finding.warn(
               NAME,
-              DEVICE + " is not there; sm copies in another way",
+              DEVICE + " is not there; messages do not need it",
               "only if it matters: build and load the KNEM module"));
     }
     try (Arena arena = Arena.ofConfined()) {

@@ -66,7 +66,9 @@ final class SharedMemoryCheck implements Check {
     if (found.size() <= SMALL_BYTES) {
       return Finding.warn(
           NAME,
-          sizes + "; that is what containers have by default, and room for a few dozen connections",
+          sizes
+              + "; that is what containers have by default, and room for a handful of connections with"
+              + " the default options (8.5 MiB each; a smaller maxMessage takes less)",
           "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
               + " Memory on "
               + DIRECTORY);
