@@ -258,6 +258,15 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   @Override
+  public boolean isArmed() {
+    try {
+      return consumer.isSleepArmed();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
   public void disarm() {
     try {
       consumer.disarmSleep();

@@ -340,6 +340,15 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   @Override
+  public boolean isArmed() {
+    try {
+      return producer.isSleepArmed();
+    } catch (IllegalStateException e) {
+      throw connection.memoryGone(e);
+    }
+  }
+
+  @Override
   public void disarm() {
     try {
       producer.disarmSleep();

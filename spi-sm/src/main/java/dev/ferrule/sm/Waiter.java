@@ -23,6 +23,9 @@ final class Waiter {
     /** Asks the peer for a wake-up; {@link #isReady} is called once more after that. */
     void arm();
 
+    /** Whether the peer has not answered that yet. */
+    boolean isArmed();
+
     /** Takes that back. */
     void disarm();
 
@@ -43,6 +46,15 @@ final class Waiter {
   private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 3_000 : 0;
 
   private static final int YIELDS = 10;
+
+  /**
+   * How long after going to sleep to look once more, before sleeping for as long as it takes. The
+   * last look before the sleep is ordered behind the peer's looking by membarrier(2), but kernels
+   * have been seen to leave out a processor that was idle when the process registered for it. What
+   * the peer had published then is only late, by the time that a store takes to leave its
+   * processor, which is far less than this.
+   */
+  private static final long SECOND_LOOK_NANOS = 500_000;
 
   /** A spinning thread looks at the clock and its interrupt flag only so often. */
   private static final int SPINS_PER_CHECK = 256;
@@ -109,15 +121,27 @@ final class Waiter {
         return true;
       }
       sleeps++;
-      if (!bounded) {
-        LockSupport.park(this);
-      } else {
-        LockSupport.parkNanos(this, Math.max(1, deadline - System.nanoTime()));
+      // A first, short nap: see SECOND_LOOK_NANOS.
+      park(bounded, deadline, SECOND_LOOK_NANOS);
+      if (condition.isReady()) {
+        return true;
+      }
+      if (condition.isArmed()) { // else the peer's wake-up is used up, and has to be asked for anew
+        park(bounded, deadline, Long.MAX_VALUE);
       }
       return false;
     } finally {
       sleeper = null;
       condition.disarm();
+    }
+  }
+
+  private void park(boolean bounded, long deadline, long longest) {
+    long nanos = bounded ? Math.min(longest, deadline - System.nanoTime()) : longest;
+    if (nanos == Long.MAX_VALUE) {
+      LockSupport.park(this);
+    } else if (nanos > 0) {
+      LockSupport.parkNanos(this, nanos);
     }
   }
 

@@ -249,6 +249,15 @@ public final class RingConsumer {
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, fences);
   }
 
+  /**
+   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
+   *
+   * @return whether it is
+   */
+  public boolean isSleepArmed() {
+    return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
+  }
+
   /** Takes back {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);

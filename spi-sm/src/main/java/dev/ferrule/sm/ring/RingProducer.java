@@ -294,6 +294,15 @@ public final class RingProducer {
     SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, fences);
   }
 
+  /**
+   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
+   *
+   * @return whether it is
+   */
+  public boolean isSleepArmed() {
+    return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
+  }
+
   /** Takes back {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.SENDER_ASLEEP);

@@ -34,6 +34,10 @@ final class SleepFlag {
     INT.setOpaque(ring, offset, 0);
   }
 
+  static boolean isArmed(MemorySegment ring, long offset) {
+    return (int) INT.getOpaque(ring, offset) != 0;
+  }
+
   /** Whether the other side sleeps; true only once for each time that it went to sleep. */
   static boolean wake(MemorySegment ring, long offset, boolean fences) {
     if (fences) {
