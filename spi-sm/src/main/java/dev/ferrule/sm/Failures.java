@@ -43,6 +43,17 @@ final class Failures {
     if (e.is(LibC.EACCES(), LibC.EPERM(), LibC.EROFS())) {
       return new InvalidAddressException(uri, denied(e), e);
     }
+    if (e.is(LibC.ENOENT())) {
+      return new InvalidAddressException(
+          uri,
+          e.getMessage()
+              + "; files cannot be made there, so choose another directory, such as one in /dev/shm",
+          e);
+    }
+    if (e.is(LibC.EEXIST())) {
+      return new InvalidAddressException(
+          uri, e.getMessage() + ", and Ferrule did not make it; remove it or name another path", e);
+    }
     return new FerruleException(uri, String.valueOf(e.getMessage()), e);
   }
 

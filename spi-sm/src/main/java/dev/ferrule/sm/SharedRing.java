@@ -2,7 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.endpoint.EndpointDirectory;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
@@ -34,9 +34,9 @@ record SharedRing(
   static SharedRing create(Path directory, RingLayout layout, long peerGeneration, Arena arena) {
     // the buffer goes first: whoever sees the ring's descriptor may map both
     MemorySegment buffer =
-        SharedFile.create(directory.resolve(EndpointDirectory.BUFFER), layout.bufferSize(), arena);
+        SharedFile.create(directory.resolve(EndpointFiles.BUFFER), layout.bufferSize(), arena);
     MemorySegment ring =
-        SharedFile.create(directory.resolve(EndpointDirectory.RING), layout.ringSize(), arena);
+        SharedFile.create(directory.resolve(EndpointFiles.RING), layout.ringSize(), arena);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     layout.writeDescriptor(ring, flags, generation, peerGeneration);
@@ -45,7 +45,7 @@ record SharedRing(
 
   /** Maps what a peer has made; empty if there is nothing that could be right. */
   static Optional<SharedRing> attach(Path directory, Arena arena) {
-    Path ringFile = directory.resolve(EndpointDirectory.RING);
+    Path ringFile = directory.resolve(EndpointFiles.RING);
     try {
       Optional<RingLayout.Descriptor> descriptor;
       try (Arena scratch = Arena.ofConfined()) {
@@ -60,7 +60,7 @@ record SharedRing(
       MemorySegment ring = SharedFile.attach(ringFile, it.layout().ringSize(), arena);
       MemorySegment buffer =
           SharedFile.attach(
-              directory.resolve(EndpointDirectory.BUFFER), it.layout().bufferSize(), arena);
+              directory.resolve(EndpointFiles.BUFFER), it.layout().bufferSize(), arena);
       return Optional.of(
           new SharedRing(
               it.layout(), it.flags(), it.generation(), it.peerGeneration(), ring, buffer));

@@ -15,9 +15,7 @@ import dev.ferrule.RegisteredMemory;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.Link;
-import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
@@ -37,30 +35,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmConnection implements Connection, Link {
 
-  /**
-   * What a connection is made of.
-   *
-   * @param uri names it
-   * @param endpoint this side's endpoint, retained for the connection
-   * @param id its number at this side's endpoint
-   * @param peerId its number at the peer's
-   * @param own this side's files, from which it receives
-   * @param peer the peer's files, to which it sends
-   * @param peerFifo the FIFO of the peer's endpoint
-   * @param arena owns all mappings
-   * @param peerPayload what the peer's program had to say
-   */
-  record Parts(
-      URI uri,
-      Endpoint endpoint,
-      int id,
-      int peerId,
-      SharedRing own,
-      SharedRing peer,
-      Fifo.Writer peerFifo,
-      Arena arena,
-      byte[] peerPayload) {}
-
   /** How and why a connection ended. */
   private record End(ConnectionState state, String reason, @Nullable FerruleException failure) {}
 
@@ -72,7 +46,9 @@ final class SmConnection implements Connection, Link {
    */
   private static final long PATIENCE_NANOS = 1_000_000_000L;
 
-  private final Parts parts;
+  private final URI uri;
+  private final ConnectionResources resources;
+  private final byte[] peerPayload;
   private final Duration closeTimeout;
   private final Duration peerTimeout;
   private final RingProducer producer;
@@ -86,24 +62,34 @@ final class SmConnection implements Connection, Link {
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
-  SmConnection(Parts parts, ConnectionOptions options) {
-    this.parts = parts;
+  /**
+   * Creates a connection of complete resources, which it closes.
+   *
+   * @param uri names it
+   * @param peerPayload what the peer's program had to say
+   */
+  SmConnection(
+      URI uri, ConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
+    this.uri = uri;
+    this.resources = resources;
+    this.peerPayload = peerPayload;
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.peerTimeout = options.get(StandardOptions.PEER_TIMEOUT);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
-    SharedRing own = parts.own();
-    SharedRing peer = parts.peer();
+    Arena arena = resources.arena();
+    SharedRing own = resources.own();
+    SharedRing peer = resources.peerRing();
     boolean fences = peer.needsFences();
     producer = new RingProducer(peer.layout(), peer.ring(), peer.buffer(), fences);
     consumer = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
-    sender = new SmSender(this, producer, peer.layout(), parts.arena(), new Waiter(wait));
-    receiver = new SmReceiver(this, consumer, own.layout(), parts.arena(), new Waiter(wait));
+    sender = new SmSender(this, producer, peer.layout(), arena, new Waiter(wait));
+    receiver = new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait));
   }
 
   /** Lets the endpoint's thread watch the peer. */
   void start() {
     ConnectionMonitor.opened(this);
-    parts.endpoint().addLink(parts.id(), parts.peerId(), this, parts.peerFifo(), peerTimeout);
+    resources.endpoint().addLink(resources.id(), this, resources.peer(), peerTimeout);
   }
 
   /** Whether the peer has sent a message, or even closed. */
@@ -121,7 +107,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public URI uri() {
-    return parts.uri();
+    return uri;
   }
 
   @Override
@@ -136,7 +122,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public byte[] peerPayload() {
-    return parts.peerPayload().clone();
+    return peerPayload.clone();
   }
 
   @Override
@@ -255,7 +241,7 @@ final class SmConnection implements Connection, Link {
   /** Wakes up the peer, which sleeps. */
   void wakePeer() {
     wakeupsSent++; // two threads may miss each other's; the count need not be exact
-    Endpoint.wakePeer(parts.peerFifo(), parts.peerId());
+    resources.peer().wake();
   }
 
   @Override
@@ -334,7 +320,7 @@ final class SmConnection implements Connection, Link {
   private void tellPeer() {
     try {
       producer.markClosed();
-      Endpoint.tellClosed(parts.peerFifo(), parts.peerId());
+      resources.peer().tellClosed();
     } catch (IllegalStateException e) {
       return; // closed by another thread, which has told the peer
     }
@@ -351,7 +337,7 @@ final class SmConnection implements Connection, Link {
     // it when this side is gone
     // the state goes first, so that it is right for every thread that comes back from a close
     end(new End(ConnectionState.CLOSED, "the connection was closed by this side", null));
-    synchronized (parts) {
+    synchronized (resources) {
       if (released) {
         return;
       }
@@ -362,16 +348,7 @@ final class SmConnection implements Connection, Link {
     // so that they leave by themselves, and not because the memory goes from under them
     sender.awaitNobodyWaiting(PATIENCE_NANOS);
     receiver.awaitNobodyWaiting(PATIENCE_NANOS);
-    release(parts);
-  }
-
-  /** Gives up everything a connection is made of. */
-  static void release(Parts parts) {
-    parts.endpoint().removeLink(parts.id());
-    parts.peerFifo().close();
-    parts.endpoint().removeConnection(parts.id());
-    Unmapper.close(parts.arena());
-    parts.endpoint().release();
+    resources.close();
   }
 
   @Override

@@ -10,15 +10,10 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Endpoint;
-import dev.ferrule.sm.endpoint.EndpointDirectory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
-import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.net.URI;
-import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
 
 /** A client that waits; makes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
@@ -63,37 +58,18 @@ final class SmConnectionRequest implements ConnectionRequest {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
-    Arena arena = Arena.ofShared();
-    int id = 0;
-    Fifo.Writer fifo = null;
+    ConnectionResources resources = null;
     SmConnection connection = null;
     boolean done = false;
     try {
-      id = endpoint.newConnection();
-      SharedRing peer = attach(uri, arena);
-      SharedRing own =
-          SharedRing.create(
-              endpoint.connectionDirectory(id),
-              SmOptions.layout(uri, options),
-              peer.generation(),
-              arena);
-      fifo = new Fifo.Writer(handshake.client().directory().resolve(EndpointDirectory.FIFO));
-      URI name = endpoint.address().connectionUri(id);
-      connection =
-          new SmConnection(
-              new SmConnection.Parts(
-                  name,
-                  endpoint,
-                  id,
-                  handshake.clientId(),
-                  own,
-                  peer,
-                  fifo,
-                  arena,
-                  handshake.payload()),
-              options);
+      resources = new ConnectionResources(endpoint);
+      SharedRing peer = attachPeerRing(uri, resources);
+      resources.makeOwnRing(SmOptions.layout(uri, options), peer.generation());
+      resources.openPeer(handshake.client(), handshake.clientId());
+      URI name = endpoint.address().connectionUri(resources.id());
+      connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      handshake.accept(name, id, payload, deadline, connection::isUsedByPeer);
+      handshake.accept(name, resources.id(), payload, deadline, connection::isUsedByPeer);
       connection.countRetransmissions(handshake.retransmissions());
       done = true;
       return connection;
@@ -110,37 +86,24 @@ final class SmConnectionRequest implements ConnectionRequest {
     } finally {
       if (connection == null) {
         handshake.abandon();
-        giveUp(id, fifo, arena);
+        if (resources != null) {
+          resources.close();
+        }
       } else if (!done) {
         connection.close(); // tells the client, too, in case that only its confirmation was lost
       }
     }
   }
 
-  private SharedRing attach(URI uri, Arena arena) {
-    Path directory =
-        handshake
-            .client()
-            .directory()
-            .resolve(EndpointDirectory.CONNECTIONS)
-            .resolve(Integer.toString(handshake.clientId()));
-    return SharedRing.attach(directory, arena)
-        .filter(ring -> ring.generation() == handshake.generation())
+  private SharedRing attachPeerRing(URI uri, ConnectionResources resources) {
+    return resources
+        .attachPeerRing(
+            handshake.client(),
+            handshake.clientId(),
+            ring -> ring.generation() == handshake.generation())
         .orElseThrow(
             () ->
                 new ConnectionClosedException(
                     uri, true, "the client has given up waiting to be accepted", null));
-  }
-
-  private void giveUp(int id, Fifo.@Nullable Writer fifo, Arena arena) {
-    if (id != 0) {
-      endpoint.removeLink(id);
-      endpoint.removeConnection(id);
-    }
-    if (fifo != null) {
-      fifo.close();
-    }
-    Unmapper.close(arena);
-    endpoint.release();
   }
 }

@@ -9,27 +9,24 @@ import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.ClientEndpoints;
 import dev.ferrule.sm.endpoint.ClientHandshake;
 import dev.ferrule.sm.endpoint.Endpoint;
-import dev.ferrule.sm.endpoint.EndpointDirectory;
+import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
-import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.net.URI;
-import java.nio.file.Path;
+import java.nio.file.AccessDeniedException;
 import java.util.List;
-import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Makes one connection from the client's side. */
 final class SmConnector {
 
+  private static final String SAME_USER = "; both processes have to run as the same user";
+
   private final URI uri;
   private final SmAddress server;
   private final ConnectionOptions options;
-  private final Arena arena = Arena.ofShared();
-  private @Nullable SharedRing peer;
 
   private SmConnector(URI uri, SmAddress server, ConnectionOptions options) {
     this.uri = uri;
@@ -43,32 +40,45 @@ final class SmConnector {
     SmOptions.layout(uri, options); // a bad option is to be heard of before anything is made
     try {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
-      if (!EndpointDirectory.isLive(server)) {
-        throw new ConnectionRefusedException(
-            uri, "nobody listens there: no process owns the endpoint " + server.directory(), null);
-      }
-      if (EndpointDirectory.owner(server) != LibC.geteuid()) {
-        throw new ConnectionRefusedException(
-            uri,
-            "the endpoint belongs to the user with the id "
-                + EndpointDirectory.owner(server)
-                + "; both processes have to run as the same user",
-            null);
-      }
+      checkOwner(uri, server);
       return new SmConnector(uri, server, options).connect();
     } catch (PosixException e) {
-      if (e.is(LibC.EACCES(), LibC.EPERM())) {
-        throw new ConnectionRefusedException(
-            uri,
-            "the endpoint belongs to another user ("
-                + e.getMessage()
-                + "); both processes have to run as the same user",
-            e);
-      }
-      throw Failures.of(uri, e);
+      throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
+    } catch (AccessDeniedException e) {
+      throw anotherUsers(uri, e);
     } catch (IOException e) {
       throw Failures.of(uri, e);
     }
+  }
+
+  private static void checkOwner(URI uri, SmAddress server) {
+    if (!EndpointScan.isLive(server)) {
+      throw new ConnectionRefusedException(
+          uri, "nobody listens there: no process owns the endpoint " + server.directory(), null);
+    }
+    OptionalInt owner = EndpointScan.owner(server);
+    if (owner.isEmpty()) {
+      throw new ConnectionRefusedException(
+          uri,
+          "nobody listens there: the directory " + server.directory() + " was not made by Ferrule",
+          null);
+    }
+    if (owner.getAsInt() != LibC.geteuid()) {
+      throw new ConnectionRefusedException(
+          uri,
+          "the endpoint belongs to the user with the id " + owner.getAsInt() + SAME_USER,
+          null);
+    }
+  }
+
+  private static ConnectionRefusedException anotherUsers(URI uri, Exception e) {
+    return new ConnectionRefusedException(
+        uri,
+        "what is there belongs to another user (permission denied: "
+            + e.getMessage()
+            + ")"
+            + SAME_USER,
+        e);
   }
 
   static void checkPayload(byte[] payload) {
@@ -82,8 +92,8 @@ final class SmConnector {
     }
   }
 
-  private static SmAddress find(URI uri, SmAddress address) {
-    List<SmAddress> listeners = EndpointDirectory.listeners(address);
+  private static SmAddress find(URI uri, SmAddress address) throws IOException {
+    List<SmAddress> listeners = EndpointScan.listeners(address);
     if (listeners.isEmpty()) {
       throw new ConnectionRefusedException(
           uri, "nobody listens there: no live listener in " + address.base(), null);
@@ -103,38 +113,30 @@ final class SmConnector {
 
   private SmConnection connect() throws IOException {
     long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-    Endpoint endpoint = ClientEndpoints.retain(server);
-    int id = 0;
-    Fifo.Writer fifo = null;
+    ConnectionResources resources = new ConnectionResources(ClientEndpoints.retain(server));
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;
     try {
-      id = endpoint.newConnection();
-      SharedRing own =
-          SharedRing.create(
-              endpoint.connectionDirectory(id), SmOptions.layout(uri, options), 0, arena);
+      Endpoint endpoint = resources.endpoint();
+      int id = resources.id();
+      SharedRing own = resources.makeOwnRing(SmOptions.layout(uri, options), 0);
       handshake = endpoint.connect(id, server, options.payload());
       ClientHandshake.Accepted accepted =
-          handshake.await(uri, deadline, answer -> attach(answer.serverId(), own.generation()));
-      SharedRing attached = peer;
-      if (attached == null) {
-        throw new AssertionError("accepted without a ring");
-      }
-      fifo = openFifo();
+          handshake.await(
+              uri,
+              deadline,
+              // an acceptance is of this connection if the server's ring names ours as its opposite
+              answer ->
+                  resources
+                      .attachPeerRing(
+                          server,
+                          answer.serverId(),
+                          ring -> ring.peerGeneration() == own.generation())
+                      .isPresent());
+      openPeer(resources, accepted.serverId());
       connection =
-          new SmConnection(
-              new SmConnection.Parts(
-                  server.connectionUri(id),
-                  endpoint,
-                  id,
-                  accepted.serverId(),
-                  own,
-                  attached,
-                  fifo,
-                  arena,
-                  accepted.payload()),
-              options);
+          new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
       connection.countRetransmissions(handshake.retransmissions());
       connection.start();
       handshake.confirm(accepted);
@@ -148,33 +150,15 @@ final class SmConnector {
         if (connection != null) {
           connection.close();
         } else {
-          giveUp(endpoint, id, fifo);
+          resources.close();
         }
       }
     }
   }
 
-  /**
-   * Whether an acceptance is of this connection: the server's ring has to name ours as its
-   * opposite.
-   */
-  private boolean attach(int serverId, long generation) {
-    Path directory =
-        server
-            .directory()
-            .resolve(EndpointDirectory.CONNECTIONS)
-            .resolve(Integer.toString(serverId));
-    Optional<SharedRing> found = SharedRing.attach(directory, arena);
-    if (found.isEmpty() || found.get().peerGeneration() != generation) {
-      return false;
-    }
-    peer = found.get();
-    return true;
-  }
-
-  private Fifo.Writer openFifo() {
+  private void openPeer(ConnectionResources resources, int serverId) {
     try {
-      return new Fifo.Writer(server.directory().resolve(EndpointDirectory.FIFO));
+      resources.openPeer(server, serverId);
     } catch (PosixException e) {
       if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
         throw new ConnectionRefusedException(
@@ -182,17 +166,5 @@ final class SmConnector {
       }
       throw e;
     }
-  }
-
-  private void giveUp(Endpoint endpoint, int id, Fifo.@Nullable Writer fifo) {
-    if (id != 0) {
-      endpoint.removeLink(id);
-      endpoint.removeConnection(id);
-    }
-    if (fifo != null) {
-      fifo.close();
-    }
-    Unmapper.close(arena);
-    endpoint.release();
   }
 }

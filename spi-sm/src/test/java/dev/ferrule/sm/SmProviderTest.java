@@ -19,8 +19,9 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.sm.endpoint.EndpointDirectory;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
+import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingHeader;
@@ -34,6 +35,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -260,7 +262,9 @@ class SmProviderTest {
 
   @Test
   void shouldSayWhichVersionsDoNotMatch() throws IOException {
-    Path endpoint = Files.createDirectories(directory.resolve("app/5/5"));
+    Path endpoint = directory.resolve("app/5/5");
+    Files.createDirectories(endpoint.getParent());
+    assertThat(OwnDirectory.create(endpoint)).isTrue();
     OwnerLock lock = OwnerLock.tryAcquire(endpoint.resolve("lock"));
     assertThat(lock).isNotNull();
     try (lock;
@@ -317,7 +321,7 @@ class SmProviderTest {
         Arena arena = Arena.ofConfined()) {
       Path ring =
           Path.of(pair.listener().uri().getPath())
-              .resolve(EndpointDirectory.CONNECTIONS + "/1/" + EndpointDirectory.RING);
+              .resolve(EndpointFiles.CONNECTIONS + "/1/" + EndpointFiles.RING);
       RingLayout layout = new RingLayout(4, 65_536, 1 << 20);
       MemorySegment memory = SharedFile.attach(ring, layout.ringSize(), arena);
       memory.set(
@@ -388,7 +392,7 @@ class SmProviderTest {
   @Test
   void shouldNotLoseAWakeUpThatDidNotFitIntoTheFifo() throws Exception {
     try (Pair pair = Pair.open(address("?wait=block"))) {
-      Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointDirectory.FIFO);
+      Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointFiles.FIFO);
       CompletableFuture<Integer> receiving =
           CompletableFuture.supplyAsync(
               () -> {
@@ -408,6 +412,34 @@ class SmProviderTest {
         }
       }
       assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void shouldNotLoseAWakeUpThatGarbageInTheFifoHasTornApart() throws Exception {
+    try (Pair pair = Pair.open(address("?wait=block&peerTimeout=0"))) {
+      Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointFiles.FIFO);
+      CompletableFuture<Void> echo =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 500; i++) {
+                  try (ReceiveRegion message = pair.server().receiver().receive()) {
+                    pair.server().sender().send(message.segment());
+                  }
+                }
+              },
+              task -> Thread.ofPlatform().start(task));
+      Random random = new Random(7);
+      try (var channel = Files.newByteChannel(fifo, java.nio.file.StandardOpenOption.WRITE)) {
+        for (int i = 0; i < 500; i++) {
+          byte[] garbage = new byte[1 + random.nextInt(7)];
+          random.nextBytes(garbage);
+          channel.write(java.nio.ByteBuffer.wrap(garbage));
+          pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+          pair.client().receiver().receive(Duration.ofSeconds(20)).close();
+        }
+      }
+      echo.get(30, TimeUnit.SECONDS);
     }
   }
 

@@ -7,6 +7,8 @@ import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.tools.stream.StreamReceiver;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
@@ -125,9 +127,7 @@ final class ListenCommand implements Callable<Integer> {
   private static void awaitClose(Connection connection) {
     try {
       connection.receiver().receive(Duration.ofSeconds(2)).close();
-    } catch (ConnectionClosedException
-        | dev.ferrule.OperationTimeoutException
-        | dev.ferrule.PeerLostException e) {
+    } catch (ConnectionClosedException | OperationTimeoutException | PeerLostException e) {
       // the stream is complete, however the sender goes
     }
   }

@@ -6,9 +6,7 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
@@ -59,29 +57,9 @@ public final class Main {
     UsageMessageSpec usage = commandLine.getCommandSpec().usageMessage();
     usage.width(USAGE_WIDTH);
     usage.exitCodeListHeading("%nExit codes:%n");
-    usage.exitCodeList(exitCodes());
+    usage.exitCodeList(ExitCode.descriptions());
     commandLine.getCommandSpec().versionProvider(new VersionProvider());
     commandLine.getSubcommands().values().forEach(Main::describe);
-  }
-
-  private static Map<String, String> exitCodes() {
-    Map<String, String> codes = new LinkedHashMap<>();
-    codes.put("0", "all went well");
-    codes.put("1", "a failure that has no code of its own, such as a file that cannot be read");
-    codes.put("2", "the command line is wrong: an option, a value, an address");
-    codes.put(
-        "3",
-        "no connection: nobody listens, or the listener said no, did not answer or is another"
-            + " version");
-    codes.put("4", "the connection ended too early: the peer died or closed it");
-    codes.put(
-        "5",
-        "the system lacks a resource: shared memory is full, a limit is reached, the address is"
-            + " taken");
-    codes.put(
-        "6", "there is no provider for the address, or it cannot work here (see 'ferrule doctor')");
-    codes.put("130, 143", "ended by SIGINT (Ctrl-C), SIGTERM");
-    return codes;
   }
 
   private static int usage(PrintWriter err, ParameterException failure) {
@@ -90,7 +68,7 @@ public final class Main {
     if (failure instanceof UnmatchedArgumentException unmatched) {
       List<String> similar = unmatched.getSuggestions();
       if (!similar.isEmpty()) {
-        line.append("; did you mean ").append(String.join(" or ", similar)).append('?');
+        line.append("; did you mean ").append(similar.get(0)).append('?');
       }
     }
     line.append(" (try '").append(command.getCommandSpec().qualifiedName()).append(" --help')");

@@ -10,9 +10,8 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.StandardInput;
 import dev.ferrule.tools.support.ToolException;
-import java.io.FileDescriptor;
-import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.FileChannel;
@@ -107,7 +106,7 @@ final class SendCommand implements Callable<Integer> {
 
   private FileChannel open() {
     if (file == null || file.toString().equals("-")) {
-      return new FileInputStream(FileDescriptor.in).getChannel();
+      return StandardInput.open();
     }
     if (Files.isDirectory(file)) {
       throw new ToolException(

@@ -47,10 +47,27 @@ final class FerruleProcess implements AutoCloseable {
     return start(builder, Main.class, input.getParent(), arguments);
   }
 
+  /** Starts a process with a standard stream closed or redirected as a shell does it. */
+  static FerruleProcess startRedirected(Path folder, String redirection, String... arguments)
+      throws IOException {
+    List<String> shell = List.of("sh", "-c", "exec \"$@\" " + redirection, "sh");
+    return start(new ProcessBuilder(), shell, Main.class, folder, arguments);
+  }
+
   private static FerruleProcess start(
       ProcessBuilder builder, Class<?> program, Path folder, String... arguments)
       throws IOException {
-    List<String> command = new ArrayList<>();
+    return start(builder, List.of(), program, folder, arguments);
+  }
+
+  private static FerruleProcess start(
+      ProcessBuilder builder,
+      List<String> prefix,
+      Class<?> program,
+      Path folder,
+      String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--class-path"));

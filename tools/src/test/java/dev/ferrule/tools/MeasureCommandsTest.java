@@ -254,7 +254,7 @@ class MeasureCommandsTest {
         assertThat(bandwidth.exitCode()).isZero();
       }
       Run tooLong = Run.of("bandwidth", uri, "--size", "2MiB", "--messages", "1");
-      assertThat(tooLong.exitCode()).isEqualTo(1);
+      assertThat(tooLong.exitCode()).isEqualTo(2);
       assertThat(tooLong.err()).contains("maxMessage").hasLineCount(1);
       server.terminate();
       server.mustEndWith(143);

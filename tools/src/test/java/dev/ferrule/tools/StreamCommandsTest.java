@@ -64,6 +64,13 @@ class StreamCommandsTest {
   }
 
   @Test
+  void standardInputThatIsClosedIsNoInput() throws Exception {
+    try (FerruleProcess sender = FerruleProcess.startRedirected(folder, "<&-", "send", address)) {
+      assertThat(sender.mustEndWith(1).errors()).contains("standard input is closed");
+    }
+  }
+
+  @Test
   void whatComesInDribsThroughAPipeArrivesAtOnce() throws Exception {
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
         FerruleProcess sender =

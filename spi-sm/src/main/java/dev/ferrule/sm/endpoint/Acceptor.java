@@ -27,6 +27,7 @@ public final class Acceptor {
   private final int backlog;
   private final ArrayDeque<ServerHandshake> waiting = new ArrayDeque<>();
   private final Map<Key, ServerHandshake> open = new HashMap<>();
+  private final Map<Integer, ServerHandshake> accepted = new HashMap<>();
   private final Map<Key, ServerHandshake> turnedAway =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -157,9 +158,17 @@ public final class Acceptor {
     open.remove(handshake.key(), handshake);
   }
 
+  /** Remembers that a client is being accepted as a connection of this endpoint. */
+  synchronized void accepted(ServerHandshake handshake, int serverId) {
+    accepted.put(serverId, handshake);
+  }
+
   /** Forgets a connection that has ended. */
   synchronized void forget(int serverId) {
-    open.values().removeIf(handshake -> handshake.serverId() == serverId);
+    ServerHandshake handshake = accepted.remove(serverId);
+    if (handshake != null) {
+      open.remove(handshake.key(), handshake);
+    }
   }
 
   /**

@@ -94,9 +94,9 @@ public final class Endpoint {
     boolean done = false;
     try {
       Path path = directory.path();
-      OwnDirectory.create(path.resolve(EndpointDirectory.CONNECTIONS));
-      fifo = new Fifo.Reader(path.resolve(EndpointDirectory.FIFO));
-      socket = new DatagramSocket(path.resolve(EndpointDirectory.SOCKET));
+      OwnDirectory.createOrReuse(path.resolve(EndpointFiles.CONNECTIONS));
+      fifo = new Fifo.Reader(path.resolve(EndpointFiles.FIFO));
+      socket = new DatagramSocket(path.resolve(EndpointFiles.SOCKET));
       directory.describe(false);
       DatagramSender plain = socket::send;
       Endpoint endpoint =
@@ -188,7 +188,7 @@ public final class Endpoint {
    */
   public int newConnection() throws IOException {
     int id = nextId();
-    OwnDirectory.create(connectionDirectory(id));
+    OwnDirectory.createOrReuse(connectionDirectory(id));
     return id;
   }
 
@@ -214,7 +214,7 @@ public final class Endpoint {
    */
   public void removeConnection(int id) {
     try {
-      EndpointDirectory.deleteTree(connectionDirectory(id));
+      EndpointFiles.deleteConnection(connectionDirectory(id));
     } catch (IOException e) {
       return; // goes with the endpoint's directory at the latest
     }
@@ -227,27 +227,26 @@ public final class Endpoint {
    * @return the directory
    */
   public Path connectionDirectory(int id) {
-    return EndpointDirectory.connection(directory.path(), id);
+    return EndpointFiles.connection(directory.path(), id);
   }
 
   /**
    * Serves a connection from now on.
    *
    * @param id its number here
-   * @param peerId its number at the peer's endpoint
    * @param link the connection
-   * @param peerFifo the FIFO of the peer's endpoint
+   * @param peer its other side
    * @param peerTimeout how long the peer may be silent; zero is for ever
    */
-  public void addLink(int id, int peerId, Link link, Fifo.Writer peerFifo, Duration peerTimeout) {
-    links.put(id, new LinkState(id, peerId, link, peerFifo, peerTimeout));
-    poll.addBroken(peerFifo.fd(), id);
+  public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
+    links.put(id, new LinkState(link, peer, peerTimeout));
+    poll.addBroken(peer.fd(), id);
     ticksChanged = true;
     poll.wake(); // to look when the next keepalive is due
   }
 
   /**
-   * Serves a connection no more. To be called before its FIFO is closed.
+   * Serves a connection no more. To be called before its peer is closed.
    *
    * @param id its number here
    */
@@ -257,7 +256,7 @@ public final class Endpoint {
       synchronized (state) {
         if (state.watched()) {
           state.unwatch();
-          poll.remove(state.peerFifo().fd());
+          poll.remove(state.peer().fd());
         }
       }
     }
@@ -266,26 +265,6 @@ public final class Endpoint {
       current.forget(id);
     }
     clientHandshakes.remove(id);
-  }
-
-  /**
-   * Tells a connection's peer something by its FIFO.
-   *
-   * @param peerFifo the FIFO of the peer's endpoint
-   * @param peerId the connection's number there
-   */
-  public static void wakePeer(Fifo.Writer peerFifo, int peerId) {
-    peerFifo.write(FifoHeader.of(FifoHeader.WAKEUP, peerId));
-  }
-
-  /**
-   * Tells a connection's peer that this side has closed it.
-   *
-   * @param peerFifo the FIFO of the peer's endpoint
-   * @param peerId the connection's number there
-   */
-  public static void tellClosed(Fifo.Writer peerFifo, int peerId) {
-    peerFifo.write(FifoHeader.of(FifoHeader.CLOSED, peerId));
   }
 
   /**
@@ -326,7 +305,7 @@ public final class Endpoint {
    * -errno.
    */
   int send(HandshakeMessage message, SmAddress to) {
-    return sender.send(message.encode(), to.directory().resolve(EndpointDirectory.SOCKET));
+    return sender.send(message.encode(), to.directory().resolve(EndpointFiles.SOCKET));
   }
 
   private void run() {
@@ -378,7 +357,7 @@ public final class Endpoint {
         synchronized (state) {
           if (state.watched()) {
             state.unwatch();
-            poll.remove(state.peerFifo().fd());
+            poll.remove(state.peer().fd());
           }
         }
         state.link().onPeerGone();
@@ -434,27 +413,36 @@ public final class Endpoint {
   private void readFifo() {
     int count = fifo.read();
     long now = System.nanoTime();
+    // the FIFO may have been so full that a wake-up or a close did not fit in
+    boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
-      int header = fifo.header(i);
-      LinkState state = links.get(FifoHeader.connection(header));
-      if (state == null) {
-        continue; // closed meanwhile
-      }
-      state.heard(now);
-      switch (FifoHeader.type(header)) {
-        case FifoHeader.WAKEUP -> state.link().onWakeup();
-        case FifoHeader.KEEPALIVE -> state.reply();
-        case FifoHeader.CLOSED -> state.link().onPeerClosed();
-        default -> {} // a reply, or a later version's
-      }
+      complete &= handleHeader(fifo.header(i), now);
     }
-    if (count == Fifo.Reader.BATCH) {
-      // the FIFO is so full that a wake-up or a close may not have fitted in
+    if (!complete) {
       for (LinkState state : links.values()) {
         state.link().onWakeup();
         state.link().onPeerClosed();
       }
     }
+  }
+
+  /** Returns false if the header may be a broken one, of which nobody knows what it was to say. */
+  private boolean handleHeader(int header, long now) {
+    LinkState state = links.get(FifoHeader.connection(header));
+    if (state == null) {
+      return false; // of a connection that was closed meanwhile, or garbage
+    }
+    state.heard(now);
+    state.link().onWakeup(); // whatever it says: to look once too often costs little
+    switch (FifoHeader.type(header)) {
+      case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
+      case FifoHeader.CLOSED -> state.link().onPeerClosed();
+      case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY -> {}
+      default -> {
+        return false; // a later version's, or garbage
+      }
+    }
+    return true;
   }
 
   /** Returns when it wants to be called again. */

@@ -1,53 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.InvalidAddressException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An endpoint's directory {@code PATH/PID/ID}, claimed exclusively by the lock file in it.
  *
- * <p>The lock is the claim: whoever holds it owns the directory, whatever is in it; whoever wants a
- * directory tries to lock it. So an endpoint whose process has died, which leaves its files behind
- * but not its lock, is simply taken over, and a live one never.
+ * <p>The lock is the claim: of the directories that Ferrule has made for this user, whoever holds
+ * the lock owns the directory and whatever of Ferrule's files is in it; whoever wants a directory
+ * tries to lock it. So an endpoint whose process has died, which leaves its files behind but not
+ * its lock, is simply taken over, and a live one never. Nor is a directory that somebody else made.
  */
-public final class EndpointDirectory {
+final class EndpointDirectory {
 
-  /** The lock file, whose text says what the endpoint is. */
-  public static final String LOCK = "lock";
-
-  /** The socket of the handshake. */
-  public static final String SOCKET = "sock";
-
-  /** The FIFO for keepalives and wake-ups. */
-  public static final String FIFO = "fifo";
-
-  /** The directory with one subdirectory for each connection. */
-  public static final String CONNECTIONS = "conns";
-
-  /** In a connection's directory: the header ring. */
-  public static final String RING = "ring";
-
-  /** In a connection's directory: the payload lines. */
-  public static final String BUFFER = "buffer";
-
-  private static final String LISTENER = "listener";
   private static final int ATTEMPTS = 100;
   private static final int MAX_NUMBER = 65_535;
 
@@ -67,28 +43,27 @@ public final class EndpointDirectory {
    * named one if it does.
    *
    * @param address the address
-   * @return the endpoint's directory, with nothing in it but the lock; or null if a live endpoint
-   *     has the named one
+   * @return the endpoint's directory, with nothing of Ferrule's in it but the lock; or null if a
+   *     live endpoint has the named one
+   * @throws InvalidAddressException if there is a directory of that name that Ferrule did not make
+   *     for this user
    * @throws IOException if the directory cannot be made
    * @throws PosixException if the lock cannot be
    */
   static @Nullable EndpointDirectory claim(SmAddress address) throws IOException {
-    createDirectories(address.base());
-    sweep(address.base());
-    if (address.endpoint() != null) {
-      // somebody who only looks whether the endpoint is stale holds the lock for a moment, too
-      for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        OwnerLock lock = tryClaim(address);
-        if (lock != null) {
-          return new EndpointDirectory(address, lock);
-        }
-        pause();
-      }
-      return null;
-    }
+    createBase(address.base());
+    EndpointScan.sweep(address.base());
+    return address.endpoint() == null ? claimAny(address) : claimNamed(address);
+  }
+
+  private static EndpointDirectory claimAny(SmAddress address) throws IOException {
     long pid = ProcessHandle.current().pid();
     for (int number = 1; number <= MAX_NUMBER; number++) {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
+      Path directory = candidate.directory();
+      if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory)) {
+        continue; // somebody else's; it may go on being there
+      }
       OwnerLock lock = tryClaim(candidate);
       if (lock != null) {
         return new EndpointDirectory(candidate, lock);
@@ -104,16 +79,26 @@ public final class EndpointDirectory {
             + " are taken");
   }
 
+  private static @Nullable EndpointDirectory claimNamed(SmAddress address) throws IOException {
+    // somebody who only looks whether the endpoint is stale holds the lock for a moment, too
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      OwnerLock lock = tryClaim(address);
+      if (lock != null) {
+        return new EndpointDirectory(address, lock);
+      }
+      pause();
+    }
+    return null;
+  }
+
   private static @Nullable OwnerLock tryClaim(SmAddress address) throws IOException {
     Path path = address.directory();
     for (int attempt = 0; ; attempt++) {
       try {
-        createDirectories(path);
-        OwnerLock lock = OwnerLock.tryAcquire(path.resolve(LOCK));
-        if (lock != null) {
-          clear(path);
-        }
-        return lock;
+        createBase(address.base());
+        createOwn(address, path.getParent());
+        createOwn(address, path);
+        return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path);
       } catch (PosixException e) {
         // the former owner removed the directory after we had made sure that it is there
         if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
@@ -123,114 +108,65 @@ public final class EndpointDirectory {
     }
   }
 
-  /** Makes a directory and those above it, for the owner only, as far as they are not there. */
-  private static void createDirectories(Path directory) throws IOException {
+  private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path)
+      throws IOException {
+    boolean done = false;
+    try {
+      if (lock != null) {
+        EndpointFiles.delete(path);
+      }
+      done = true;
+      return lock;
+    } finally {
+      if (!done && lock != null) {
+        lock.close();
+      }
+    }
+  }
+
+  /** Makes PATH and what is above it, as far as they are not there; PATH may be anybody's. */
+  private static void createBase(Path directory) throws IOException {
     for (int attempt = 0; ; attempt++) {
       try {
         if (!OwnDirectory.create(directory) && !Files.isDirectory(directory)) {
-          if (!Files.exists(directory) && attempt < ATTEMPTS) {
+          if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && attempt < ATTEMPTS) {
             continue; // it was removed between the two looks
           }
           throw new NotDirectoryException(directory.toString());
         }
         return;
       } catch (PosixException e) {
-        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
-          throw e;
+        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS || Files.isDirectory(above(directory))) {
+          throw e; // with the directory above it there, this is a place where nothing can be made
         }
-        createDirectories(directory.getParent());
+        createBase(above(directory));
       }
     }
   }
 
-  /**
-   * Finds the live listeners of a directory.
-   *
-   * @param address the directory's address
-   * @return their addresses
-   */
-  public static List<SmAddress> listeners(SmAddress address) {
-    List<SmAddress> result = new ArrayList<>();
-    for (SmAddress.Id id : endpoints(address.base())) {
-      SmAddress candidate = address.with(id);
-      Path lock = candidate.directory().resolve(LOCK);
-      try {
-        if (Files.readString(lock).startsWith(LISTENER) && OwnerLock.isHeld(lock)) {
-          result.add(candidate);
-        }
-      } catch (IOException | PosixException e) {
-        continue; // gone meanwhile, or another user's
+  private static Path above(Path directory) {
+    Path parent = directory.getParent();
+    return parent == null ? directory : parent;
+  }
+
+  /** Makes a directory below PATH if it is not there; the one that is there has to be our own. */
+  private static void createOwn(SmAddress address, Path directory) {
+    try {
+      OwnDirectory.createOrReuse(directory);
+    } catch (PosixException e) {
+      if (!e.is(LibC.EEXIST())) {
+        throw e;
       }
+      throw new InvalidAddressException(
+          address.uri(),
+          directory
+              + " is there already, and "
+              + OwnDirectory.owner(directory)
+                  .map(uid -> "belongs to the user with the id " + uid)
+                  .orElse("was not made by Ferrule")
+              + "; it is left alone, so name another endpoint or another directory",
+          e);
     }
-    return result;
-  }
-
-  /**
-   * Returns whose an endpoint is.
-   *
-   * @param address the endpoint's address
-   * @return the user id
-   * @throws IOException if there is no such directory
-   */
-  public static int owner(SmAddress address) throws IOException {
-    return (int) Files.getAttribute(address.directory(), "unix:uid");
-  }
-
-  /**
-   * Tells whether an endpoint has a live owner.
-   *
-   * @param address the endpoint's address
-   * @return whether it has
-   * @throws PosixException if it cannot be told, such as EACCES
-   */
-  public static boolean isLive(SmAddress address) {
-    return OwnerLock.isHeld(address.directory().resolve(LOCK));
-  }
-
-  /** Removes the endpoints of a directory whose owners have died. What may not be removed stays. */
-  private static void sweep(Path base) {
-    for (SmAddress.Id id : endpoints(base)) {
-      Path path = new SmAddress(base, id).directory();
-      Path lockFile = path.resolve(LOCK);
-      try {
-        if (!Files.exists(lockFile) || OwnerLock.isHeld(lockFile)) {
-          continue; // without a lock file it is only just being made
-        }
-        OwnerLock lock = OwnerLock.tryAcquire(lockFile);
-        if (lock != null) {
-          remove(path, lock);
-        }
-      } catch (PosixException e) {
-        continue; // another user's, or gone meanwhile; whoever may remove it will
-      }
-    }
-  }
-
-  private static List<SmAddress.Id> endpoints(Path base) {
-    List<SmAddress.Id> result = new ArrayList<>();
-    for (Path pid : named(SmAddress.PID, base)) {
-      for (Path number : named(SmAddress.NUMBER, pid)) {
-        result.add(
-            new SmAddress.Id(
-                Long.parseLong(pid.getFileName().toString()),
-                Integer.parseInt(number.getFileName().toString())));
-      }
-    }
-    return result;
-  }
-
-  private static List<Path> named(Pattern name, Path directory) {
-    List<Path> result = new ArrayList<>();
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "[0-9]*")) {
-      for (Path entry : entries) {
-        if (name.matcher(entry.getFileName().toString()).matches()) {
-          result.add(entry);
-        }
-      }
-    } catch (IOException | DirectoryIteratorException e) {
-      return result; // not there, or not ours to read
-    }
-    return result;
   }
 
   /**
@@ -247,15 +183,10 @@ public final class EndpointDirectory {
     return path;
   }
 
-  /** The directory of one of the endpoint's connections. */
-  static Path connection(Path endpoint, int id) {
-    return endpoint.resolve(CONNECTIONS).resolve(Integer.toString(id));
-  }
-
-  /** Writes into the lock file what the endpoint is, for people and for {@link #listeners}. */
+  /** Writes into the lock file what the endpoint is, for people and for {@link EndpointScan}. */
   void describe(boolean listening) {
     lock.write(
-        (listening ? LISTENER : "client")
+        (listening ? EndpointScan.LISTENER : "client")
             + " of process "
             + ProcessHandle.current().pid()
             + ", protocol version "
@@ -274,50 +205,18 @@ public final class EndpointDirectory {
     }
   }
 
-  private static void remove(Path path, OwnerLock lock) {
-    try {
-      clear(path);
-      Files.deleteIfExists(path.resolve(LOCK));
+  /** Removes the endpoint whose lock this process holds. */
+  static void remove(Path path, OwnerLock lock) {
+    try (lock) {
+      EndpointFiles.delete(path);
+      Files.deleteIfExists(path.resolve(EndpointFiles.LOCK));
     } catch (IOException e) {
-      lock.close();
       return;
     }
-    lock.close();
     // the endpoint's own directory, that of its PID, PATH, and what was made above it
     Path directory = path;
     while (directory != null && OwnDirectory.removeIfEmpty(directory)) {
       directory = directory.getParent();
-    }
-  }
-
-  /** Deletes everything in an endpoint's directory but the lock. */
-  private static void clear(Path path) throws IOException {
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
-      for (Path entry : entries) {
-        if (!entry.getFileName().toString().equals(LOCK)) {
-          deleteTree(entry);
-        }
-      }
-    }
-  }
-
-  /** Deletes a file or a directory with all that is in it, without following links. */
-  static void deleteTree(Path path) throws IOException {
-    if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
-        for (Path entry : entries) {
-          deleteTree(entry);
-        }
-      } catch (NoSuchFileException e) {
-        return;
-      }
-    }
-    try {
-      Files.deleteIfExists(path);
-    } catch (FileSystemException e) {
-      if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-        throw e;
-      }
     }
   }
 

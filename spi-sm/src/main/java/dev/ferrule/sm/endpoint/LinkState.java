@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.sm.os.Fifo;
 import java.time.Duration;
 
 /**
@@ -13,33 +12,25 @@ final class LinkState {
   /** A silent peer is asked so often before it counts as lost. */
   private static final int KEEPALIVES_PER_TIMEOUT = 4;
 
-  private final int id;
-  private final int peerId;
   private final Link link;
-  private final Fifo.Writer peerFifo;
+  private final Peer peer;
   private final long timeoutNanos;
   private long lastHeard = System.nanoTime();
   private long lastTick = lastHeard;
   private boolean watched = true;
 
-  LinkState(int id, int peerId, Link link, Fifo.Writer peerFifo, Duration peerTimeout) {
-    this.id = id;
-    this.peerId = peerId;
+  LinkState(Link link, Peer peer, Duration peerTimeout) {
     this.link = link;
-    this.peerFifo = peerFifo;
+    this.peer = peer;
     this.timeoutNanos = peerTimeout.toNanos();
-  }
-
-  int id() {
-    return id;
   }
 
   Link link() {
     return link;
   }
 
-  Fifo.Writer peerFifo() {
-    return peerFifo;
+  Peer peer() {
+    return peer;
   }
 
   /** Whether the poll watches the peer's FIFO; it no longer does when the peer is gone. */
@@ -53,10 +44,6 @@ final class LinkState {
 
   void heard(long now) {
     lastHeard = now;
-  }
-
-  void reply() {
-    peerFifo.write(FifoHeader.of(FifoHeader.KEEPALIVE_REPLY, peerId));
   }
 
   /**
@@ -79,7 +66,7 @@ final class LinkState {
     if (now - lastHeard > timeoutNanos) {
       link.onPeerSilent();
     } else {
-      peerFifo.write(FifoHeader.of(FifoHeader.KEEPALIVE, peerId));
+      peer.askWhetherAlive();
     }
   }
 }

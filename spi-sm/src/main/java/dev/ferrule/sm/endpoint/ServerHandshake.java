@@ -14,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +56,8 @@ public final class ServerHandshake {
    */
   static long generationOf(Acceptor.Key key) {
     Path ring =
-        EndpointDirectory.connection(key.client().directory(), key.clientId())
-            .resolve(EndpointDirectory.RING);
+        EndpointFiles.connection(key.client().directory(), key.clientId())
+            .resolve(EndpointFiles.RING);
     try (Arena arena = Arena.ofConfined()) {
       return RingLayout.readDescriptor(SharedFile.attach(ring, RingLayout.DESCRIPTOR_SIZE, arena))
           .map(RingLayout.Descriptor::generation)
@@ -106,10 +107,6 @@ public final class ServerHandshake {
     return payload.clone();
   }
 
-  synchronized int serverId() {
-    return serverId;
-  }
-
   /**
    * Returns how often ACCEPT had to be repeated.
    *
@@ -156,7 +153,12 @@ public final class ServerHandshake {
    * @param used tells whether the client has used the connection, which is as good as a
    *     confirmation
    */
-  public synchronized void accept(
+  public void accept(URI uri, int id, byte[] answerPayload, long deadline, BooleanSupplier used) {
+    acceptor.accepted(this, id);
+    awaitConfirmation(uri, id, answerPayload, deadline, used);
+  }
+
+  private synchronized void awaitConfirmation(
       URI uri, int id, byte[] answerPayload, long deadline, BooleanSupplier used) {
     serverId = id;
     HandshakeMessage accept = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
@@ -214,7 +216,7 @@ public final class ServerHandshake {
    */
   public void refuseForLackOfRoom(String reason) {
     byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    byte[] cut = java.util.Arrays.copyOf(text, Math.min(text.length, HandshakeMessage.MAX_PAYLOAD));
+    byte[] cut = Arrays.copyOf(text, Math.min(text.length, HandshakeMessage.MAX_PAYLOAD));
     turnAway(new HandshakeMessage(Type.NO_ROOM, key.clientId(), 0, cut));
   }
 

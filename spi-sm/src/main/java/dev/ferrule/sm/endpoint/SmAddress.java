@@ -101,7 +101,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
         endpoint == null
             ? base.toString().getBytes(StandardCharsets.UTF_8).length + ROOM_FOR_ENDPOINT
             : directory()
-                .resolve(EndpointDirectory.SOCKET)
+                .resolve(EndpointFiles.SOCKET)
                 .toString()
                 .getBytes(StandardCharsets.UTF_8)
                 .length;

@@ -22,6 +22,7 @@ public final class Fifo {
     private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
     private final MemorySegment buffer = arena.allocate(BATCH * 4L, 4);
     private final MemorySegment state = Posix.allocateState(arena);
+    private boolean whole = true;
 
     /**
      * Creates the FIFO and opens it.
@@ -51,10 +52,19 @@ public final class Fifo {
      * @return how many were read; 0 if none is there
      */
     public int read() {
-      long result = Posix.read(fd, buffer, state);
-      // writes of 4 bytes are atomic, so a broken header is somebody's garbage; what it would have
-      // said is dropped
-      return result <= 0 ? 0 : (int) (result / 4);
+      long result = Math.max(0, Posix.read(fd, buffer, state));
+      whole = result % 4 == 0;
+      return (int) (result / 4);
+    }
+
+    /**
+     * Tells whether the last {@link #read} got whole headers only. Writes of 4 bytes are atomic, so
+     * a part of one is somebody's garbage, and the headers read with it may be in pieces.
+     *
+     * @return whether it did
+     */
+    public boolean isWhole() {
+      return whole;
     }
 
     /**

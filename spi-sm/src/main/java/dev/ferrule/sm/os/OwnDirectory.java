@@ -6,10 +6,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 
 /**
- * Directories that Ferrule makes: only their owner may enter them, and they carry a mark, so that
- * whoever empties one may remove it without ever removing a directory that somebody else has made.
+ * Directories that Ferrule makes: only their owner may enter them, and they carry a mark. Whatever
+ * is to be deleted is deleted in a directory that has that mark and belongs to this user, and only
+ * there: a directory that anybody else has made is never emptied, never removed, never taken over.
  */
 public final class OwnDirectory {
 
@@ -21,6 +24,10 @@ public final class OwnDirectory {
 
   /** What a directory gets from one above it that has it, on top of the mode it was made with. */
   private static final int SETGID = 02000;
+
+  private static final int PERMISSIONS = 07777;
+  private static final int TYPE = 0170000;
+  private static final int DIRECTORY = 0040000;
 
   private OwnDirectory() {}
 
@@ -40,17 +47,59 @@ public final class OwnDirectory {
   }
 
   /**
-   * Removes a directory if it is empty and carries the mark.
+   * Makes a directory if it is not there; the one that is there has to be this user's own.
+   *
+   * @param path the directory
+   * @throws PosixException EEXIST if there is something of that name that is not; ENOENT if the
+   *     directory above it is not there, or what was there was removed just now
+   */
+  public static void createOrReuse(Path path) {
+    if (!create(path) && !isOwn(path)) {
+      boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+      throw new PosixException("mkdir", path.toString(), there ? LibC.EEXIST() : LibC.ENOENT());
+    }
+  }
+
+  /**
+   * Returns who made a directory by {@link #create}, whatever user that was.
+   *
+   * @param path the directory; a symbolic link is none
+   * @return the user id; empty if Ferrule did not make it, or there is none
+   */
+  public static Optional<Integer> owner(Path path) {
+    try {
+      Map<String, Object> attributes =
+          Files.readAttributes(path, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
+      int mode = (int) attributes.get("mode");
+      return (mode & TYPE) == DIRECTORY && (mode & PERMISSIONS & ~SETGID) == MODE
+          ? Optional.of((int) attributes.get("uid"))
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty(); // not there, or in a directory that this user may not enter
+    }
+  }
+
+  /**
+   * Tells whether this user made a directory by {@link #create}.
+   *
+   * @param path the directory; a symbolic link is none
+   * @return whether it is so
+   */
+  public static boolean isOwn(Path path) {
+    return owner(path).filter(uid -> uid == LibC.geteuid()).isPresent();
+  }
+
+  /**
+   * Removes a directory if it is this user's, carries the mark and is empty.
    *
    * @param path the directory
    * @return whether it was removed
    */
   public static boolean removeIfEmpty(Path path) {
     try {
-      int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-      return (mode & ~SETGID & 07777) == MODE && Files.deleteIfExists(path);
+      return isOwn(path) && Files.deleteIfExists(path);
     } catch (IOException e) {
-      return false; // not empty, not there, or not ours to remove; an empty directory harms nobody
+      return false; // not empty, or not ours to remove; an empty directory harms nobody
     }
   }
 }

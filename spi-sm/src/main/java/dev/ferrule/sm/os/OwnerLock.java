@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OwnerLock implements AutoCloseable {
 
+  private static final long LOCK_SIZE = flock.sizeof();
+  private static final int MAX_TEXT = 256;
+
   private final Path path;
   private final int fd;
   private boolean closed;
@@ -71,7 +74,8 @@ public final class OwnerLock implements AutoCloseable {
    * @throws PosixException if it cannot be told, such as EACCES
    */
   public static boolean isHeld(Path path) {
-    int fd = Posix.tryOpen(path.toString(), LibC.O_RDWR() | Posix.O_NOFOLLOW, 0);
+    int fd =
+        Posix.tryOpen(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
     if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR()) {
       return false;
     }
@@ -79,20 +83,39 @@ public final class OwnerLock implements AutoCloseable {
       throw new PosixException("open", path.toString(), -fd);
     }
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment flock = arena.allocate(LOCK_SIZE);
-      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_WRLCK(), flock);
+      MemorySegment lock = arena.allocate(LOCK_SIZE);
+      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_WRLCK(), lock);
       if (result < 0) {
         throw new PosixException("fcntl(F_OFD_GETLK)", path.toString(), -result);
       }
-      return dev.ferrule.bindings.libc.flock.l_type(flock) != LibC.F_UNLCK();
+      return flock.l_type(lock) != LibC.F_UNLCK();
     } finally {
       Posix.close(fd);
     }
   }
 
   /**
-   * Replaces what the lock file says about its owner, for people and for {@link Files#readString}.
-   * Does nothing when the lock was given up: then the file is somebody else's.
+   * Reads what a lock file says about its owner. Never waits, whatever goes by that name.
+   *
+   * @param path the lock file
+   * @return the text, no more than 256 bytes of it; nothing of a file that is none
+   * @throws PosixException if the file cannot be opened, because it is gone or another user's
+   */
+  public static String read(Path path) {
+    int fd = Posix.open(path.toString(), LibC.O_RDONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment text = arena.allocate(MAX_TEXT);
+      long length = Posix.read(fd, text, Posix.allocateState(arena));
+      return new String(
+          text.asSlice(0, Math.max(0, length)).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    } finally {
+      Posix.close(fd);
+    }
+  }
+
+  /**
+   * Replaces what the lock file says about its owner, for people and for {@link #read}. Does
+   * nothing when the lock was given up: then the file is somebody else's.
    *
    * @param text the new content
    * @throws PosixException if the file cannot be written
@@ -124,8 +147,6 @@ public final class OwnerLock implements AutoCloseable {
       Posix.close(fd);
     }
   }
-
-  private static final long LOCK_SIZE = flock.sizeof();
 
   private static int lock(int fd, int command, int type, @Nullable MemorySegment into) {
     try (Arena arena = Arena.ofConfined()) {

@@ -194,10 +194,12 @@ public final class RingProducer {
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
     int count = RingLayout.slotsFor(length);
     int left = slots - index;
+    // the copy goes first: it fails if the program's memory is gone, and then nothing is staged
+    long first = count > left ? slotsOffset : slot;
+    MemorySegment.copy(source, offset, ring, first + RingLayout.SLOT_INLINE, length);
     if (count > left) {
       stage(RingHeader.TYPE_PADDING, left, left);
     }
-    MemorySegment.copy(source, offset, ring, slot + RingLayout.SLOT_INLINE, length);
     stage(RingHeader.TYPE_INLINE, length, count);
     messagesStaged++;
     reserved -= slotsToReserve(reservedLength);

@@ -48,9 +48,7 @@ class HandshakeTest {
     int id = endpoint.newConnection();
     LAYOUT.writeDescriptor(
         SharedFile.create(
-            endpoint.connectionDirectory(id).resolve(EndpointDirectory.RING),
-            LAYOUT.ringSize(),
-            arena),
+            endpoint.connectionDirectory(id).resolve(EndpointFiles.RING), LAYOUT.ringSize(), arena),
         0,
         generation,
         0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.process;
 
-import dev.ferrule.sm.endpoint.EndpointDirectory;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -112,7 +112,7 @@ final class OtherProcess implements AutoCloseable {
   }
 
   static Path lock(Path endpoint) {
-    return endpoint.resolve(EndpointDirectory.LOCK);
+    return endpoint.resolve(EndpointFiles.LOCK);
   }
 
   @Override

@@ -14,7 +14,6 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -110,23 +109,6 @@ class StaleEndpointTest extends ProcessTest {
         }
       }
     }
-  }
-
-  @Test
-  void shouldTakeOverADirectoryThatHoldsGarbage() throws Exception {
-    Path endpoint = directory.resolve("3/4");
-    Files.createDirectories(endpoint.resolve("conns/1/nested"));
-    Files.writeString(endpoint.resolve("sock"), "not a socket");
-    Files.writeString(endpoint.resolve("fifo"), "not a pipe");
-    Files.writeString(endpoint.resolve("lock"), "nobody holds it");
-    Path outside = Files.writeString(directory.resolve("outside"), "kept");
-    Files.createSymbolicLink(endpoint.resolve("conns/link"), outside);
-
-    try (Listener listener = Ferrule.listen(URI.create(address() + "/3/4"))) {
-      exchangeAMessage(listener);
-    }
-
-    assertThat(outside).hasContent("kept");
   }
 
   private static void exchangeAMessage(Listener listener) {

@@ -64,8 +64,11 @@ public final class StreamReceiver {
         return false;
       }
       ByteBuffer piece = message.segment().asByteBuffer();
+      Pause pause = new Pause();
       while (piece.hasRemaining()) {
-        sink.write(piece);
+        if (sink.write(piece) == 0) {
+          pause.take(); // a pipe that somebody has made non-blocking is full
+        }
       }
       received += message.length();
       return true;

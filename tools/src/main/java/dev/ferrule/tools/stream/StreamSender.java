@@ -12,6 +12,7 @@ import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ReadableByteChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -92,8 +93,8 @@ public final class StreamSender {
     Sender sender = connection.sender();
     try {
       SendRegion region = sender.claim(Math.min(PIECE_BYTES, sender.maxMessageSize()));
-      int length = source.read(region.segment().asByteBuffer());
-      if (length <= 0) {
+      int length = read(source, region.segment().asByteBuffer());
+      if (length < 0) {
         region.abort();
         return false;
       }
@@ -108,6 +109,17 @@ public final class StreamSender {
       throw new ToolException(
           ExitCode.FAILED, "cannot read what is to be sent: " + e.getMessage(), e);
     }
+  }
+
+  /** Reads at least one byte; returns -1 at the end. */
+  private static int read(ReadableByteChannel source, ByteBuffer piece) throws IOException {
+    Pause pause = new Pause();
+    int length = source.read(piece);
+    while (length == 0) {
+      pause.take(); // a pipe or terminal that somebody has made non-blocking is empty, not over
+      length = source.read(piece);
+    }
+    return length;
   }
 
   private RuntimeException lost(Exception cause) {

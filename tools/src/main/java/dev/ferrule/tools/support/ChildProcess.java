@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -51,7 +51,7 @@ public final class ChildProcess implements AutoCloseable {
 
   private final Process process;
   private final Consumer<String> errors;
-  private final BlockingQueue<String> output = new ArrayBlockingQueue<>(MAX_LINES_KEPT);
+  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
   private final List<String> startErrors = new ArrayList<>(); // guarded by itself
   private boolean started; // guarded by startErrors
   private final Thread errorReader;
@@ -86,8 +86,8 @@ public final class ChildProcess implements AutoCloseable {
     Thread.ofVirtual()
         .start(
             () -> {
-              readLines(child.process.inputReader(), child.output::offer);
-              child.output.offer(END_OF_OUTPUT);
+              readLines(child.process.inputReader(), child::takeLine);
+              child.answers.add(END_OF_OUTPUT);
             });
     return child;
   }
@@ -128,6 +128,13 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
+  /** Whatever else the process writes to its standard output, as the JVM may, is passed over. */
+  private void takeLine(String line) {
+    if (line.startsWith(ANSWER_PREFIX)) {
+      answers.add(line.substring(ANSWER_PREFIX.length()));
+    }
+  }
+
   private void takeError(String line) {
     synchronized (startErrors) {
       if (!started) {
@@ -152,39 +159,35 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Waits until the process says something by {@link #answer}. Whatever else it writes to its
-   * standard output, as the JVM does with some options, is passed over.
+   * Waits until the process says something by {@link #answer}.
    *
-   * @param timeout how long to wait at most for each line
+   * @param timeout how long to wait at most
    * @return what it said
    * @throws ToolException if the process ends first, with its exit code and what it said
    */
   public String awaitAnswer(Duration timeout) {
-    String line;
-    do {
-      line = nextLine(timeout);
-    } while (!line.startsWith(ANSWER_PREFIX));
+    String answer = nextAnswer(timeout);
     synchronized (startErrors) {
       started = true;
       startErrors.forEach(errors);
     }
-    return line.substring(ANSWER_PREFIX.length());
+    return answer;
   }
 
-  private String nextLine(Duration timeout) {
+  private String nextAnswer(Duration timeout) {
     try {
-      String line = output.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
-      if (line == null) {
+      String answer = answers.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      if (answer == null) {
         throw new ToolException(
             ExitCode.FAILED,
             "the process that was started was not ready within " + timeout.toSeconds() + " s");
       }
-      if (line.equals(END_OF_OUTPUT)) {
+      if (answer.equals(END_OF_OUTPUT)) {
         int code = process.waitFor();
         errorReader.join(STOP_TIMEOUT);
         throw endedEarly(code);
       }
-      return line;
+      return answer;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ToolException(ExitCode.FAILED, "interrupted", e);

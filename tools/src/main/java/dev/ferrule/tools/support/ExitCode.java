@@ -7,12 +7,15 @@ import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
+import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ProviderUnavailableException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** The exit codes of the {@code ferrule} command, which scripts may rely on. */
 public final class ExitCode {
@@ -20,32 +23,60 @@ public final class ExitCode {
   /** All went well. */
   public static final int OK = 0;
 
-  /** A failure that has no code of its own, such as a file that cannot be read or written. */
+  /** What has no code of its own. */
   public static final int FAILED = 1;
 
-  /** The command line is wrong: an unknown option, an address or a value that is not valid. */
+  /** The user's mistake. */
   public static final int USAGE = 2;
 
-  /**
-   * There is no connection: nobody listens, the listener said no, did not answer or is another
-   * version.
-   */
+  /** There never was a connection. */
   public static final int NO_CONNECTION = 3;
 
-  /**
-   * The connection was there and ended too early: the peer died, closed it or broke the protocol.
-   */
+  /** There was a connection, and it ended too early. */
   public static final int CONNECTION_LOST = 4;
 
-  /**
-   * The system lacks a resource: shared memory is full, a limit is reached, the address is taken.
-   */
+  /** The system's limits. */
   public static final int NO_RESOURCE = 5;
 
-  /** There is no provider for the address, or it cannot work on this machine. */
+  /** No provider. */
   public static final int NO_PROVIDER = 6;
 
   private ExitCode() {}
+
+  /**
+   * Returns what each code says, for the command's help.
+   *
+   * @return the codes and their meanings, in order
+   */
+  public static Map<String, String> descriptions() {
+    Map<String, String> codes = new LinkedHashMap<>();
+    codes.put(text(OK), "all went well");
+    codes.put(
+        text(FAILED), "a failure that has no code of its own, such as a file that cannot be read");
+    codes.put(
+        text(USAGE),
+        "the command line is wrong: an option, a value, an address, or a message that is too long");
+    codes.put(
+        text(NO_CONNECTION),
+        "no connection: nobody listens, or the listener said no, did not answer or is another"
+            + " version");
+    codes.put(
+        text(CONNECTION_LOST),
+        "the connection ended too early: the peer died, closed it or broke the protocol");
+    codes.put(
+        text(NO_RESOURCE),
+        "the system lacks a resource: shared memory is full, a limit is reached, the address is"
+            + " taken");
+    codes.put(
+        text(NO_PROVIDER),
+        "there is no provider for the address, or it cannot work here (see 'ferrule doctor')");
+    codes.put("130, 143", "ended by SIGINT (Ctrl-C), SIGTERM");
+    return codes;
+  }
+
+  private static String text(int code) {
+    return Integer.toString(code);
+  }
 
   /**
    * Returns the code for what a command ended with.
@@ -57,7 +88,9 @@ public final class ExitCode {
     if (failure instanceof ToolException tool) {
       return tool.exitCode();
     }
-    if (failure instanceof InvalidAddressException || failure instanceof InvalidOptionException) {
+    if (failure instanceof InvalidAddressException
+        || failure instanceof InvalidOptionException
+        || failure instanceof MessageTooLongException) {
       return USAGE;
     }
     if (failure instanceof ConnectionRefusedException

@@ -38,7 +38,7 @@ class ExitCodeTest {
             Map.entry(new ResourceExhaustedException(null, "x", null), 5),
             Map.entry(new AddressInUseException(null, "x", null), 5),
             Map.entry(new ProviderUnavailableException(null, "x", null), 6),
-            Map.entry(new MessageTooLongException(null, 2, 1), 1),
+            Map.entry(new MessageTooLongException(null, 2, 1), 2),
             Map.entry(new FerruleException(null, "x", null), 1),
             Map.entry(new IllegalStateException("x"), 1),
             Map.entry(new AssertionError("x"), 1))

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.os.OwnDirectory;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+
+/**
+ * What lies in an endpoint's directory, and how it is deleted: by name. A file of any other name is
+ * not Ferrule's and stays, and so does the directory that it is in.
+ */
+public final class EndpointFiles {
+
+  /** The lock file, whose text says what the endpoint is. */
+  public static final String LOCK = "lock";
+
+  /** The socket of the handshake. */
+  public static final String SOCKET = "sock";
+
+  /** The FIFO for keepalives and wake-ups. */
+  public static final String FIFO = "fifo";
+
+  /** The directory with one subdirectory for each connection. */
+  public static final String CONNECTIONS = "conns";
+
+  /** In a connection's directory: the header ring. */
+  public static final String RING = "ring";
+
+  /** In a connection's directory: the payload lines. */
+  public static final String BUFFER = "buffer";
+
+  private EndpointFiles() {}
+
+  /**
+   * Returns the directory of one of an endpoint's connections.
+   *
+   * @param endpoint the endpoint's directory
+   * @param id the connection's number
+   * @return the directory
+   */
+  public static Path connection(Path endpoint, int id) {
+    return endpoint.resolve(CONNECTIONS).resolve(Integer.toString(id));
+  }
+
+  /**
+   * Deletes an endpoint's files, except for its lock.
+   *
+   * @throws IOException if one of them cannot be deleted
+   */
+  static void delete(Path endpoint) throws IOException {
+    deleteFile(endpoint.resolve(SOCKET));
+    deleteFile(endpoint.resolve(FIFO));
+    Path connections = endpoint.resolve(CONNECTIONS);
+    if (OwnDirectory.isOwn(connections)) {
+      try (DirectoryStream<Path> entries = Files.newDirectoryStream(connections)) {
+        for (Path entry : entries) {
+          deleteConnection(entry);
+        }
+      }
+      OwnDirectory.removeIfEmpty(connections);
+    }
+  }
+
+  /**
+   * Deletes a connection's directory.
+   *
+   * @throws IOException if one of its files cannot be deleted
+   */
+  static void deleteConnection(Path directory) throws IOException {
+    if (OwnDirectory.isOwn(directory)) {
+      deleteFile(directory.resolve(RING));
+      deleteFile(directory.resolve(BUFFER));
+      OwnDirectory.removeIfEmpty(directory);
+    }
+  }
+
+  /** Deletes whatever goes by the name of a file of Ferrule's, but no directory. */
+  private static void deleteFile(Path file) throws IOException {
+    if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+      Files.deleteIfExists(file);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.os.OwnDirectory;
+import dev.ferrule.sm.os.OwnerLock;
+import dev.ferrule.sm.os.PosixException;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.regex.Pattern;
+
+/** Looks at all endpoints of a directory, of which any may belong to another process or user. */
+public final class EndpointScan {
+
+  /** How the text in a listener's lock file begins. */
+  static final String LISTENER = "listener";
+
+  private EndpointScan() {}
+
+  /**
+   * Finds the live listeners of a directory.
+   *
+   * @param address the directory's address
+   * @return their addresses; another user's only where this user may see them
+   * @throws IOException if there are none that this user may see, because it may not look
+   */
+  public static List<SmAddress> listeners(SmAddress address) throws IOException {
+    List<SmAddress> result = new ArrayList<>();
+    IOException refusal = null;
+    for (Path pid : matching(SmAddress.PID, address.base())) {
+      if (OwnDirectory.owner(pid).isEmpty()) {
+        continue;
+      }
+      try {
+        for (Path directory : matching(SmAddress.NUMBER, pid)) {
+          if (isListener(directory)) {
+            result.add(address.with(id(directory)));
+          }
+        }
+      } catch (IOException e) {
+        refusal = e;
+      }
+    }
+    if (result.isEmpty() && refusal != null) {
+      throw refusal;
+    }
+    return result;
+  }
+
+  private static boolean isListener(Path directory) {
+    Path lock = directory.resolve(EndpointFiles.LOCK);
+    try {
+      return OwnDirectory.owner(directory).isPresent()
+          && OwnerLock.read(lock).startsWith(LISTENER)
+          && OwnerLock.isHeld(lock);
+    } catch (PosixException e) {
+      return false; // gone meanwhile
+    }
+  }
+
+  /**
+   * Tells whether an endpoint has a live owner.
+   *
+   * @param address the endpoint's address
+   * @return whether it has
+   * @throws PosixException if it cannot be told, such as EACCES
+   */
+  public static boolean isLive(SmAddress address) {
+    return OwnerLock.isHeld(address.directory().resolve(EndpointFiles.LOCK));
+  }
+
+  /**
+   * Returns whose an endpoint is.
+   *
+   * @param address the endpoint's address
+   * @return the user id; empty if Ferrule has made no such endpoint
+   */
+  public static OptionalInt owner(SmAddress address) {
+    return OwnDirectory.owner(address.directory())
+        .map(OptionalInt::of)
+        .orElseGet(OptionalInt::empty);
+  }
+
+  /** Removes the endpoints of a directory whose owners have died. What may not be removed stays. */
+  static void sweep(Path base) {
+    try {
+      for (Path pid : matching(SmAddress.PID, base)) {
+        if (OwnDirectory.isOwn(pid)) {
+          for (Path directory : matching(SmAddress.NUMBER, pid)) {
+            removeIfStale(directory);
+          }
+        }
+      }
+    } catch (IOException e) {
+      return; // not ours to read
+    }
+  }
+
+  private static void removeIfStale(Path directory) {
+    Path lockFile = directory.resolve(EndpointFiles.LOCK);
+    try {
+      if (!OwnDirectory.isOwn(directory)
+          || !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)
+          || OwnerLock.isHeld(lockFile)) {
+        return; // without a lock file it is only just being made
+      }
+      OwnerLock lock = OwnerLock.tryAcquire(lockFile);
+      if (lock != null) {
+        EndpointDirectory.remove(directory, lock);
+      }
+    } catch (PosixException e) {
+      return; // gone meanwhile
+    }
+  }
+
+  private static SmAddress.Id id(Path directory) {
+    return new SmAddress.Id(
+        Long.parseLong(directory.getParent().getFileName().toString()),
+        Integer.parseInt(directory.getFileName().toString()));
+  }
+
+  /** The entries of a directory that have a name of a kind; none if there is no such directory. */
+  private static List<Path> matching(Pattern name, Path directory) throws IOException {
+    List<Path> result = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "[0-9]*")) {
+      for (Path entry : entries) {
+        if (name.matcher(entry.getFileName().toString()).matches()) {
+          result.add(entry);
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return result;
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return result;
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.endpoint;
+
+import dev.ferrule.sm.os.Fifo;
+import dev.ferrule.sm.os.PosixException;
+
+/**
+ * The other side of a connection, as far as it is told something by its endpoint's FIFO. Any number
+ * of threads may use one; nothing here blocks or allocates.
+ */
+public final class Peer implements AutoCloseable {
+
+  private final Fifo.Writer fifo;
+  private final int id;
+
+  /**
+   * Opens the FIFO of a peer's endpoint.
+   *
+   * @param endpoint the endpoint's address
+   * @param id the connection's number there
+   * @throws PosixException if that is not possible; ENXIO or ENOENT if the peer's process is gone
+   */
+  public Peer(SmAddress endpoint, int id) {
+    this.fifo = new Fifo.Writer(endpoint.directory().resolve(EndpointFiles.FIFO));
+    this.id = id;
+  }
+
+  /** Tells it, who sleeps, that there is something for it. */
+  public void wake() {
+    tell(FifoHeader.WAKEUP);
+  }
+
+  /** Tells it that this side has closed the connection. */
+  public void tellClosed() {
+    tell(FifoHeader.CLOSED);
+  }
+
+  /** Asks it whether it lives. */
+  void askWhetherAlive() {
+    tell(FifoHeader.KEEPALIVE);
+  }
+
+  /** Tells it, who has asked, that this side lives. */
+  void tellAlive() {
+    tell(FifoHeader.KEEPALIVE_REPLY);
+  }
+
+  private void tell(int type) {
+    fifo.write(FifoHeader.of(type, id));
+  }
+
+  /** The FIFO's descriptor, on which the poll reports an error when the peer's process is gone. */
+  int fd() {
+    return fifo.fd();
+  }
+
+  @Override
+  public void close() {
+    fifo.close();
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.Listener;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.OwnDirectory;
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is in a directory that Ferrule did not put there: it stays, whatever it is called. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ForeignFilesTest {
+
+  private static final int ANOTHER_USER = 12_345;
+
+  @TempDir Path temporary = Path.of("");
+  private Path base = Path.of("");
+
+  @BeforeEach
+  void makeBase() throws IOException {
+    base = Files.createDirectory(temporary.resolve("app"));
+  }
+
+  private URI address(String endpoint) {
+    return URI.create("sm://" + base + endpoint);
+  }
+
+  @Test
+  void shouldNotListenInADirectoryOfNumbersThatHoldsSomebodysFiles() throws IOException {
+    Path november = Files.createDirectories(base.resolve("2024/11"));
+    Path report = Files.writeString(november.resolve("report"), "kept");
+    Path sock = Files.writeString(november.resolve("sock"), "kept as well");
+
+    assertThatThrownBy(() -> Ferrule.listen(address("/2024/11")))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("2024")
+        .hasMessageContaining("not made by Ferrule");
+
+    assertThat(report).hasContent("kept");
+    assertThat(sock).hasContent("kept as well");
+    assertThat(november.resolve("lock")).doesNotExist();
+  }
+
+  @Test
+  void shouldNotSweepAwayADirectoryOfNumbersThatHoldsAFileCalledLock() throws IOException {
+    Path yarn = Files.createDirectories(base.resolve("7/8"));
+    Path lock = Files.writeString(yarn.resolve("lock"), "somebody's own");
+    OwnDirectory.create(base.resolve("9"));
+    Path nested = Files.createDirectory(base.resolve("9/9"));
+    Path lockInOwnPid = Files.writeString(nested.resolve("lock"), "another's");
+
+    Ferrule.listen(address("")).close();
+
+    assertThat(lock).hasContent("somebody's own");
+    assertThat(lockInOwnPid).hasContent("another's");
+  }
+
+  @Test
+  void shouldNeitherClaimNorSweepThroughASymbolicLink() throws IOException {
+    OwnDirectory.create(temporary.resolve("target"));
+    Path sock = Files.writeString(temporary.resolve("target/sock"), "kept");
+    Path lock = Files.writeString(temporary.resolve("target/lock"), "kept");
+    OwnDirectory.create(base.resolve("3"));
+    Files.createSymbolicLink(base.resolve("3/4"), temporary.resolve("target"));
+    Files.createSymbolicLink(base.resolve("5"), temporary);
+
+    Ferrule.listen(address("")).close();
+    assertThatThrownBy(() -> Ferrule.listen(address("/3/4")))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("3/4 is there already");
+    assertThatThrownBy(() -> Ferrule.listen(address("/5/6")))
+        .isInstanceOf(InvalidAddressException.class);
+
+    assertThat(sock).hasContent("kept");
+    assertThat(lock).hasContent("kept");
+  }
+
+  @Test
+  void shouldTakeOverAnEndpointOfItsOwnAndLeaveStrangeFilesInIt() throws IOException {
+    OwnDirectory.create(base.resolve("3"));
+    Path endpoint = base.resolve("3/4");
+    OwnDirectory.create(endpoint);
+    OwnDirectory.create(endpoint.resolve("conns"));
+    OwnDirectory.create(endpoint.resolve("conns/1"));
+    Files.writeString(endpoint.resolve("conns/1/ring"), "a dead owner's");
+    Files.writeString(endpoint.resolve("sock"), "not a socket");
+    Files.writeString(endpoint.resolve("fifo"), "not a pipe");
+    Files.writeString(endpoint.resolve("lock"), "nobody holds it");
+    Path notes = Files.writeString(endpoint.resolve("notes"), "kept");
+    Path outside = Files.writeString(base.resolve("outside"), "kept");
+    Files.createSymbolicLink(endpoint.resolve("conns/2"), outside);
+
+    try (Listener listener = Ferrule.listen(address("/3/4"))) {
+      assertThat(listener.uri()).isEqualTo(address("/3/4"));
+      assertThat(endpoint.resolve("conns/1")).doesNotExist();
+    }
+
+    assertThat(notes).hasContent("kept");
+    assertThat(outside).hasContent("kept");
+    assertThat(endpoint.resolve("lock")).doesNotExist();
+    assertThat(endpoint.resolve("sock")).doesNotExist();
+  }
+
+  @Test
+  void shouldNotHangOnAPipeThatIsCalledLock() throws Exception {
+    for (String pid : new String[] {"11", "12"}) {
+      Path endpoint = base.resolve(pid + "/1");
+      if (pid.equals("11")) {
+        OwnDirectory.create(endpoint.getParent());
+        OwnDirectory.create(endpoint);
+      } else {
+        Files.createDirectories(endpoint);
+      }
+      Process mkfifo = new ProcessBuilder("mkfifo", endpoint.resolve("lock").toString()).start();
+      assertThat(mkfifo.waitFor()).isZero();
+    }
+
+    assertThatThrownBy(() -> Ferrule.connect(address("")))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("no live listener");
+    assertThatThrownBy(() -> Ferrule.connect(address("/11/1")))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("nobody listens");
+    try (Listener listener = Ferrule.listen(address(""))) {
+      assertThat(listener.uri().toString()).startsWith(address("").toString());
+    }
+  }
+
+  @Test
+  void shouldSayWhereNothingCanBeMade() {
+    assertThatThrownBy(() -> Ferrule.listen(URI.create("sm:///proc/ferrule")))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("/proc/ferrule")
+        .hasMessageContaining("choose another directory");
+  }
+
+  @Test
+  void shouldSayThatAllThatIsInADirectoryBelongsToAnotherUser() throws Exception {
+    assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
+    open(temporary);
+    open(base);
+    try (Listener listener = Ferrule.listen(address(""))) {
+      for (URI address : new URI[] {address(""), listener.uri()}) {
+        assertThatThrownBy(() -> asAnotherUser(() -> Ferrule.connect(address)))
+            .cause()
+            .isInstanceOf(ConnectionRefusedException.class)
+            .hasMessageContaining("belongs to another user")
+            .hasMessageContaining("same user");
+      }
+    }
+  }
+
+  private static void open(Path directory) throws IOException {
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** Runs something with another user's rights to files, which is a matter of one thread. */
+  private static void asAnotherUser(Runnable action) throws CompletionException {
+    CompletableFuture.runAsync(
+            () -> {
+              setFileSystemUser(ANOTHER_USER);
+              action.run();
+            },
+            task -> Thread.ofPlatform().start(task))
+        .join();
+  }
+
+  private static void setFileSystemUser(int uid) {
+    Linker linker = Linker.nativeLinker();
+    MethodHandle setfsuid =
+        linker.downcallHandle(
+            linker.defaultLookup().findOrThrow("setfsuid"),
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    try {
+      int before = (int) setfsuid.invokeExact(uid);
+      assertThat(before).isNotEqualTo(uid);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/** The standard input stream of this process, if it has one. */
+public final class StandardInput {
+
+  private static final Path LINK = Path.of("/proc/self/fd/0");
+
+  private StandardInput() {}
+
+  /**
+   * Opens the standard input stream.
+   *
+   * @return its channel, which closes the descriptor when it is closed
+   * @throws ToolException if the process was started without one
+   */
+  public static FileChannel open() {
+    if (isOneOfJavas()) {
+      throw new ToolException(
+          ExitCode.FAILED, "standard input is closed; name a file, or give it something to read");
+    }
+    return new FileInputStream(FileDescriptor.in).getChannel();
+  }
+
+  /**
+   * A process that was started with descriptor 0 closed gets it for the next file that it opens,
+   * which is one of the JVM's own. To send that would be wrong, and to close it would be the end.
+   */
+  private static boolean isOneOfJavas() {
+    try {
+      return LINK.toRealPath().startsWith(Path.of(System.getProperty("java.home")).toRealPath());
+    } catch (IOException e) {
+      return false; // a pipe or a socket, whose link leads nowhere
+    }
+  }
+}
