@@ -15,7 +15,7 @@ find_jdk() {
   javac=$(command -v javac) && javac=$(readlink -f "$javac") || javac=
   for home in "${JAVA25_HOME:-}" "${JAVA_HOME:-}" "${JDK_HOME:-}" "${javac%/bin/javac}" \
       /usr/lib/jvm/* /usr/java/* /opt/jdk* /opt/java/* \
-      "${SDKMAN_DIR:-$HOME/.sdkman}"/candidates/java/* "$HOME"/.jdks/*; do
+      "${SDKMAN_DIR:-${HOME:-}/.sdkman}"/candidates/java/* "${HOME:-}"/.jdks/*; do
     if [ -n "$home" ] && is_our_jdk "$home"; then
       printf '%s\n' "$home"
       return 0

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Reserved for the typed layer over the RDMA verbs that the providers {@code sendrecv} and {@code
- * magicring} share: devices, memory regions, completion queues, queue pairs and the connection
- * manager. There is nothing in it yet.
+ * RDMA verbs for Java, without native code of its own: devices, memory regions, completion queues,
+ * queue pairs and the connection manager. The providers {@code sendrecv} and {@code magicring} are
+ * built on it; programs that want raw verbs may use it as well.
  */
 module dev.ferrule.verbs {
   requires transitive dev.ferrule;
   requires dev.ferrule.bindings;
+
+  exports dev.ferrule.verbs;
+  exports dev.ferrule.verbs.calls;
+  exports dev.ferrule.verbs.cm;
+  exports dev.ferrule.verbs.endpoint;
 }

@@ -7,6 +7,7 @@ import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.spi.Unmapper;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.Optional;
@@ -116,12 +117,15 @@ final class ConnectionResources implements AutoCloseable {
   /** Gives everything up. To be called once. */
   @Override
   public void close() {
-    endpoint.removeLink(id);
-    if (peer != null) {
-      peer.close();
+    try {
+      endpoint.removeLink(id);
+      if (peer != null) {
+        peer.close();
+      }
+      endpoint.removeConnection(id);
+      Unmapper.close(arena);
+    } finally {
+      endpoint.release();
     }
-    endpoint.removeConnection(id);
-    Unmapper.close(arena);
-    endpoint.release();
   }
 }

@@ -2,13 +2,11 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionCounters;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
-import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -20,12 +18,12 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.Lifecycle;
+import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,16 +33,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class SmConnection implements Connection, Link {
 
-  /** How and why a connection ended. */
-  private record End(ConnectionState state, String reason, @Nullable FerruleException failure) {}
-
-  private static final System.Logger LOGGER = System.getLogger(SmConnection.class.getName());
-
   /**
    * How long closing waits for threads that are in a blocking call to come out of it: far longer
    * than they take.
    */
   private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  /**
+   * How long after going to sleep to look once more, before sleeping for as long as it takes. The
+   * last look before the sleep is ordered behind the peer's looking by membarrier(2), but kernels
+   * have been seen to leave out a processor that was idle when the process registered for it. What
+   * the peer had published then is only late, by the time that a store takes to leave its
+   * processor, which is far less than this.
+   */
+  private static final long SECOND_LOOK_NANOS = 500_000;
 
   private final URI uri;
   private final ConnectionResources resources;
@@ -55,10 +57,8 @@ final class SmConnection implements Connection, Link {
   private final RingConsumer consumer;
   private final SmSender sender;
   private final SmReceiver receiver;
-  private final List<Consumer<Connection>> closeActions = new ArrayList<>();
+  private final Lifecycle life = new Lifecycle(this);
 
-  private volatile @Nullable End end; // set once
-  private volatile boolean released; // this side has called close
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
@@ -82,8 +82,11 @@ final class SmConnection implements Connection, Link {
     boolean fences = peer.needsFences();
     producer = new RingProducer(peer.layout(), peer.ring(), peer.buffer(), fences);
     consumer = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
-    sender = new SmSender(this, producer, peer.layout(), arena, new Waiter(wait));
-    receiver = new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait));
+    sender =
+        new SmSender(this, producer, peer.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
+    receiver =
+        new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
+    life.onEnd(ended -> onWakeup());
   }
 
   /** Lets the endpoint's thread watch the peer. */
@@ -97,7 +100,7 @@ final class SmConnection implements Connection, Link {
     try {
       return consumer.isClosedBySender() || consumer.next();
     } catch (CorruptRingException e) {
-      throw corrupt(e);
+      throw failCorrupt(e);
     }
   }
 
@@ -133,25 +136,17 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public ConnectionState state() {
-    End now = end;
-    return now == null ? ConnectionState.OPEN : now.state();
+    return life.state();
   }
 
   @Override
   public @Nullable FerruleException failure() {
-    End now = end;
-    return now == null ? null : now.failure();
+    return life.failure();
   }
 
   @Override
   public void onClose(Consumer<Connection> action) {
-    synchronized (closeActions) {
-      if (end == null) {
-        closeActions.add(action);
-        return;
-      }
-    }
-    run(action);
+    life.onEnd(action);
   }
 
   @Override
@@ -174,64 +169,56 @@ final class SmConnection implements Connection, Link {
    * message.
    */
   boolean hasEnded() {
-    return end != null;
+    return life.hasEnded();
   }
 
   /** Whether this side has closed the connection, so that its memory is gone. */
   boolean isReleased() {
-    return released;
+    return life.isReleased();
   }
 
   void checkOpen() {
-    if (end != null) {
-      throw ended(null);
-    }
+    life.checkOpen();
   }
 
   void checkNotReleased() {
-    if (released) {
-      throw ended(null);
-    }
+    life.checkNotReleased();
   }
 
   /** The exception for using a connection that has ended. */
-  FerruleException ended(@Nullable Throwable cause) {
-    End now = end;
-    if (released || now == null || now.state() == ConnectionState.CLOSED) {
-      return new ConnectionClosedException(
-          uri(), false, "the connection was closed by this side", cause);
-    }
-    return switch (now.state()) {
-      case CLOSED_BY_PEER -> new ConnectionClosedException(uri(), true, now.reason(), cause);
-      default ->
-          now.failure() instanceof ProtocolException
-              ? new ProtocolException(uri(), now.reason(), now.failure())
-              : new PeerLostException(uri(), now.reason(), now.failure());
-    };
+  FerruleException ended() {
+    return life.exception(null);
   }
 
   /**
-   * What to throw for an IllegalStateException from memory access: that of a connection closed
-   * meanwhile, by another thread.
+   * What to throw for a failed access to shared memory.
+   *
+   * @param e an IllegalStateException: the connection was closed meanwhile, by another thread; or
+   *     an InternalError, which ends the connection: the peer has truncated its files
    */
-  RuntimeException memoryGone(IllegalStateException e) {
-    if (!released) {
-      return e;
+  RuntimeException accessFailed(Throwable e) {
+    if (!life.isReleased()) {
+      return e instanceof IllegalStateException known
+          ? known
+          : failCorrupt("it has truncated its files", e);
     }
     // HotSpot also interrupts a thread which is just using memory that is being closed; nobody has
     // asked for that
     Thread.interrupted();
-    return ended(e);
+    return life.exception(e);
   }
 
-  /** What to throw when the peer has written nonsense; ends the connection. */
-  FerruleException corrupt(CorruptRingException e) {
-    String reason =
-        "the peer broke the protocol: " + e.getMessage() + "; the connection was closed";
-    if (end(new End(ConnectionState.FAILED, reason, new ProtocolException(uri(), reason, e)))) {
+  /** Ends the connection, as the peer has written nonsense; returns what to throw. */
+  FerruleException failCorrupt(CorruptRingException e) {
+    return failCorrupt(e.getMessage(), e);
+  }
+
+  private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
+    String reason = "the peer broke the protocol: " + what + "; the connection was closed";
+    if (life.fail(new ProtocolException(uri, reason, cause), reason)) {
       tellPeer();
     }
-    return ended(e);
+    return life.exception(cause);
   }
 
   FerruleException interrupted(String doing) {
@@ -253,7 +240,7 @@ final class SmConnection implements Connection, Link {
   @Override
   public void onPeerClosed() {
     if (closedByPeer()) {
-      end(new End(ConnectionState.CLOSED_BY_PEER, "the connection was closed by the peer", null));
+      life.closedByPeer();
     }
   }
 
@@ -262,7 +249,7 @@ final class SmConnection implements Connection, Link {
     if (closedByPeer()) {
       onPeerClosed();
     } else {
-      lose("the peer's process has ended without closing the connection");
+      life.lost("the peer's process has ended without closing the connection");
     }
   }
 
@@ -272,7 +259,7 @@ final class SmConnection implements Connection, Link {
       onPeerClosed(); // of which the FIFO was too full to tell
       return;
     }
-    lose(
+    life.lost(
         "the peer's process lives but has not answered for "
             + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
             + " (stopped, paused or swapped out?); the option "
@@ -283,37 +270,8 @@ final class SmConnection implements Connection, Link {
   private boolean closedByPeer() {
     try {
       return consumer.isClosedBySender();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return false; // closed by this side meanwhile; what the peer did no longer matters
-    }
-  }
-
-  private void lose(String reason) {
-    end(new End(ConnectionState.FAILED, reason, new PeerLostException(uri(), reason, null)));
-  }
-
-  /** Ends the connection, if it has not ended yet; returns whether it did. */
-  private boolean end(End how) {
-    List<Consumer<Connection>> actions;
-    synchronized (closeActions) {
-      if (end != null) {
-        return false;
-      }
-      end = how;
-      actions = List.copyOf(closeActions);
-      closeActions.clear();
-    }
-    onWakeup();
-    actions.forEach(this::run);
-    ConnectionMonitor.ended(this);
-    return true;
-  }
-
-  private void run(Consumer<Connection> action) {
-    try {
-      action.accept(this);
-    } catch (Throwable e) { // whatever it is, it must not end the thread of all connections
-      LOGGER.log(System.Logger.Level.WARNING, "a close callback of " + uri() + " failed", e);
     }
   }
 
@@ -321,7 +279,7 @@ final class SmConnection implements Connection, Link {
     try {
       producer.markClosed();
       resources.peer().tellClosed();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return; // closed by another thread, which has told the peer
     }
   }
@@ -336,12 +294,9 @@ final class SmConnection implements Connection, Link {
     // there is nothing to flush: what was sent is in the peer's memory, where the peer still finds
     // it when this side is gone
     // the state goes first, so that it is right for every thread that comes back from a close
-    end(new End(ConnectionState.CLOSED, "the connection was closed by this side", null));
-    synchronized (resources) {
-      if (released) {
-        return;
-      }
-      released = true;
+    life.closed();
+    if (!life.release()) {
+      return;
     }
     tellPeer();
     onWakeup();

@@ -7,11 +7,13 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 
@@ -73,9 +75,15 @@ final class SmConnectionRequest implements ConnectionRequest {
       connection.countRetransmissions(handshake.retransmissions());
       done = true;
       return connection;
+    } catch (InternalError e) { // the JDK's for memory whose file was truncated
+      throw new ProtocolException(uri, "the client has truncated its files", e);
     } catch (PosixException e) {
       if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
+      }
+      if (e.is(LibC.EPERM(), LibC.EACCES(), LibC.EISDIR(), LibC.ELOOP(), LibC.ENOTDIR())) {
+        throw new ProtocolException(
+            uri, "the client's files are not what they should be: " + e.getMessage(), e);
       }
       FerruleException failure = Failures.of(uri, e);
       handshake.refuseForLackOfRoom(String.valueOf(e.getMessage()));
@@ -84,13 +92,13 @@ final class SmConnectionRequest implements ConnectionRequest {
       handshake.refuseForLackOfRoom(String.valueOf(e.getMessage()));
       throw Failures.of(uri, e);
     } finally {
-      if (connection == null) {
+      if (!done) {
         handshake.abandon();
-        if (resources != null) {
+        if (connection != null) {
+          connection.close(); // tells the client, too, in case that only its confirmation was lost
+        } else if (resources != null) {
           resources.close();
         }
-      } else if (!done) {
-        connection.close(); // tells the client, too, in case that only its confirmation was lost
       }
     }
   }

@@ -12,6 +12,7 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;

@@ -17,6 +17,7 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -141,8 +142,11 @@ final class SmListener implements Listener {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      acceptor.close();
-      endpoint.release();
+      try {
+        acceptor.close();
+      } finally {
+        endpoint.release();
+      }
     }
   }
 }

@@ -9,6 +9,8 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -34,6 +36,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private SmReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
+
+  private boolean polling;
 
   private long messages;
   private long bytes;
@@ -86,19 +90,29 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       connection.checkNotReleased();
       throw new IllegalArgumentException("a limit of " + limit + " messages");
     }
+    checkNotPolling();
     if (!isReady()) {
       return 0;
     }
     int count = 0;
+    polling = true;
     try {
       do {
         count++;
         handOver(handler);
       } while (count < limit && !connection.isReleased() && hasNext());
     } finally {
+      polling = false;
       acknowledge();
     }
     return count;
+  }
+
+  /** The message that the handler has is still in the ring, and would be received once more. */
+  private void checkNotPolling() {
+    if (polling) {
+      throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
+    }
   }
 
   private void handOver(MessageHandler handler) {
@@ -130,17 +144,17 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     if (hasNext()) {
       return true;
     }
-    throw connection.ended(null);
+    throw connection.ended();
   }
 
   private boolean hasNext() {
     connection.checkNotReleased();
     try {
       return consumer.next();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     } catch (CorruptRingException e) {
-      throw connection.corrupt(e);
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -156,9 +170,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         region.lendLines(consumer.messageMemory(), consumer.messageOffset(), length, line);
       }
       consumer.advance();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       idleCount++;
-      throw connection.memoryGone(e);
+      throw connection.accessFailed(e);
     }
     messages++;
     bytes += length;
@@ -167,6 +181,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   private void checkRegions() {
+    checkNotPolling();
     if (idleCount == 0) {
       addRegions();
     }
@@ -189,8 +204,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         InlineMemory inline = new InlineMemory(arena, memory, view, (long) i * InlineMemory.SHORT);
         idle[idleCount++] = new SmReceiveRegion(this, inline);
       }
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -211,7 +226,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private void advance() {
     try {
       consumer.advance();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       ignoreIfReleased(e);
     }
   }
@@ -225,7 +240,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       if (consumer.release(line)) {
         connection.wakePeer();
       }
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       ignoreIfReleased(e);
     }
   }
@@ -236,15 +251,16 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       if (consumer.acknowledge()) {
         connection.wakePeer();
       }
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       ignoreIfReleased(e);
     }
   }
 
   /** What is given back to a sender that is gone matters to nobody. */
-  private void ignoreIfReleased(IllegalStateException e) {
-    if (connection.memoryGone(e) == e) {
-      throw e;
+  private void ignoreIfReleased(Throwable e) {
+    RuntimeException failure = connection.accessFailed(e);
+    if (!connection.isReleased()) {
+      throw failure;
     }
   }
 
@@ -252,8 +268,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   public void arm() {
     try {
       consumer.armSleep();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -261,8 +277,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   public boolean isArmed() {
     try {
       return consumer.isSleepArmed();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -270,7 +286,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   public void disarm() {
     try {
       consumer.disarmSleep();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return; // closed meanwhile; nobody looks at the flag any more
     }
   }

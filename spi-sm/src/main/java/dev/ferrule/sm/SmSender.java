@@ -10,6 +10,8 @@ import dev.ferrule.Sender;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -100,8 +102,8 @@ final class SmSender implements Sender, Waiter.Condition {
       region.lend(line, length, producer.buffer());
       idleCount--;
       return region;
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -152,8 +154,8 @@ final class SmSender implements Sender, Waiter.Condition {
       } else {
         producer.stageLines(region.line(), length);
       }
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
     region.takeBack();
     idle[idleCount++] = region;
@@ -192,8 +194,8 @@ final class SmSender implements Sender, Waiter.Condition {
         producer.stageLines(line, size);
       }
       staged = true;
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     } finally {
       if (!staged) {
         producer.unreserve(
@@ -212,8 +214,8 @@ final class SmSender implements Sender, Waiter.Condition {
       if (producer.publish()) {
         connection.wakePeer();
       }
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -289,20 +291,20 @@ final class SmSender implements Sender, Waiter.Condition {
   private int reserve(int length) {
     try {
       return producer.reserve(length);
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     } catch (CorruptRingException e) {
-      throw connection.corrupt(e);
+      throw connection.failCorrupt(e);
     }
   }
 
   private boolean isAnythingOut() {
     try {
       return producer.isAnythingOut();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     } catch (CorruptRingException e) {
-      throw connection.corrupt(e);
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -334,8 +336,8 @@ final class SmSender implements Sender, Waiter.Condition {
   public void arm() {
     try {
       producer.armSleep();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -343,8 +345,8 @@ final class SmSender implements Sender, Waiter.Condition {
   public boolean isArmed() {
     try {
       return producer.isSleepArmed();
-    } catch (IllegalStateException e) {
-      throw connection.memoryGone(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
     }
   }
 
@@ -352,7 +354,7 @@ final class SmSender implements Sender, Waiter.Condition {
   public void disarm() {
     try {
       producer.disarmSleep();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | InternalError e) {
       return; // closed meanwhile; nobody looks at the flag any more
     }
   }

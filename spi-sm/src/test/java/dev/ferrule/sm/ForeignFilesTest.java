@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.ferrule.Connection;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.InvalidAddressException;
@@ -144,6 +145,56 @@ class ForeignFilesTest {
         .hasMessageContaining("nobody listens");
     try (Listener listener = Ferrule.listen(address(""))) {
       assertThat(listener.uri().toString()).startsWith(address("").toString());
+    }
+  }
+
+  @Test
+  void shouldGoByAnotherNumberWhereAnotherUsersProcessHasOurs() throws IOException {
+    Path taken = Files.createDirectory(base.resolve(Long.toString(ProcessHandle.current().pid())));
+
+    try (Listener listener = Ferrule.listen(address(""))) {
+      assertThat(listener.uri().toString()).matches(".*/app/[0-9]{7,8}/1");
+    }
+
+    assertThat(taken).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldRemoveEmptyDirectoriesThatAKilledProcessLeft() {
+    OwnDirectory.create(base.resolve("128"));
+    OwnDirectory.create(base.resolve("128/1"));
+    OwnDirectory.create(base.resolve("129"));
+
+    Ferrule.listen(address("")).close();
+
+    assertThat(base).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldListenBelowADirectoryWhoseNameHasALineEnd() throws IOException {
+    Path odd = Files.createDirectory(temporary.resolve("a\nb"));
+    URI address = URI.create("sm://" + temporary + "/a%0Ab");
+    try (Listener listener = Ferrule.listen(address)) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(address));
+      listener.accept().close();
+      connecting.join().close();
+    }
+    assertThat(odd).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldPreferItsOwnUsersListenerToAnothers() throws Exception {
+    assumeTrue(LibC.geteuid() == 0, "giving a directory to another user needs root");
+    try (Listener own = Ferrule.listen(address(""));
+        Listener other = Ferrule.listen(address("/77/1"))) {
+      Path directory = Path.of(other.uri().getPath());
+      Files.setAttribute(directory, "unix:uid", ANOTHER_USER);
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(address("")));
+      own.accept().close();
+      connecting.join().close();
+      Files.setAttribute(directory, "unix:uid", 0);
     }
   }
 

@@ -19,6 +19,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.contract.SystemResources;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
@@ -35,6 +36,8 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -194,6 +197,99 @@ class SmProviderTest {
   }
 
   @Test
+  void shouldSayThatAClientsFilesAreNoneAndAcceptTheNextClient() throws IOException {
+    try (Listener listener = Ferrule.listen(address(""));
+        Arena arena = Arena.ofConfined()) {
+      Path endpoint = Path.of(listener.uri().getPath());
+      Path client = endpoint.resolveSibling("77");
+      RingLayout layout = new RingLayout(4, 0, 100);
+      for (int id = 1; id <= 4; id++) {
+        Path connection = Files.createDirectories(client.resolve("conns/" + id));
+        layout.writeDescriptor(
+            SharedFile.create(connection.resolve("ring"), layout.ringSize(), arena), 0, id, 0);
+      }
+      Files.createFile(client.resolve("fifo")); // no FIFO
+      Files.createDirectory(client.resolve("conns/1/buffer"));
+      Files.createSymbolicLink(client.resolve("conns/2/buffer"), client.resolve("fifo"));
+      for (int id = 3; id <= 4; id++) {
+        SharedFile.create(client.resolve("conns/" + id + "/buffer"), layout.bufferSize(), arena);
+      }
+      long descriptors = SystemResources.openDescriptors().size();
+      try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"))) {
+        for (int id : new int[] {1, 3, 4}) {
+          byte[] connect = {0x11, 0, 0, (byte) id, 0, 0, 0, 0};
+          assertThat(socket.send(connect, endpoint.resolve("sock"))).isZero();
+          assertThatThrownBy(listener.nextRequest()::accept)
+              .isInstanceOf(ProtocolException.class)
+              .hasMessageContaining("not what they should be");
+        }
+        assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 1);
+      }
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+      listener.accept().close();
+      connecting.join().close();
+      assertThat(endpoint.resolve("conns")).isEmptyDirectory();
+    }
+  }
+
+  @Test
+  void shouldCloseAListenerAlthoughTheFileSystemIsFull() throws Exception {
+    Path tmpfs = Files.createDirectory(directory.resolve("small"));
+    assumeTrue(
+        mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", tmpfs.toString()),
+        "mounting a tmpfs needs root");
+    try {
+      Listener listener = Ferrule.listen(URI.create("sm://" + tmpfs + "/app"));
+      Path filler = tmpfs.resolve("filler");
+      assertThatThrownBy(() -> Files.write(filler, new byte[1 << 20]))
+          .isInstanceOf(IOException.class);
+
+      listener.close();
+
+      Files.delete(filler);
+      assertThat(tmpfs).isEmptyDirectory();
+    } finally {
+      new ProcessBuilder("umount", tmpfs.toString()).start().waitFor();
+    }
+  }
+
+  @Test
+  void shouldNotReceiveFromInsideAHandler() {
+    try (Pair pair = Pair.open(address(""))) {
+      for (int i = 1; i <= 3; i++) {
+        pair.client().sender().send(MemorySegment.ofArray(new byte[i]));
+      }
+      List<Integer> lengths = new ArrayList<>();
+      pair.server()
+          .receiver()
+          .poll(
+              (buffer, offset, length) -> {
+                lengths.add(length);
+                assertThatThrownBy(pair.server().receiver()::tryReceive)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("handler");
+              },
+              10);
+      assertThat(lengths).containsExactly(1, 2, 3);
+    }
+  }
+
+  @Test
+  void shouldSayThatAPeerHasTruncatedItsFiles() throws IOException {
+    try (Pair pair = Pair.open(address(""))) {
+      Path ring = Path.of(pair.listener().uri().getPath()).resolve("conns/1/ring");
+      try (var channel =
+          java.nio.channels.FileChannel.open(ring, java.nio.file.StandardOpenOption.WRITE)) {
+        channel.truncate(0);
+      }
+      assertThatThrownBy(() -> pair.server().receiver().receive())
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("truncated");
+    }
+  }
+
+  @Test
   void shouldSayThatAnEndpointBelongsToAnotherUser() throws Exception {
     assumeTrue(isRoot(), "giving a directory to another user needs root");
     try (Listener listener = Ferrule.listen(address(""))) {
@@ -237,7 +333,7 @@ class SmProviderTest {
 
   private static boolean mount(String... arguments) throws Exception {
     ProcessBuilder builder = new ProcessBuilder("mount");
-    builder.command().addAll(java.util.List.of(arguments));
+    builder.command().addAll(List.of(arguments));
     return builder.redirectErrorStream(true).start().waitFor() == 0;
   }
 

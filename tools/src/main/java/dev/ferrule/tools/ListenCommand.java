@@ -95,8 +95,7 @@ final class ListenCommand implements Callable<Integer> {
   private boolean receiveStream(Listener listener, PrintWriter err) {
     ConnectionRequest request =
         timeout == null ? listener.nextRequest() : listener.nextRequest(timeout);
-    Optional<Connection> accepted =
-        Handshake.STREAM.accept(request, problem -> err.println("ferrule: " + problem));
+    Optional<Connection> accepted = accept(request, err);
     if (accepted.isEmpty()) {
       return false;
     }
@@ -109,6 +108,18 @@ final class ListenCommand implements Callable<Integer> {
       err.println("ferrule: " + e.getMessage());
     }
     return true;
+  }
+
+  private Optional<Connection> accept(ConnectionRequest request, PrintWriter err) {
+    try {
+      return Handshake.STREAM.accept(request, problem -> err.println("ferrule: " + problem));
+    } catch (FerruleException e) {
+      if (!keep) {
+        throw e;
+      }
+      err.println("ferrule: " + e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private void writeStream(Connection connection) {

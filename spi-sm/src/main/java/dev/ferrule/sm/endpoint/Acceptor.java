@@ -137,12 +137,10 @@ public final class Acceptor {
     ServerHandshake handshake;
     synchronized (this) {
       handshake = open.get(key);
-      if (handshake != null && waiting.remove(handshake)) {
-        open.remove(key);
-      }
+      waiting.remove(handshake);
     }
-    if (handshake != null) {
-      handshake.cancel();
+    if (handshake != null && handshake.cancel()) {
+      forget(handshake);
     }
   }
 

@@ -5,6 +5,7 @@ import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
+import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +37,7 @@ public final class Endpoint {
   private static final long SOCKET_KEY = (1L << 32) + 1;
   private static final long FIFO_KEY = (1L << 32) + 2;
   private static final Pattern PEER_SOCKET =
-      Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock");
+      Pattern.compile(".*/(" + SmAddress.PID + ")/(" + SmAddress.NUMBER + ")/sock", Pattern.DOTALL);
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
   private static final long NEVER = Long.MAX_VALUE;
 
@@ -240,7 +241,15 @@ public final class Endpoint {
    */
   public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
     links.put(id, new LinkState(link, peer, peerTimeout));
-    poll.addBroken(peer.fd(), id);
+    boolean done = false;
+    try {
+      poll.addBroken(peer.fd(), id);
+      done = true;
+    } finally {
+      if (!done) {
+        links.remove(id);
+      }
+    }
     ticksChanged = true;
     poll.wake(); // to look when the next keepalive is due
   }
@@ -281,9 +290,13 @@ public final class Endpoint {
     return result;
   }
 
-  /** Listens no more. */
+  /** Listens no more. Should the lock file not say so, clients are told by the handshake. */
   void stopListening() {
-    directory.describe(false);
+    try {
+      directory.describe(false);
+    } catch (PosixException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "in endpoint " + address().uri(), e);
+    }
   }
 
   /**
@@ -458,7 +471,7 @@ public final class Endpoint {
   private void cleanUp() {
     Acceptor current = acceptor;
     if (current != null) {
-      current.close();
+      guard(current::close);
     }
     LiveEndpoints.remove(this);
     directory.remove();

@@ -27,6 +27,14 @@ final class EndpointDirectory {
   private static final int ATTEMPTS = 100;
   private static final int MAX_NUMBER = 65_535;
 
+  /** As long as the other word, so that one can be written over the other. */
+  private static final String CLIENT = "client  ";
+
+  /** One more than the kernel's largest process id, and how many other names there are for each. */
+  private static final int PID_RANGE = 1 << 22;
+
+  private static final int OTHER_NAMES = 10;
+
   private final SmAddress address;
   private final Path path;
   private final OwnerLock lock;
@@ -57,7 +65,7 @@ final class EndpointDirectory {
   }
 
   private static EndpointDirectory claimAny(SmAddress address) throws IOException {
-    long pid = ProcessHandle.current().pid();
+    long pid = nameOfProcess(address.base());
     for (int number = 1; number <= MAX_NUMBER; number++) {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
       Path directory = candidate.directory();
@@ -77,6 +85,21 @@ final class EndpointDirectory {
             + " in "
             + address.base()
             + " are taken");
+  }
+
+  /**
+   * Our process id, or another number in its place if a process of another user goes by ours, in
+   * another PID namespace or since dead. It is but a name.
+   */
+  private static long nameOfProcess(Path base) {
+    long pid = ProcessHandle.current().pid();
+    for (long name = pid; name < pid + (long) OTHER_NAMES * PID_RANGE; name += PID_RANGE) {
+      Path directory = base.resolve(Long.toString(name));
+      if (OwnDirectory.isOwn(directory) || !Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+        return name;
+      }
+    }
+    return pid; // and whoever claims it says what is wrong with it
   }
 
   private static @Nullable EndpointDirectory claimNamed(SmAddress address) throws IOException {
@@ -136,8 +159,8 @@ final class EndpointDirectory {
         }
         return;
       } catch (PosixException e) {
-        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS || Files.isDirectory(above(directory))) {
-          throw e; // with the directory above it there, this is a place where nothing can be made
+        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
+          throw e; // or else whoever emptied the directory above it has removed it just now
         }
         createBase(above(directory));
       }
@@ -186,7 +209,7 @@ final class EndpointDirectory {
   /** Writes into the lock file what the endpoint is, for people and for {@link EndpointScan}. */
   void describe(boolean listening) {
     lock.write(
-        (listening ? EndpointScan.LISTENER : "client")
+        (listening ? EndpointScan.LISTENER : CLIENT)
             + " of process "
             + ProcessHandle.current().pid()
             + ", protocol version "

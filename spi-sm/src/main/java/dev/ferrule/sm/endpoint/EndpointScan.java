@@ -29,11 +29,13 @@ public final class EndpointScan {
    * Finds the live listeners of a directory.
    *
    * @param address the directory's address
-   * @return their addresses; another user's only where this user may see them
+   * @return their addresses; another user's only if there is none of this user's, and it may see
+   *     them
    * @throws IOException if there are none that this user may see, because it may not look
    */
   public static List<SmAddress> listeners(SmAddress address) throws IOException {
-    List<SmAddress> result = new ArrayList<>();
+    List<SmAddress> own = new ArrayList<>();
+    List<SmAddress> others = new ArrayList<>();
     IOException refusal = null;
     for (Path pid : matching(SmAddress.PID, address.base())) {
       if (OwnDirectory.owner(pid).isEmpty()) {
@@ -42,17 +44,17 @@ public final class EndpointScan {
       try {
         for (Path directory : matching(SmAddress.NUMBER, pid)) {
           if (isListener(directory)) {
-            result.add(address.with(id(directory)));
+            (OwnDirectory.isOwn(directory) ? own : others).add(address.with(id(directory)));
           }
         }
       } catch (IOException e) {
         refusal = e;
       }
     }
-    if (result.isEmpty() && refusal != null) {
+    if (own.isEmpty() && others.isEmpty() && refusal != null) {
       throw refusal;
     }
-    return result;
+    return own.isEmpty() ? others : own;
   }
 
   private static boolean isListener(Path directory) {
@@ -97,6 +99,7 @@ public final class EndpointScan {
           for (Path directory : matching(SmAddress.NUMBER, pid)) {
             removeIfStale(directory);
           }
+          OwnDirectory.removeIfEmpty(pid);
         }
       }
     } catch (IOException e) {
@@ -107,10 +110,11 @@ public final class EndpointScan {
   private static void removeIfStale(Path directory) {
     Path lockFile = directory.resolve(EndpointFiles.LOCK);
     try {
-      if (!OwnDirectory.isOwn(directory)
-          || !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)
-          || OwnerLock.isHeld(lockFile)) {
-        return; // without a lock file it is only just being made
+      if (!OwnDirectory.isOwn(directory) || OwnDirectory.removeIfEmpty(directory)) {
+        return; // whoever is only just making it makes it again
+      }
+      if (!Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS) || OwnerLock.isHeld(lockFile)) {
+        return;
       }
       OwnerLock lock = OwnerLock.tryAcquire(lockFile);
       if (lock != null) {

@@ -246,10 +246,13 @@ public final class ServerHandshake {
     }
   }
 
-  synchronized void cancel() {
-    if (state == State.WAITING || state == State.ACCEPTING) {
-      state = State.CANCELLED;
-      notifyAll();
+  /** Gives up, if there is no connection yet; returns whether it did. */
+  synchronized boolean cancel() {
+    if (state != State.WAITING && state != State.ACCEPTING) {
+      return false;
     }
+    state = State.CANCELLED;
+    notifyAll();
+    return true;
   }
 }

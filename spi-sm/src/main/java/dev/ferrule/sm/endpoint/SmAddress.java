@@ -30,11 +30,12 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** See {@link #PID}. */
   static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
 
-  private static final Pattern ENDPOINT = Pattern.compile("(.*)/(" + PID + ")/(" + NUMBER + ")");
+  private static final Pattern ENDPOINT =
+      Pattern.compile("(.*)/(" + PID + ")/(" + NUMBER + ")", Pattern.DOTALL);
 
-  // the longest endpoint below PATH: /PID/ID/sock, with a PID of 7 digits (the kernel's limit is
-  // 2^22) and an ID of 5
-  private static final int ROOM_FOR_ENDPOINT = "/4194304/65535/sock".length();
+  // the longest endpoint below PATH: /PID/ID/sock, with a PID of 8 digits (the kernel's limit is
+  // 2^22, and ten times that if it is taken) and an ID of 5
+  private static final int ROOM_FOR_ENDPOINT = "/41943040/65535/sock".length();
 
   /**
    * Which endpoint of a directory.

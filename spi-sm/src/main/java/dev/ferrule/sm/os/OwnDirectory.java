@@ -25,6 +25,7 @@ public final class OwnDirectory {
   /** What a directory gets from one above it that has it, on top of the mode it was made with. */
   private static final int SETGID = 02000;
 
+  private static final int ATTEMPTS = 10;
   private static final int PERMISSIONS = 07777;
   private static final int TYPE = 0170000;
   private static final int DIRECTORY = 0040000;
@@ -54,10 +55,14 @@ public final class OwnDirectory {
    *     directory above it is not there, or what was there was removed just now
    */
   public static void createOrReuse(Path path) {
-    if (!create(path) && !isOwn(path)) {
-      boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
-      throw new PosixException("mkdir", path.toString(), there ? LibC.EEXIST() : LibC.ENOENT());
+    // others may remove and make it anew between any two looks
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (create(path) || isOwn(path)) {
+        return;
+      }
     }
+    boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+    throw new PosixException("mkdir", path.toString(), there ? LibC.EEXIST() : LibC.ENOENT());
   }
 
   /**

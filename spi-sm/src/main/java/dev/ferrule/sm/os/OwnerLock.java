@@ -44,11 +44,7 @@ public final class OwnerLock implements AutoCloseable {
    *     there
    */
   public static @Nullable OwnerLock tryAcquire(Path path) {
-    int fd =
-        Posix.open(
-            path.toString(),
-            LibC.O_RDWR() | LibC.O_CREAT() | LibC.O_APPEND() | Posix.O_NOFOLLOW,
-            0600);
+    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | Posix.O_NOFOLLOW, 0600);
     boolean keep = false;
     try {
       int result = lock(fd, LibC.F_OFD_SETLK(), LibC.F_WRLCK(), null);
@@ -115,24 +111,28 @@ public final class OwnerLock implements AutoCloseable {
 
   /**
    * Replaces what the lock file says about its owner, for people and for {@link #read}. Does
-   * nothing when the lock was given up: then the file is somebody else's.
+   * nothing when the lock was given up: then the file is somebody else's. A text as long as the one
+   * before needs no room in the file system, and so cannot fail for want of it.
    *
-   * @param text the new content
+   * @param text the new content, no shorter than the one before
    * @throws PosixException if the file cannot be written
    */
   public synchronized void write(String text) {
     if (closed) {
       return;
     }
+    // opened anew, which starts to write at the beginning
+    int writer = Posix.open(path.toString(), LibC.O_WRONLY() | Posix.O_NOFOLLOW, 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-      LibC.ftruncate(fd, 0); // the file is opened to append, so that this is all there is to do
       long result =
-          Posix.write(fd, arena.allocateFrom(JAVA_BYTE, bytes), Posix.allocateState(arena));
+          Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes), Posix.allocateState(arena));
       if (result != bytes.length) {
         throw new PosixException(
             "write", path.toString(), result < 0 ? (int) -result : LibC.ENOSPC());
       }
+    } finally {
+      Posix.close(writer);
     }
   }
 

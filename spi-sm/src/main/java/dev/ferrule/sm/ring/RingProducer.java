@@ -4,6 +4,7 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 

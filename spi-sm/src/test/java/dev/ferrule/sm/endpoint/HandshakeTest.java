@@ -2,11 +2,14 @@
 package dev.ferrule.sm.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -126,6 +129,36 @@ class HandshakeTest {
       Result result = shakeHands(server, client, server.listen(8), 1);
       assertThat(result.client().retransmissions()).isGreaterThanOrEqualTo(2);
       assertThat(result.server().retransmissions()).isGreaterThanOrEqualTo(2);
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  @Test
+  void shouldForgetAClientThatGaveUpAfterItsRequestWasTaken() throws Exception {
+    Endpoint server = open(null);
+    Endpoint client = open(null);
+    try (Arena arena = Arena.ofShared()) {
+      Acceptor acceptor = server.listen(8);
+      List<WeakReference<ServerHandshake>> requests = new ArrayList<>();
+      for (int i = 1; i <= 5; i++) {
+        int id = newConnection(client, i, arena);
+        ClientHandshake handshake = client.connect(id, server.address(), new byte[0]);
+        CompletableFuture<Void> connecting =
+            CompletableFuture.runAsync(
+                () -> handshake.await(NAME, System.nanoTime() + 20_000_000L, answer -> true),
+                task -> Thread.ofPlatform().daemon().start(task));
+        requests.add(new WeakReference<>(acceptor.next(true, soon())));
+        assertThatThrownBy(connecting::join).cause().isInstanceOf(OperationTimeoutException.class);
+        handshake.cancel();
+        client.removeLink(id);
+      }
+      long deadline = soon();
+      while (!requests.stream().allMatch(request -> request.refersTo(null))) {
+        assertThat(deadline - System.nanoTime()).as("time to forget").isPositive();
+        System.gc();
+      }
     } finally {
       client.release();
       server.release();

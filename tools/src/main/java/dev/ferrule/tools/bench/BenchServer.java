@@ -4,8 +4,8 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
-import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
@@ -50,7 +50,7 @@ public final class BenchServer {
       try {
         Optional<Connection> connection = Handshake.BENCHMARK.accept(request, problems);
         connection.ifPresent(this::serve);
-      } catch (ResourceExhaustedException e) {
+      } catch (FerruleException e) { // of this client; the next one may do better
         problems.accept(e.getMessage());
       }
     }
@@ -69,7 +69,7 @@ public final class BenchServer {
                   Session session = new Session(guarded.get(), waitStrategy)) {
                 Pinning.apply(pinning.server(slot), problems);
                 session.run();
-              } catch (RuntimeException e) {
+              } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
                 if (!Guarded.exiting()) {
                   problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
                 }

@@ -5,6 +5,7 @@ import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The standard input stream of this process, if it has one. */
@@ -34,9 +35,9 @@ public final class StandardInput {
    */
   private static boolean isOneOfJavas() {
     try {
-      return LINK.toRealPath().startsWith(Path.of(System.getProperty("java.home")).toRealPath());
+      return Files.isSameFile(LINK, Path.of(System.getProperty("java.home"), "lib", "modules"));
     } catch (IOException e) {
-      return false; // a pipe or a socket, whose link leads nowhere
+      return false; // closed, or nothing that has a file
     }
   }
 }

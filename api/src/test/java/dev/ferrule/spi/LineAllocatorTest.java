@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.ring;
+package dev.ferrule.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm;
+package dev.ferrule.spi;
 
 import java.lang.foreign.Arena;
 import java.util.concurrent.Executors;
@@ -7,11 +7,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes the arenas of connections. That fails while some thread has the memory in a system call (a
- * received message on its way to a file, say); such an arena is tried again until that call is
- * over, so that closing a connection neither fails nor blocks.
+ * Closes the arenas of connections, for providers. That fails while some thread has the memory in a
+ * system call (a received message on its way to a file, say); such an arena is tried again until
+ * that call is over, so that closing a connection neither fails nor blocks.
  */
-final class Unmapper {
+public final class Unmapper {
 
   private static final long RETRY_MS = 10;
 
@@ -19,12 +19,17 @@ final class Unmapper {
   private static final class Later {
     static final ScheduledExecutorService EXECUTOR =
         Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("ferrule-sm unmapper").factory());
+            Thread.ofPlatform().daemon().name("ferrule unmapper").factory());
   }
 
   private Unmapper() {}
 
-  static void close(Arena arena) {
+  /**
+   * Closes an arena, now or as soon as that is possible. Closing it twice does nothing.
+   *
+   * @param arena a shared arena
+   */
+  public static void close(Arena arena) {
     try {
       arena.close();
     } catch (IllegalStateException e) {

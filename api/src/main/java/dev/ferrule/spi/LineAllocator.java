@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.ring;
+package dev.ferrule.spi;
 
 import java.util.Arrays;
 
 /**
- * Which payload lines are free: a bitmap in the sender's own memory, where no peer can break it.
- * Runs of lines are taken at the lowest free place, so that a connection with little in flight
- * keeps using the same few lines, which are warm in both caches; and they are given back in any
- * order.
+ * Which payload lines are free, for providers: a bitmap in the sender's own memory, where no peer
+ * can break it. Runs of lines are taken at the lowest free place, so that a connection with little
+ * in flight keeps using the same few lines, which are warm in both caches; and they are given back
+ * in any order.
  *
  * <p>Not for several threads at once.
  */
-final class LineAllocator {
+public final class LineAllocator {
 
   /** No room. */
-  static final int NONE = -1;
+  public static final int NONE = -1;
 
   private static final int WORD = Long.SIZE;
 
@@ -27,7 +27,12 @@ final class LineAllocator {
   private int runs;
   private int committed;
 
-  LineAllocator(int lines) {
+  /**
+   * Creates an allocator of lines that are all free.
+   *
+   * @param lines how many there are
+   */
+  public LineAllocator(int lines) {
     this.lines = lines;
     this.free = new long[(lines + WORD - 1) / WORD];
     this.runLength = new int[lines];
@@ -44,7 +49,7 @@ final class LineAllocator {
    * @param limit only among the first so many lines
    * @return the first line, or NONE
    */
-  int allocate(int count, int limit) {
+  public int allocate(int count, int limit) {
     int end = Math.min(limit, lines);
     while (lowestFree < free.length && free[lowestFree] == 0) {
       lowestFree++;
@@ -61,19 +66,31 @@ final class LineAllocator {
     return line;
   }
 
-  /** How many runs are taken. */
-  int runs() {
+  /**
+   * Returns how many runs are taken.
+   *
+   * @return the number of runs
+   */
+  public int runs() {
     return runs;
   }
 
-  /** Says that a run goes to the receiver, who is to give it back. */
-  void commit(int line) {
+  /**
+   * Says that a run goes to the receiver, who is to give it back.
+   *
+   * @param line the run's first line
+   */
+  public void commit(int line) {
     runLength[line] = -runLength[line];
     committed++;
   }
 
-  /** Whether the receiver has any run. */
-  boolean isAnythingCommitted() {
+  /**
+   * Tells whether the receiver has any run.
+   *
+   * @return whether it has
+   */
+  public boolean isAnythingCommitted() {
     return committed > 0;
   }
 
@@ -81,13 +98,18 @@ final class LineAllocator {
    * Tells whether a run that was committed starts at a line.
    *
    * @param line any number
+   * @return whether one does
    */
-  boolean isCommitted(int line) {
+  public boolean isCommitted(int line) {
     return line >= 0 && line < lines && runLength[line] > 0;
   }
 
-  /** Gives a run back, committed or not. */
-  void release(int line) {
+  /**
+   * Gives a run back, committed or not.
+   *
+   * @param line the run's first line
+   */
+  public void release(int line) {
     int count = Math.abs(runLength[line]);
     if (runLength[line] > 0) {
       committed--;

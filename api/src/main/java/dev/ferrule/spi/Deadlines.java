@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm;
+package dev.ferrule.spi;
 
 import java.time.Duration;
 
-/** Points in time by {@link System#nanoTime}. */
-final class Deadlines {
+/** Points in time by {@link System#nanoTime}, for providers. */
+public final class Deadlines {
 
   /**
    * Longer than anybody waits, and short enough that adding it to the time of day does not
@@ -14,8 +14,13 @@ final class Deadlines {
 
   private Deadlines() {}
 
-  /** A time from now; a negative one is now. */
-  static long after(Duration timeout) {
+  /**
+   * Returns a time from now.
+   *
+   * @param timeout how long from now; a negative one is now
+   * @return the time, by {@link System#nanoTime}
+   */
+  public static long after(Duration timeout) {
     long nanos =
         timeout.compareTo(LONGEST) > 0
             ? LONGEST.toNanos()

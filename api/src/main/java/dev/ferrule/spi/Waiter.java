@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm;
+package dev.ferrule.spi;
 
 import dev.ferrule.WaitStrategy;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a condition by a {@link WaitStrategy}. One thread waits at a time; any thread may
- * {@link #wake} it.
+ * Waits for a condition by a {@link WaitStrategy}, for providers. One thread waits at a time; any
+ * thread may {@link #wake} it.
  *
- * <p>Blocking is parking: the endpoint's thread, which reads the FIFO, unparks. So a virtual thread
+ * <p>Blocking is parking: the provider's thread that learns of events unparks. So a virtual thread
  * that waits frees its carrier, and nothing of this allocates.
  */
-final class Waiter {
+public final class Waiter {
 
   /** What is waited for. */
-  interface Condition {
+  public interface Condition {
 
-    /** Looks; throws if it will never come true. */
+    /**
+     * Looks; throws if it will never come true.
+     *
+     * @return whether it is true
+     */
     boolean isReady();
 
     /** Asks the peer for a wake-up; {@link #isReady} is called once more after that. */
     void arm();
 
-    /** Whether the peer has not answered that yet. */
+    /**
+     * Tells whether the peer has not answered that yet.
+     *
+     * @return whether it has not
+     */
     boolean isArmed();
 
     /** Takes that back. */
     void disarm();
 
-    /** What to throw when the waiting thread is interrupted. */
+    /**
+     * Returns what to throw when the waiting thread is interrupted.
+     *
+     * @return the exception
+     */
     RuntimeException interrupted();
   }
 
@@ -47,34 +59,45 @@ final class Waiter {
 
   private static final int YIELDS = 10;
 
-  /**
-   * How long after going to sleep to look once more, before sleeping for as long as it takes. The
-   * last look before the sleep is ordered behind the peer's looking by membarrier(2), but kernels
-   * have been seen to leave out a processor that was idle when the process registered for it. What
-   * the peer had published then is only late, by the time that a store takes to leave its
-   * processor, which is far less than this.
-   */
-  private static final long SECOND_LOOK_NANOS = 500_000;
-
   /** A spinning thread looks at the clock and its interrupt flag only so often. */
   private static final int SPINS_PER_CHECK = 256;
 
   private final WaitStrategy strategy;
+  private final long secondLookNanos;
   private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
   private long sleeps;
 
-  Waiter(WaitStrategy strategy) {
+  /**
+   * Creates a waiter.
+   *
+   * @param strategy how to wait
+   */
+  public Waiter(WaitStrategy strategy) {
+    this(strategy, 0);
+  }
+
+  /**
+   * Creates a waiter that does not quite trust the wake-ups.
+   *
+   * @param strategy how to wait
+   * @param secondLookNanos how long after going to sleep to look once more, before sleeping for as
+   *     long as it takes; 0 does not
+   */
+  public Waiter(WaitStrategy strategy, long secondLookNanos) {
     this.strategy = strategy;
+    this.secondLookNanos = secondLookNanos;
   }
 
   /**
    * Waits.
    *
+   * @param condition what to wait for
+   * @param bounded whether there is a deadline
    * @param deadline until when, by System.nanoTime; only looked at if bounded
    * @return whether the condition came true; false after the deadline
    */
-  boolean await(Condition condition, boolean bounded, long deadline) {
+  public boolean await(Condition condition, boolean bounded, long deadline) {
     waiting = Thread.currentThread();
     try {
       return look(condition, bounded, deadline);
@@ -121,10 +144,11 @@ final class Waiter {
         return true;
       }
       sleeps++;
-      // A first, short nap: see SECOND_LOOK_NANOS.
-      park(bounded, deadline, SECOND_LOOK_NANOS);
-      if (condition.isReady()) {
-        return true;
+      if (secondLookNanos > 0) {
+        park(bounded, deadline, secondLookNanos);
+        if (condition.isReady()) {
+          return true;
+        }
       }
       if (condition.isArmed()) { // else the peer's wake-up is used up, and has to be asked for anew
         park(bounded, deadline, Long.MAX_VALUE);
@@ -146,7 +170,7 @@ final class Waiter {
   }
 
   /** Makes a thread that sleeps look again. */
-  void wake() {
+  public void wake() {
     Thread thread = sleeper;
     if (thread != null) {
       LockSupport.unpark(thread);
@@ -158,7 +182,7 @@ final class Waiter {
    *
    * @param nanos how long at most
    */
-  void awaitNobody(long nanos) {
+  public void awaitNobody(long nanos) {
     long start = System.nanoTime();
     Thread thread = waiting;
     while (thread != null
@@ -170,8 +194,12 @@ final class Waiter {
     }
   }
 
-  /** How often a thread went to sleep. */
-  long sleeps() {
+  /**
+   * Returns how often a thread went to sleep.
+   *
+   * @return the number of times
+   */
+  public long sleeps() {
     return sleeps;
   }
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import dev.ferrule.bindings.verbs.ibv_comp_channel;
+import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.verbs.calls.VerbsCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.OptionalLong;
+
+/**
+ * Where completion queues tell that they have something ({@code ibv_comp_channel}), each once per
+ * {@link CompletionQueue#requestNotification request}.
+ *
+ * <p><b>Threads:</b> one thread at a time waits.
+ */
+public final class CompletionChannel implements AutoCloseable {
+
+  private final VerbsCalls calls;
+  private final long address;
+
+  CompletionChannel(VerbsCalls calls, long address) {
+    this.calls = calls;
+    this.address = address;
+  }
+
+  long address() {
+    return address;
+  }
+
+  /**
+   * Returns the descriptor on which there is something to read when a queue has told.
+   *
+   * @return the file descriptor, which the channel keeps
+   */
+  public int descriptor() {
+    return RawMemory.getInt(address + ibv_comp_channel.fd$offset());
+  }
+
+  /**
+   * Takes an event, waiting for one if the descriptor blocks, and acknowledges it.
+   *
+   * @return the key of the queue that has something; empty if none has and the descriptor does not
+   *     block
+   * @throws VerbsException if the device is gone
+   */
+  public OptionalLong nextEvent() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment queue = arena.allocate(ValueLayout.JAVA_LONG);
+      MemorySegment key = arena.allocate(ValueLayout.JAVA_LONG);
+      int result = calls.getCqEvent(address, queue, key);
+      if (result == -Errno.EAGAIN || result == -Errno.EINTR) {
+        return OptionalLong.empty();
+      }
+      VerbsException.check("ibv_get_cq_event", "", result);
+      calls.ackCqEvents(queue.get(ValueLayout.JAVA_LONG, 0), 1);
+      return OptionalLong.of(key.get(ValueLayout.JAVA_LONG, 0));
+    }
+  }
+
+  @Override
+  public void close() {
+    VerbsException.check("ibv_destroy_comp_channel", "", calls.destroyCompChannel(address));
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import dev.ferrule.bindings.verbs.ibv_device_attr;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What a device can do at most, from {@code ibv_query_device(3)}.
+ *
+ * @param firmware the firmware's version; may be empty
+ * @param vendorId the maker
+ * @param vendorPartId the maker's model
+ * @param maxMemoryRegionSize bytes in one memory region
+ * @param maxQueuePairs queue pairs
+ * @param maxWorkRequests work requests in a send or receive queue
+ * @param maxScatterGatherEntries pieces of memory in one work request
+ * @param maxCompletionQueues completion queues
+ * @param maxCompletions entries of a completion queue
+ * @param maxMemoryRegions memory regions
+ * @param maxSharedReceiveQueues shared receive queues; 0 if it has none
+ * @param maxSharedReceives work requests in a shared receive queue
+ * @param maxReadsAsTarget RDMA READs that a queue pair answers at a time
+ * @param maxReadsAsInitiator RDMA READs that a queue pair has outstanding
+ * @param ports physical ports, numbered from 1
+ */
+public record DeviceAttributes(
+    String firmware,
+    int vendorId,
+    int vendorPartId,
+    long maxMemoryRegionSize,
+    int maxQueuePairs,
+    int maxWorkRequests,
+    int maxScatterGatherEntries,
+    int maxCompletionQueues,
+    int maxCompletions,
+    int maxMemoryRegions,
+    int maxSharedReceiveQueues,
+    int maxSharedReceives,
+    int maxReadsAsTarget,
+    int maxReadsAsInitiator,
+    int ports) {
+
+  static DeviceAttributes read(MemorySegment attributes) {
+    return new DeviceAttributes(
+        ibv_device_attr.fw_ver(attributes).getString(0),
+        ibv_device_attr.vendor_id(attributes),
+        ibv_device_attr.vendor_part_id(attributes),
+        ibv_device_attr.max_mr_size(attributes),
+        ibv_device_attr.max_qp(attributes),
+        ibv_device_attr.max_qp_wr(attributes),
+        ibv_device_attr.max_sge(attributes),
+        ibv_device_attr.max_cq(attributes),
+        ibv_device_attr.max_cqe(attributes),
+        ibv_device_attr.max_mr(attributes),
+        ibv_device_attr.max_srq(attributes),
+        ibv_device_attr.max_srq_wr(attributes),
+        ibv_device_attr.max_qp_rd_atom(attributes),
+        ibv_device_attr.max_qp_init_rd_atom(attributes),
+        ibv_device_attr.phys_port_cnt(attributes) & 0xff);
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import java.util.Map;
+
+/** What the error numbers of Linux mean, in general and for the verbs. */
+public final class Errno {
+
+  /** Operation not permitted. */
+  public static final int EPERM = 1;
+
+  /** No such file or directory. */
+  public static final int ENOENT = 2;
+
+  /** Interrupted system call. */
+  public static final int EINTR = 4;
+
+  /** Try again: nothing is there. */
+  public static final int EAGAIN = 11;
+
+  /** Out of memory, of some kind. */
+  public static final int ENOMEM = 12;
+
+  /** Permission denied. */
+  public static final int EACCES = 13;
+
+  /** No such device. */
+  public static final int ENODEV = 19;
+
+  /** Invalid argument. */
+  public static final int EINVAL = 22;
+
+  /** Function not implemented. */
+  public static final int ENOSYS = 38;
+
+  /** Address already in use. */
+  public static final int EADDRINUSE = 98;
+
+  /** Cannot assign requested address. */
+  public static final int EADDRNOTAVAIL = 99;
+
+  /** Connection refused. */
+  public static final int ECONNREFUSED = 111;
+
+  private static final Map<Integer, String> TEXTS =
+      Map.ofEntries(
+          Map.entry(EPERM, "Operation not permitted"),
+          Map.entry(ENOENT, "No such file or directory"),
+          Map.entry(EINTR, "Interrupted system call"),
+          Map.entry(5, "Input/output error"),
+          Map.entry(6, "No such device or address"),
+          Map.entry(9, "Bad file descriptor"),
+          Map.entry(EAGAIN, "Resource temporarily unavailable"),
+          Map.entry(ENOMEM, "Cannot allocate memory"),
+          Map.entry(EACCES, "Permission denied"),
+          Map.entry(14, "Bad address"),
+          Map.entry(16, "Device or resource busy"),
+          Map.entry(17, "File exists"),
+          Map.entry(ENODEV, "No such device"),
+          Map.entry(EINVAL, "Invalid argument"),
+          Map.entry(23, "Too many open files in system"),
+          Map.entry(24, "Too many open files"),
+          Map.entry(28, "No space left on device"),
+          Map.entry(ENOSYS, "Function not implemented"),
+          Map.entry(61, "No data available"),
+          Map.entry(95, "Operation not supported"),
+          Map.entry(97, "Address family not supported by protocol"),
+          Map.entry(EADDRINUSE, "Address already in use"),
+          Map.entry(EADDRNOTAVAIL, "Cannot assign requested address"),
+          Map.entry(100, "Network is down"),
+          Map.entry(101, "Network is unreachable"),
+          Map.entry(103, "Software caused connection abort"),
+          Map.entry(104, "Connection reset by peer"),
+          Map.entry(107, "Transport endpoint is not connected"),
+          Map.entry(110, "Connection timed out"),
+          Map.entry(ECONNREFUSED, "Connection refused"),
+          Map.entry(113, "No route to host"));
+
+  private Errno() {}
+
+  /**
+   * Returns what an error number means.
+   *
+   * @param errno the number, positive
+   * @return its text and itself
+   */
+  public static String text(int errno) {
+    String text = TEXTS.get(errno);
+    return (text == null ? "error" : text) + " (errno " + errno + ")";
+  }
+
+  /** What to try about an error of a function; empty if there is nothing to say. */
+  static String advice(String function, int errno) {
+    return switch (errno) {
+      case ENOMEM, EAGAIN ->
+          function.equals("ibv_reg_mr")
+              ? "the limit of locked memory may be too small: raise it (ulimit -l unlimited, or"
+                  + " memlock in /etc/security/limits.conf, or LimitMEMLOCK in the service's unit)"
+              : "the device or the system has no more of these: use fewer or smaller queues, or"
+                  + " close connections";
+      case EACCES, EPERM ->
+          "the process may not use the device: check the owner of /dev/infiniband/uverbs* and of"
+              + " /dev/infiniband/rdma_cm";
+      case ENODEV, EADDRNOTAVAIL ->
+          "no RDMA device serves that address: use the address of one that does (rdma link, ip"
+              + " addr), or add one";
+      case ENOENT ->
+          function.equals("rdma_create_event_channel")
+              ? "load the kernel module rdma_ucm (modprobe rdma_ucm)"
+              : "";
+      case ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
+      case EINVAL -> "a size may exceed what the device can do, see ibv_devinfo -v";
+      default -> "";
+    };
+  }
+}

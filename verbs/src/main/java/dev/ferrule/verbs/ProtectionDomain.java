@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import dev.ferrule.bindings.verbs.ibv_srq_attr;
+import dev.ferrule.bindings.verbs.ibv_srq_init_attr;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A protection domain ({@code ibv_pd}): queue pairs may use the memory of their own domain only.
+ *
+ * <p><b>Threads:</b> any number of threads may use one; closing is for one of them, when all that
+ * was made of it is closed.
+ */
+public final class ProtectionDomain implements AutoCloseable {
+
+  private static final long PAGE = 4096;
+
+  private final VerbsContext context;
+  private final long address;
+
+  ProtectionDomain(VerbsContext context, long address) {
+    this.context = context;
+    this.address = address;
+  }
+
+  /**
+   * Returns the device.
+   *
+   * @return its context
+   */
+  public VerbsContext context() {
+    return context;
+  }
+
+  /**
+   * Returns the address of the C object.
+   *
+   * @return the address of the {@code ibv_pd}
+   */
+  public long address() {
+    return address;
+  }
+
+  /**
+   * Allocates memory and registers it. The memory goes with the region, and not before.
+   *
+   * @param size its size in bytes, at least 1
+   * @param access the sum of constants of {@link Access}
+   * @return the region, to be closed; its memory starts at a page
+   * @throws VerbsException if too little memory may be locked
+   */
+  public MemoryRegion allocate(long size, int access) {
+    Arena arena = Arena.ofShared();
+    boolean done = false;
+    try {
+      MemorySegment memory = arena.allocate(size, PAGE);
+      MemoryRegion region =
+          new MemoryRegion(context.calls(), memory, register(memory, access), arena);
+      done = true;
+      return region;
+    } finally {
+      if (!done) {
+        arena.close();
+      }
+    }
+  }
+
+  /**
+   * Registers memory of an arena. Closing the arena ends the registration first and frees the
+   * memory then, so that the device never has memory that is somebody else's by now. Closing the
+   * region earlier is allowed.
+   *
+   * @param arena the arena that the memory was allocated by
+   * @param memory native memory of that arena
+   * @param access the sum of constants of {@link Access}
+   * @return the region
+   * @throws IllegalArgumentException if the memory is not native, or not that arena's
+   * @throws VerbsException if too little memory may be locked
+   */
+  public MemoryRegion register(Arena arena, MemorySegment memory, int access) {
+    if (!memory.isNative()) {
+      throw new IllegalArgumentException(
+          "memory on the heap cannot be registered; allocate it by an Arena");
+    }
+    if (!memory.scope().equals(arena.scope())) {
+      throw new IllegalArgumentException("the memory is not of that arena");
+    }
+    MemoryRegion region = new MemoryRegion(context.calls(), memory, register(memory, access), null);
+    // An arena cleans up in the reverse order, so this comes before the memory is freed.
+    memory.reinterpret(arena, ignored -> region.close());
+    return region;
+  }
+
+  private long register(MemorySegment memory, int access) {
+    return VerbsException.check(
+        "ibv_reg_mr",
+        memory.byteSize() + " bytes",
+        context.calls().regMr(address, memory.address(), memory.byteSize(), access));
+  }
+
+  /**
+   * Makes a shared receive queue.
+   *
+   * @param receives how many receives it has to hold, at least 1
+   * @return the queue, to be closed
+   * @throws VerbsException if the device has none, or none of that size
+   */
+  public SharedReceiveQueue createSharedReceiveQueue(int receives) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment attributes = ibv_srq_init_attr.allocate(arena);
+      MemorySegment sizes = ibv_srq_init_attr.attr(attributes);
+      ibv_srq_attr.max_wr(sizes, receives);
+      ibv_srq_attr.max_sge(sizes, 1);
+      return new SharedReceiveQueue(
+          context,
+          VerbsException.check(
+              "ibv_create_srq",
+              receives + " receives",
+              context.calls().createSrq(address, attributes)));
+    }
+  }
+
+  @Override
+  public void close() {
+    VerbsException.check("ibv_dealloc_pd", "", context.calls().deallocPd(address));
+  }
+}

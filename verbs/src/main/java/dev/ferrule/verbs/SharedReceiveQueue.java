@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+/**
+ * A shared receive queue ({@code ibv_srq}), from which several queue pairs take their receives.
+ *
+ * <p><b>Threads:</b> one thread at a time posts.
+ */
+public final class SharedReceiveQueue implements AutoCloseable {
+
+  private final VerbsContext context;
+  private final long address;
+
+  SharedReceiveQueue(VerbsContext context, long address) {
+    this.context = context;
+    this.address = address;
+  }
+
+  long address() {
+    return address;
+  }
+
+  /**
+   * Posts receives. Does not wait or allocate.
+   *
+   * @param chain holds them
+   * @param first the first one
+   * @param count how many, at least 1
+   * @return 0; below 0 if one was not taken, such as -ENOMEM for a full queue: then {@link
+   *     ReceiveChain#failedIndex} says which
+   */
+  public int post(ReceiveChain chain, int first, int count) {
+    int result =
+        context
+            .calls()
+            .postSrqRecv(context.postSrqRecv(), address, chain.cut(first, count), chain.bad());
+    chain.join(first, count);
+    return result;
+  }
+
+  @Override
+  public void close() {
+    VerbsException.check("ibv_destroy_srq", "", context.calls().destroySrq(address));
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The C functions that this module calls, as two interfaces: {@link
+ * dev.ferrule.verbs.calls.VerbsCalls} for libibverbs and {@link dev.ferrule.verbs.calls.CmCalls}
+ * for librdmacm. It is the seam at which tests put something else in place of a device.
+ */
+@NullMarked
+package dev.ferrule.verbs.calls;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.cm;
+
+import dev.ferrule.bindings.rdmacm.rdma_cm_event;
+import dev.ferrule.bindings.rdmacm.rdma_conn_param;
+import dev.ferrule.bindings.rdmacm.rdma_event_channel;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.calls.CmCalls;
+import dev.ferrule.verbs.calls.RawMemory;
+import java.util.Optional;
+
+/**
+ * Tells what happens to ids ({@code rdma_event_channel}).
+ *
+ * {@snippet lang=java :
+ * try (EventChannel channel = EventChannel.create(VerbsLibrary.system());
+ *     CmId listener = channel.createId()) {
+ *   listener.bind(new InetSocketAddress("10.0.0.1", 18515));
+ *   listener.listen(16);
+ *   CmEvent request = channel.nextEvent().orElseThrow(); // waits for a client
+ *   try (CmId client = channel.adopt(request.id())) {
+ *     client.reject(new byte[] {1});
+ *   }
+ * }
+ * }
+ *
+ * <p><b>Threads:</b> one thread at a time takes events. Some of them make librdmacm go on with the
+ * connection, so events have to be taken for anything to happen.
+ */
+public final class EventChannel implements AutoCloseable {
+
+  private final VerbsLibrary library;
+  private final CmCalls calls;
+  private final long address;
+
+  private EventChannel(VerbsLibrary library, long address) {
+    this.library = library;
+    this.calls = library.cm();
+    this.address = address;
+  }
+
+  /**
+   * Creates a channel.
+   *
+   * @param library the libraries
+   * @return the channel, to be closed when its ids are
+   * @throws VerbsException if the kernel has no connection manager
+   */
+  public static EventChannel create(VerbsLibrary library) {
+    long address = library.cm().createEventChannel();
+    if (address < 0) {
+      throw new VerbsException("rdma_create_event_channel", "", (int) -address);
+    }
+    return new EventChannel(library, address);
+  }
+
+  /**
+   * Returns the descriptor on which there is something to read when there is an event.
+   *
+   * @return the file descriptor, which the channel keeps
+   */
+  public int descriptor() {
+    return RawMemory.getInt(address + rdma_event_channel.fd$offset());
+  }
+
+  /**
+   * Takes an event, waiting for one if the descriptor blocks, and acknowledges it.
+   *
+   * @return the event; empty if there is none and the descriptor does not block
+   * @throws VerbsException if the kernel has no more to tell
+   */
+  public Optional<CmEvent> nextEvent() {
+    long event = calls.getCmEvent(address);
+    if (event == -Errno.EAGAIN || event == -Errno.EINTR) {
+      return Optional.empty();
+    }
+    if (event < 0) {
+      throw new VerbsException("rdma_get_cm_event", "", (int) -event);
+    }
+    CmEvent copy =
+        new CmEvent(
+            CmEvent.Type.of(RawMemory.getInt(event + rdma_cm_event.event$offset())),
+            RawMemory.getInt(event + rdma_cm_event.status$offset()),
+            RawMemory.getLong(event + rdma_cm_event.id$offset()),
+            RawMemory.getLong(event + rdma_cm_event.listen_id$offset()),
+            privateData(event + rdma_cm_event.param$offset()));
+    calls.ackCmEvent(event);
+    return Optional.of(copy);
+  }
+
+  private static byte[] privateData(long parameters) {
+    long data = RawMemory.getLong(parameters + rdma_conn_param.private_data$offset());
+    int length = RawMemory.getByte(parameters + rdma_conn_param.private_data_len$offset());
+    return data == 0 ? new byte[0] : RawMemory.bytes(data, length);
+  }
+
+  /**
+   * Creates an id.
+   *
+   * @return the id, to be closed
+   * @throws VerbsException if there is no room for one
+   */
+  public CmId createId() {
+    long id = calls.createId(address);
+    if (id < 0) {
+      throw new VerbsException("rdma_create_id", "", (int) -id);
+    }
+    return new CmId(library, id);
+  }
+
+  /**
+   * Takes over the id that came with a connect request.
+   *
+   * @param id its address
+   * @return the id, to be closed
+   */
+  public CmId adopt(long id) {
+    return new CmId(library, id);
+  }
+
+  @Override
+  public void close() {
+    calls.destroyEventChannel(address);
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.cm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+
+/** Addresses as the C library has them: {@code sockaddr_in} and {@code sockaddr_in6}. */
+final class SocketAddresses {
+
+  private static final short AF_INET = 2;
+  private static final short AF_INET6 = 10;
+
+  private static final long SIZE_4 = 16;
+  private static final long SIZE_6 = 28;
+  private static final long PORT = 2;
+  private static final long ADDRESS_4 = 4;
+  private static final long ADDRESS_6 = 8;
+  private static final long SCOPE_6 = 24;
+
+  private static final ValueLayout.OfShort NETWORK_SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
+
+  private SocketAddresses() {}
+
+  static MemorySegment encode(Arena arena, InetSocketAddress address) {
+    InetAddress host = address.getAddress();
+    byte[] bytes = host.getAddress();
+    boolean six = host instanceof Inet6Address;
+    MemorySegment result = arena.allocate(six ? SIZE_6 : SIZE_4, Long.BYTES);
+    result.set(ValueLayout.JAVA_SHORT, 0, six ? AF_INET6 : AF_INET);
+    result.set(NETWORK_SHORT, PORT, (short) address.getPort());
+    MemorySegment.copy(
+        bytes, 0, result, ValueLayout.JAVA_BYTE, six ? ADDRESS_6 : ADDRESS_4, bytes.length);
+    if (host instanceof Inet6Address inet6) {
+      result.set(ValueLayout.JAVA_INT, SCOPE_6, inet6.getScopeId());
+    }
+    return result;
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.endpoint;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.pollfd;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * One thread that waits for descriptors to become readable, and for the time to pass: all that
+ * devices and the connection manager have to tell goes through it, and no message does.
+ *
+ * <p><b>Threads:</b> any thread may call. What the loop's thread runs must not block.
+ */
+final class EventLoop implements AutoCloseable {
+
+  private static final System.Logger LOGGER = System.getLogger(EventLoop.class.getName());
+
+  private static final short READABLE = 1; // POLLIN
+  private static final int TICK_MILLIS = 250;
+
+  /** A descriptor, and what to do when it is readable. */
+  private record Source(int descriptor, Runnable action) {}
+
+  private final Thread thread;
+  private final int wakeUp;
+  private final List<Source> sources = new CopyOnWriteArrayList<>();
+  private final Runnable tick;
+  private volatile boolean stopped;
+
+  /**
+   * Starts a loop.
+   *
+   * @param name the thread's name
+   * @param tick what to do every 50 milliseconds, as long as the loop is {@link #needsTicks told
+   *     to}
+   */
+  EventLoop(String name, Runnable tick) {
+    this.tick = tick;
+    this.wakeUp = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
+    sources.add(new Source(wakeUp, this::drainWakeUp));
+    this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+  }
+
+  /** Watches a descriptor, which is made non-blocking. */
+  void add(int descriptor, Runnable action) {
+    LibC.fcntl.makeInvoker(LibC.C_INT).apply(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
+    sources.add(new Source(descriptor, action));
+    wake();
+  }
+
+  /** Watches a descriptor no more. */
+  void remove(int descriptor) {
+    sources.removeIf(source -> source.descriptor() == descriptor);
+    wake();
+  }
+
+  /** Whether the calling thread is the loop's. */
+  boolean isCurrent() {
+    return Thread.currentThread() == thread;
+  }
+
+  private void wake() {
+    try (Arena arena = Arena.ofConfined()) {
+      LibC.write(wakeUp, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
+    }
+  }
+
+  private void drainWakeUp() {
+    try (Arena arena = Arena.ofConfined()) {
+      LibC.read(wakeUp, arena.allocate(Long.BYTES), Long.BYTES);
+    }
+  }
+
+  private void run() {
+    long lastTick = System.nanoTime();
+    while (!stopped) {
+      List<Source> now = new ArrayList<>(sources);
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment descriptors = pollfd.allocateArray(now.size(), arena);
+        for (int i = 0; i < now.size(); i++) {
+          MemorySegment one = pollfd.asSlice(descriptors, i);
+          pollfd.fd(one, now.get(i).descriptor());
+          pollfd.events(one, READABLE);
+        }
+        LibC.poll(descriptors, now.size(), TICK_MILLIS);
+        for (int i = 0; i < now.size() && !stopped; i++) {
+          if (pollfd.revents(pollfd.asSlice(descriptors, i)) != 0) {
+            guard(now.get(i).action());
+          }
+        }
+      }
+      if (System.nanoTime() - lastTick >= TICK_MILLIS * 1_000_000L) {
+        lastTick = System.nanoTime();
+        guard(tick);
+      }
+    }
+  }
+
+  /** All connections depend on the thread, so nothing that one does may end it. */
+  private void guard(Runnable action) {
+    try {
+      action.run();
+    } catch (Throwable e) {
+      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), e);
+    }
+  }
+
+  /** Ends the thread. To be called by another one. */
+  @Override
+  public void close() {
+    stopped = true;
+    wake();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    LibC.close(wakeUp);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.endpoint;
+
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.VerbsContext;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.EventChannel;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The RDMA of this process: one thread for everything that the connection manager, the devices and
+ * the completion channels have to tell, and what the connections on each device share. It lives as
+ * long as anybody retains it.
+ *
+ * <p><b>Threads:</b> any thread may call. Handlers are called by the fabric's thread and must not
+ * block.
+ */
+public final class Fabric {
+
+  private static @Nullable Fabric current;
+
+  private final VerbsLibrary library;
+  private final EventChannel channel;
+  private final EventLoop loop;
+  private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
+  private final Map<Long, FabricDevice> devices = new HashMap<>();
+  private final Map<Long, Consumer<AsyncEvent>> watchers = new ConcurrentHashMap<>();
+  private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
+  private int retained = 1;
+
+  private Fabric(VerbsLibrary library) {
+    this.library = library;
+    this.channel = EventChannel.create(library);
+    this.loop = new EventLoop("ferrule-rdma", () -> ticks.forEach(Runnable::run));
+    loop.add(channel.descriptor(), this::takeCmEvents);
+  }
+
+  /**
+   * Returns the fabric of this process, retained for the caller.
+   *
+   * @return the fabric, to be released
+   */
+  public static Fabric retain() {
+    synchronized (Fabric.class) {
+      Fabric fabric = current;
+      if (fabric == null) {
+        fabric = new Fabric(VerbsLibrary.system());
+        current = fabric;
+      } else {
+        fabric.retained++;
+      }
+      return fabric;
+    }
+  }
+
+  /** Retains the fabric once more, which somebody retains. */
+  public void retainMore() {
+    synchronized (Fabric.class) {
+      retained++;
+    }
+  }
+
+  /** Gives up what {@link #retain} gave; the last one to do so ends the fabric. */
+  public void release() {
+    synchronized (Fabric.class) {
+      retained--;
+      if (retained > 0) {
+        return;
+      }
+      current = null;
+    }
+    if (loop.isCurrent()) {
+      // A close callback. The thread cannot wait for its own end.
+      Thread.ofPlatform().daemon().name("ferrule-rdma end").start(this::close);
+    } else {
+      close();
+    }
+  }
+
+  private void close() {
+    loop.close();
+    devices.values().forEach(FabricDevice::close);
+    channel.close();
+  }
+
+  /**
+   * Creates an id.
+   *
+   * @param handler told what happens to it
+   * @return the id, to be given up by {@link #destroy}
+   */
+  public CmId createId(Consumer<CmEvent> handler) {
+    CmId id = channel.createId();
+    handlers.put(id.address(), handler);
+    return id;
+  }
+
+  /**
+   * Takes over the id of a connect request. To be called by the handler that is told of it.
+   *
+   * @param request the request
+   * @param handler told what happens to the id
+   * @return the id, to be given up by {@link #destroy}
+   */
+  public CmId adopt(CmEvent request, Consumer<CmEvent> handler) {
+    CmId id = channel.adopt(request.id());
+    handlers.put(id.address(), handler);
+    return id;
+  }
+
+  /**
+   * Has another handler told what happens to an id from now on.
+   *
+   * @param id the id
+   * @param handler the handler
+   */
+  public void handOver(CmId id, Consumer<CmEvent> handler) {
+    handlers.put(id.address(), handler);
+  }
+
+  /**
+   * Destroys an id, whose queue pair was destroyed before.
+   *
+   * @param id the id
+   */
+  public void destroy(CmId id) {
+    handlers.remove(id.address());
+    id.close();
+  }
+
+  private void takeCmEvents() {
+    Optional<CmEvent> event = channel.nextEvent();
+    while (event.isPresent()) {
+      dispatch(event.get());
+      event = channel.nextEvent();
+    }
+  }
+
+  private void dispatch(CmEvent event) {
+    boolean request = event.type() == CmEvent.Type.CONNECT_REQUEST;
+    Consumer<CmEvent> handler = handlers.get(request ? event.listenerId() : event.id());
+    if (handler != null) {
+      handler.accept(event);
+    } else if (request) {
+      channel.adopt(event.id()).close(); // the listener was closed meanwhile; this says no
+    }
+  }
+
+  /**
+   * Returns what the connections on an id's device share.
+   *
+   * @param id an id that is bound to a device
+   * @return the device
+   */
+  public FabricDevice device(CmId id) {
+    VerbsContext context = id.context().orElseThrow();
+    synchronized (devices) {
+      FabricDevice known = devices.get(context.address());
+      if (known == null) {
+        known = new FabricDevice(context);
+        devices.put(context.address(), known);
+        loop.add(known.channel().descriptor(), known::takeCompletionEvents);
+        loop.add(context.asyncDescriptor(), () -> takeAsyncEvents(context));
+      }
+      return known;
+    }
+  }
+
+  private void takeAsyncEvents(VerbsContext context) {
+    Optional<AsyncEvent> event = context.nextAsyncEvent();
+    while (event.isPresent()) {
+      AsyncEvent it = event.get();
+      if (it.type() == AsyncEvent.Type.DEVICE_FATAL) {
+        watchers.values().forEach(watcher -> watcher.accept(it));
+      } else {
+        Consumer<AsyncEvent> watcher = watchers.get(it.element());
+        if (watcher != null) {
+          watcher.accept(it);
+        }
+      }
+      event = context.nextAsyncEvent();
+    }
+  }
+
+  /**
+   * Tells of the events of a queue pair, and of its device's end.
+   *
+   * @param queuePair the address of the queue pair
+   * @param watcher told of them
+   */
+  public void watch(long queuePair, Consumer<AsyncEvent> watcher) {
+    watchers.put(queuePair, watcher);
+  }
+
+  /**
+   * Tells of the events of a queue pair no more.
+   *
+   * @param queuePair the address of the queue pair
+   */
+  public void unwatch(long queuePair) {
+    watchers.remove(queuePair);
+  }
+
+  /**
+   * Calls something a few times a second.
+   *
+   * @param tick what to call; must not block
+   */
+  public void addTick(Runnable tick) {
+    ticks.add(tick);
+  }
+
+  /**
+   * Calls it no more.
+   *
+   * @param tick what was called
+   */
+  public void removeTick(Runnable tick) {
+    ticks.remove(tick);
+  }
+}

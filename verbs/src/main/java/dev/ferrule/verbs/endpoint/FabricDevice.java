@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.endpoint;
+
+import dev.ferrule.verbs.CompletionChannel;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.DeviceAttributes;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.VerbsContext;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What all connections of a process on one device share: a protection domain and a completion
+ * channel.
+ *
+ * <p><b>Threads:</b> any number of threads may use one.
+ */
+public final class FabricDevice {
+
+  private final VerbsContext context;
+  private final DeviceAttributes attributes;
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>();
+  private final AtomicLong lastKey = new AtomicLong();
+
+  FabricDevice(VerbsContext context) {
+    this.context = context;
+    this.attributes = context.attributes();
+    this.domain = context.allocateProtectionDomain();
+    boolean done = false;
+    try {
+      this.channel = context.createCompletionChannel();
+      done = true;
+    } finally {
+      if (!done) {
+        domain.close();
+      }
+    }
+  }
+
+  /**
+   * Returns the device.
+   *
+   * @return its context
+   */
+  public VerbsContext context() {
+    return context;
+  }
+
+  /**
+   * Returns what the device can do.
+   *
+   * @return its limits
+   */
+  public DeviceAttributes attributes() {
+    return attributes;
+  }
+
+  /**
+   * Returns the protection domain of all connections.
+   *
+   * @return the domain, which stays the fabric's to close
+   */
+  public ProtectionDomain domain() {
+    return domain;
+  }
+
+  CompletionChannel channel() {
+    return channel;
+  }
+
+  /**
+   * Returns a key for completion queues whose events are to be told to a listener.
+   *
+   * @param listener called by the fabric's thread, on an event that was asked for; must not block
+   * @return the key, to be given up by {@link #forget}
+   */
+  public long listen(Runnable listener) {
+    long key = lastKey.incrementAndGet();
+    listeners.put(key, listener);
+    return key;
+  }
+
+  /**
+   * Tells a listener no more.
+   *
+   * @param key its key
+   */
+  public void forget(long key) {
+    listeners.remove(key);
+  }
+
+  /**
+   * Makes a completion queue on the device's channel.
+   *
+   * @param entries how many completions it has to hold
+   * @param key a listener's key
+   * @return the queue, to be closed
+   */
+  public CompletionQueue createCompletionQueue(int entries, long key) {
+    return context.createCompletionQueue(
+        Math.min(entries, attributes.maxCompletions()), channel, key);
+  }
+
+  void takeCompletionEvents() {
+    OptionalLong key = channel.nextEvent();
+    while (key.isPresent()) {
+      Runnable listener = listeners.get(key.getAsLong());
+      if (listener != null) {
+        listener.run();
+      }
+      key = channel.nextEvent();
+    }
+  }
+
+  void close() {
+    channel.close();
+    domain.close();
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.endpoint;
+
+import dev.ferrule.InvalidAddressException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address of the form {@code scheme://HOST:PORT}.
+ *
+ * @param scheme the provider's scheme
+ * @param host the host as the user wrote it; an IPv6 address in brackets
+ * @param port the port, 0 to 65535; 0 lets the system choose one to listen on
+ */
+public record RdmaAddress(String scheme, String host, int port) {
+
+  /**
+   * Reads an address.
+   *
+   * @param uri the address as the user wrote it, perhaps with a query
+   * @return the address
+   * @throws InvalidAddressException if it is not one
+   */
+  public static RdmaAddress parse(URI uri) {
+    String scheme = uri.getScheme();
+    if (uri.isOpaque() || uri.getHost() == null) {
+      throw new InvalidAddressException(
+          uri, "an address needs a host and a port: write " + scheme + "://HOST:PORT", null);
+    }
+    if (uri.getPort() < 0 || uri.getPort() > 0xffff) {
+      throw new InvalidAddressException(
+          uri, "a port from 0 to 65535 is missing: write " + scheme + "://HOST:PORT", null);
+    }
+    if (uri.getUserInfo() != null || !uri.getPath().isEmpty() && !uri.getPath().equals("/")) {
+      throw new InvalidAddressException(
+          uri, "only a host and a port make an address: write " + scheme + "://HOST:PORT", null);
+    }
+    return new RdmaAddress(scheme, uri.getHost(), uri.getPort());
+  }
+
+  /**
+   * Looks up the host.
+   *
+   * @return the address
+   * @throws InvalidAddressException if there is no such host
+   */
+  public InetSocketAddress resolve() {
+    try {
+      return new InetSocketAddress(InetAddress.getByName(host), port);
+    } catch (UnknownHostException e) {
+      throw new InvalidAddressException(uri(), "there is no host of that name", e);
+    }
+  }
+
+  /**
+   * Returns the address with another port.
+   *
+   * @param newPort the port
+   * @return the address
+   */
+  public RdmaAddress withPort(int newPort) {
+    return new RdmaAddress(scheme, host, newPort);
+  }
+
+  /**
+   * Returns the address as a URI.
+   *
+   * @return the URI, without a query
+   */
+  public URI uri() {
+    return uri(null);
+  }
+
+  /**
+   * Returns the address of one connection.
+   *
+   * @param connection the connection's number
+   * @return the URI, with the number as its fragment
+   */
+  public URI connectionUri(long connection) {
+    return uri(Long.toString(connection));
+  }
+
+  private URI uri(@Nullable String fragment) {
+    try {
+      return new URI(scheme, null, host, port, null, null, fragment);
+    } catch (URISyntaxException e) {
+      throw new AssertionError("a host and a port make a URI", e);
+    }
+  }
+}
