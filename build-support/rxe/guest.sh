@@ -5,8 +5,9 @@
 set -uo pipefail
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 job=/run/rxe/job
+# shellcheck source=/dev/null
 . "$job/settings"
-host=${host:?} name=${name:?} address=${address:?} directory=${directory:?} mark=${mark:?}
+host=${host:?} name=${name:?} address=${address:?} directory=${directory:?} mark=${mark:?} mask=${mask:?}
 
 # The file of the port that QEMU calls $1; only udev would make links by name.
 port() {
@@ -112,6 +113,7 @@ mount_kept || fail "cannot mount the folders to keep"
 cd "$directory" || fail "there is no folder $directory in the virtual machine"
 mkfifo /run/rxe/question /run/rxe/answer
 exec 4<>/run/rxe/question 5<>/run/rxe/answer
+umask "$mask"
 pass_questions &
 start_command
 obey &

@@ -2,6 +2,7 @@
 # Sourced by ./with-rxe: the kernel that the virtual machine boots, with its initramfs, and whether KVM can run it.
 # Everything lies in the folder $cache and is put there by a rename, so that whoever finds it finds all of it.
 # shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
 # In the order of their use. rdma_rxe asks for crc32 by a name that modprobe does not see as a dependency, and says only
 # "failed to add" without it.
@@ -25,7 +26,7 @@ need_kernel() {
 }
 
 newest_kernel() {
-  { cd "$cache" && compgen -G 'kernel-*-*' || true; } | sed 's/^kernel-//' | sort -V | tail -n 1
+  find "$cache" -maxdepth 1 -type d -name 'kernel-*' | sed 's/.*kernel-//' | sort -V | tail -n 1
 }
 
 # The package of the kernel that the distribution installs by default: Debian's and Ubuntu's name for it.
@@ -84,7 +85,7 @@ unpack_kernel() {
 
 # What the initramfs is made of, as one name.
 initramfs_key() {
-  { cat "$parts/init" "$parts/kernel.sh"; echo "$version"; } | sha256sum | cut -c 1-16
+  { cat "$parts/init"; echo "$version ${MODULES[*]}"; } | sha256sum | cut -c 1-16
 }
 
 build_initramfs() {

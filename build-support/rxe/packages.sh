@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./with-rxe: which Debian packages do we need, and are they here?
 # shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
 # Prints the packages that are missing. They are looked for by what is in them, for names differ between releases.
 missing_packages() {
@@ -33,8 +34,7 @@ need_packages() {
   # Another run may do the same.
   (
     flock 9
-    mapfile -t missing < <(missing_packages)
-    [ ${#missing[@]} -eq 0 ] && exit
+    [ "$(missing_packages)" ] || exit 0
     apt-get update -qq || true
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
   ) >"$run/packages.log" 2>&1 9>"$cache/packages.lock" && [ -z "$(missing_packages)" ] && return

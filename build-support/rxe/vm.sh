@@ -5,7 +5,11 @@
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
 # FIFO here. What both machines say on control arrives in the one FIFO "events", each line with the machine's number.
 # shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
+# The environment may name what cannot be reached from inside.
+LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|'
+LEFT_OUT+='XDG_RUNTIME_DIR)='
 BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
 GRACE=10        # seconds that a command has to end after a signal
 
@@ -55,13 +59,14 @@ write_job() {
   printf '%s\0' "${command[@]}" >"$job/command"
   {
     # The last one of a name counts. What is in /sbin may be what a test needs.
-    printf '%s\0' "${environment[@]}" "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
+    printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
+    printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
       FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address"
     [ -z "$two" ] || printf '%s\0' "FERRULE_RXE_HOST=$1" "FERRULE_RXE_PEER=$peer"
   } >"$job/environment"
   : >"$job/keep"
   [ ${#keep[@]} -eq 0 ] || printf '%s\0' "${keep[@]}" >"$job/keep"
-  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" \
+  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" mask "$(umask)" \
     >"$job/settings"
 }
 
@@ -72,21 +77,21 @@ start_machine() {
   mkfifo "$run/in$machine" "$run/out$machine" "$run/err$machine" "$run/control$machine.in"
   ln -s events "$run/control$machine.out"
   exec {fifo}<>"$run/control$machine.in"
-  control[$machine]=$fifo
+  control[machine]=$fifo
   # Only host 1 has our standard input, and our standard output is for what it says.
   [ "$machine" = 1 ] || { exec {input}</dev/null; output=2; }
   machine_arguments "$machine"
   helper cat <&"$input" >"$run/in$machine" &
-  in_relay[$machine]=$!
+  in_relay[machine]=$!
   relay "$machine" out >&"$output" &
-  out_relay[$machine]=$!
+  out_relay[machine]=$!
   relay "$machine" err >&2 &
-  err_relay[$machine]=$!
+  err_relay[machine]=$!
   (
-    cd "$run"
+    cd "$run" || exit
     helper setsid qemu-system-x86_64 "${arguments[@]}" <"in$machine" >/dev/null 2>"qemu$machine.log"
   ) &
-  qemu[$machine]=$!
+  qemu[machine]=$!
 }
 
 # Becomes a program that is killed when we are, and that only we end.
@@ -150,18 +155,18 @@ handle() {
   local machine=$1 word=$2 rest=$3
   case $word in
     started)
-      booted[$machine]=$SECONDS
+      booted[machine]=$SECONDS
       explain "machine $machine has booted after $((SECONDS - started_at)) s"
       ;;
     failed) give_up "$machine" "$rest" ;;
     closed) echo "closed $rest" >&"${control[$machine]}" ;;
     wire) answer_wire "$machine" "${rest% *}" "${rest#* }" ;;
     drained)
-      drained[$machine]=$((${drained[$machine]:-0} + 1))
+      drained[machine]=$((${drained[machine]:-0} + 1))
       [ "$machine" != 1 ] || look_whether_over
       ;;
     ended)
-      ended[$machine]=$rest
+      ended[machine]=$rest
       [ "$machine" = 1 ] || [ "$rest" = 0 ] || say "host 2's command ended with $rest"
       [ "$machine" != 1 ] || look_whether_over
       ;;
@@ -179,8 +184,10 @@ look_whether_over() {
 look_for_dead() {
   local machine
   for machine in "${machines[@]}"; do
-    [ -z "${killed[$machine]:-}" ] && ! kill -0 "${qemu[$machine]}" 2>/dev/null || continue
-    give_up "$machine" "the virtual machine ended by itself"
+    if [ -z "${killed[$machine]:-}" ] && ! kill -0 "${qemu[$machine]}" 2>/dev/null; then
+      give_up "$machine" "the virtual machine ended by itself"
+      return
+    fi
   done
 }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./with-rxe: the wire between the two machines of --two, and what a command may do to it and to them.
 # shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
 monitor=()  # per machine, the file number of the FIFO to QEMU's monitor
+answers_of=()  # and of that from it
 
 # Adds to arguments what machine $1 has at its end of the wire. Machine 1 is started first and is the one that listens.
 wire_arguments() {
@@ -29,7 +31,7 @@ wait_for_wire() {
 
 # Does what machine $1 asks for and answers with its number $2: $3 is up, down, kill-peer or kill-self.
 answer_wire() {
-  local machine=$1 number=$2 what=$3 answer=done
+  local machine=$1 number=$2 what=$3 answer="done"
   explain "host $machine: $what"
   case $what in
     up) set_link true || answer="QEMU did not plug the wire in" ;;
@@ -65,7 +67,6 @@ command_qemu() {
   done
   return 1
 }
-answers_of=()
 
 # No farewell: the machine is gone between two instructions.
 kill_machine() {
