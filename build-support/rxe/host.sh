@@ -73,8 +73,8 @@ remove_host_device() {
   [ -z "$loaded" ] || modprobe -r rdma_rxe 2>/dev/null || true
 }
 
-# Runs the command; sets result. It is in the background so that we can pass signals on, and env undoes what a shell does
-# to what it starts there.
+# Runs the command; sets result. It is in the background so that we can pass signals on, and env undoes what a shell
+# does to what it starts there.
 run_on_host() {
   local pid signal='' started_at=$SECONDS
   ulimit -l unlimited 2>/dev/null || true

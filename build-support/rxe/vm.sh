@@ -66,8 +66,8 @@ write_job() {
   } >"$job/environment"
   : >"$job/keep"
   [ ${#keep[@]} -eq 0 ] || printf '%s\0' "${keep[@]}" >"$job/keep"
-  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" mask "$(umask)" \
-    >"$job/settings"
+  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" \
+    mask "$(umask)" >"$job/settings"
 }
 
 # Starts QEMU and what passes the streams on. All of these die with us even if we are killed, and none of them hears of
