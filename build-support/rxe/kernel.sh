@@ -72,11 +72,18 @@ download() {
 unpack_kernel() {
   local version=$1 package new tree=$run/tree
   for package in "$run"/packages/*.deb; do dpkg-deb -x "$package" "$tree"; done
+  # One that was killed may have left its own; nobody else is here, for we hold the lock.
+  rm -rf "$cache"/new.*
   new=$(mktemp -d "$cache/new.XXXXXX")
   mkdir -p "$new/lib/modules"
   mv "$tree/boot/vmlinuz-$version" "$new/vmlinuz"
   mv "$(find "$tree" -name busybox -type f -perm -u+x | head -n 1)" "$new/busybox"
   mv "$(find "$tree" -path "*/lib/modules/$version" -type d | head -n 1)" "$new/lib/modules/"
+  # Most of it drives devices that no virtual machine has.
+  (
+    cd "$new/lib/modules/$version/kernel" || exit
+    rm -rf sound drivers/{gpu,media,usb,scsi,iio,staging,net/ethernet,net/wireless}
+  )
   depmod -b "$new" "$version"
   chmod 755 "$new"
   mv -T "$new" "$cache/kernel-$version"
@@ -110,6 +117,8 @@ build_initramfs() {
   (cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$run/initramfs.gz"
   cp "$run/initramfs.gz" "$initramfs.$$"
   mv "$initramfs.$$" "$initramfs"
+  # What nobody has asked for anew in a week; another checkout's may be in use.
+  find "$cache" -maxdepth 1 -name 'initramfs-*' -mtime +7 -delete
 }
 
 # Sets accelerator. There may be a /dev/kvm on which a machine never gets anywhere, so that only a boot proves it. The

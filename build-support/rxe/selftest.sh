@@ -95,7 +95,8 @@ signal_and_time_limit() {
   local limited interrupted
   "$with_rxe" --vm --time-limit 25 sleep 1000 2>limited &
   limited=$!
-  "$with_rxe" --vm bash -c 'trap "echo caught; exit 0" INT; echo ready; while true; do sleep 0.1; done' >interrupted 2>&1 &
+  "$with_rxe" --vm bash -c 'trap "echo caught; exit 0" INT; echo ready; while true; do sleep 0.1; done' \
+    >interrupted 2>&1 &
   interrupted=$!
   await interrupted ready
   kill -INT "$interrupted"

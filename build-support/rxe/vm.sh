@@ -194,9 +194,9 @@ look_for_dead() {
 # Ends the run because of an error in machine $1, with what its console showed.
 give_up() {
   local cause
-  cause=$(grep -oE '(Kernel panic|BUG:|Oops:|ferrule:).*' "$run/console$1.log" 2>/dev/null | tail -n 1 | tr -d '\r') || true
+  cause=$(grep -soE '(Kernel panic|BUG:|Oops:|ferrule:).*' "$run/console$1.log" | tail -n 1 | tr -d '\r') || true
   say "$2${two:+ (host $1)}${cause:+: $cause}; the end of its console:"
-  { cat "$run/qemu$1.log"; tail -n 15 "$run/console$1.log" | tr -d '\r'; } 2>/dev/null | tail -n 15 | sed 's/^/  /' >&2
+  { cat "$run/qemu$1.log" "$run/console$1.log" 2>/dev/null || true; } | tr -d '\r' | tail -n 15 | sed 's/^/  /' >&2
   result=125
   over=yes
 }
