@@ -93,7 +93,7 @@ reader_that_goes_away() {
 # Of two runs at once, one ends by a signal and one by the time limit.
 signal_and_time_limit() {
   local limited interrupted
-  "$with_rxe" --vm --time-limit 25 sleep 1000 2>limited &
+  "$with_rxe" --vm --time-limit 20 sleep 1000 2>limited &
   limited=$!
   "$with_rxe" --vm bash -c 'trap "echo caught; exit 0" INT; echo ready; while true; do sleep 0.1; done' \
     >interrupted 2>&1 &
@@ -105,7 +105,7 @@ signal_and_time_limit() {
   has "SIGINT reaches the command" interrupted caught
   wait "$limited"
   equal "time limit: exit code" $? 124
-  equal "time limit: the message" "$(cat limited)" "with-rxe: the time limit of 25 s has passed"
+  equal "time limit: the message" "$(cat limited)" "with-rxe: the time limit of 20 s has passed"
   nothing_left "after a signal and a time limit"
 }
 
