@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by ./with-rxe: which Debian packages do we need, and are they here?
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
+
+# Prints the packages that are missing. They are looked for by what is in them, for names differ between releases.
+missing_packages() {
+  command -v qemu-system-x86_64 >/dev/null || echo qemu-system-x86
+  command -v modprobe >/dev/null || echo kmod
+  command -v cpio >/dev/null || echo cpio
+  { command -v setpriv && command -v flock; } >/dev/null || echo util-linux
+  command -v perl >/dev/null || echo perl-base
+  { command -v ip && command -v rdma && command -v tc; } >/dev/null || echo iproute2
+  compgen -G '/usr/lib/*/libibverbs.so.1' >/dev/null || echo libibverbs1
+  compgen -G '/usr/lib/*/librdmacm.so.1' >/dev/null || echo librdmacm1
+  compgen -G '/usr/lib/*/libibverbs/librxe-*.so' >/dev/null || echo ibverbs-providers
+  [ "$with_tools" ] || return 0
+  command -v ib_send_lat >/dev/null || echo perftest
+  command -v ibv_devinfo >/dev/null || echo ibverbs-utils
+  command -v rping >/dev/null || echo rdmacm-utils
+}
+
+# Installs what is missing if it may, or says what to install.
+need_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages)
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    say "these packages are missing here: ${missing[*]}"
+    say "install them, for example with: sudo apt-get install --no-install-recommends ${missing[*]}"
+    exit 1
+  fi
+  explain "installing ${missing[*]}"
+  # Another run may do the same.
+  (
+    flock 9
+    [ "$(missing_packages)" ] || exit 0
+    apt-get update -qq || true
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  ) >"$run/packages.log" 2>&1 9>"$cache/packages.lock" && [ -z "$(missing_packages)" ] && return
+  tail -n 5 "$run/packages.log" >&2
+  say "cannot install ${missing[*]}"
+  exit 1
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by ./with-rxe: runs the command in a virtual machine, or in two. All files of a run are in the folder $run,
+# which is also where QEMU runs, so that the names are short.
+#
+# A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
+# FIFO here. What both machines say on control arrives in the one FIFO "events", each line with the machine's number.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
+
+# The environment may name what cannot be reached from inside.
+LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|'
+LEFT_OUT+='XDG_RUNTIME_DIR)='
+BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
+GRACE=10        # seconds that a command has to end after a signal
+
+# By number of machine.
+qemu=() control=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
+signal=   # the signal that has come for us
+kill_at=  # when the machines are killed, in $SECONDS
+over=     # the run is over
+result=   # the exit code
+
+# Runs it all; sets result.
+run_in_vm() {
+  local machine
+  mark=ferrule-$(od -An -N 16 -tx1 /dev/urandom | tr -d ' \n')
+  mkfifo "$run/events"
+  exec {events}<>"$run/events"
+  trap 'signal=INT' INT
+  trap 'signal=TERM' TERM
+  trap 'signal=HUP' HUP
+  if [ "$two" ]; then
+    machines=(1 2)
+    memory=$((memory / 2))
+    cpus=2
+  else
+    machines=(1)
+  fi
+  started_at=$SECONDS
+  deadline=$((SECONDS + time_limit))
+  boot_deadline=$((SECONDS + BOOT_LIMIT))
+  for machine in "${machines[@]}"; do
+    write_job "$machine"
+    start_machine "$machine"
+    if [ "$two" ] && [ "$machine" = 1 ]; then wait_for_wire; fi
+  done
+  attend
+  [ -z "$two" ] || end_second
+  stop_machines
+}
+
+# What machine $1 is to do; see guest.sh, which reads it.
+write_job() {
+  local job=$run/job$1 peer='' address=10.77.0.$1
+  mkdir "$job" "$job/bin"
+  cp "$parts/guest.sh" "$job"
+  cp "$parts/rxe-wire" "$job/bin"
+  [ -z "$two" ] || peer=10.77.0.$((3 - $1))
+  printf '%s\0' "${command[@]}" >"$job/command"
+  {
+    # The last one of a name counts. What is in /sbin may be what a test needs.
+    printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
+    printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
+      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address"
+    [ -z "$two" ] || printf '%s\0' "FERRULE_RXE_HOST=$1" "FERRULE_RXE_PEER=$peer"
+  } >"$job/environment"
+  : >"$job/keep"
+  [ ${#keep[@]} -eq 0 ] || printf '%s\0' "${keep[@]}" >"$job/keep"
+  printf '%s=%q\n' host "$1" name "$(uname -n)" address "$address" peer "$peer" directory "$PWD" mark "$mark" \
+    mask "$(umask)" >"$job/settings"
+}
+
+# Starts QEMU and what passes the streams on. All of these die with us even if we are killed, and none of them hears of
+# the signals that a terminal sends to our process group: those are for the command.
+start_machine() {
+  local machine=$1 fifo input=0 output=1
+  mkfifo "$run/in$machine" "$run/out$machine" "$run/err$machine" "$run/control$machine.in"
+  ln -s events "$run/control$machine.out"
+  exec {fifo}<>"$run/control$machine.in"
+  control[machine]=$fifo
+  # Only host 1 has our standard input, and our standard output is for what it says.
+  [ "$machine" = 1 ] || { exec {input}</dev/null; output=2; }
+  machine_arguments "$machine"
+  helper cat <&"$input" >"$run/in$machine" &
+  in_relay[machine]=$!
+  relay "$machine" out >&"$output" &
+  out_relay[machine]=$!
+  relay "$machine" err >&2 &
+  err_relay[machine]=$!
+  (
+    cd "$run" || exit
+    helper setsid qemu-system-x86_64 "${arguments[@]}" <"in$machine" >/dev/null 2>"qemu$machine.log"
+  ) &
+  qemu[machine]=$!
+}
+
+# Becomes a program that is killed when we are, and that only we end.
+helper() {
+  trap '' INT TERM HUP TTIN
+  exec setpriv --pdeathsig KILL "$@"
+}
+
+relay() {
+  helper perl "$parts/relay.pl" "$mark" "$run/events" "$1 closed $2" "$1 drained $2" <"$run/$2$1" 2>/dev/null
+}
+
+# Sets arguments, QEMU's for machine $1.
+machine_arguments() {
+  local machine=$1 folder number=0
+  arguments=(-nodefaults -no-user-config -display none -no-reboot -m "$memory" -smp "$cpus")
+  case $accelerator in
+    kvm) arguments+=(-accel kvm -cpu host) ;;
+    *) arguments+=(-accel "tcg,thread=multi" -cpu max) ;;
+  esac
+  arguments+=(-kernel "$kernel" -initrd "$initramfs" -serial "file:console$machine.log" -append "$(kernel_arguments)")
+  # QEMU's own standard input is the only character device that knows the end of a file.
+  arguments+=(-device virtio-rng-pci -device "virtio-serial-pci,id=ports"
+    -chardev "stdio,id=in,signal=off" -device "virtserialport,bus=ports.0,chardev=in,name=in"
+    -chardev "file,id=out,path=out$machine" -device "virtserialport,bus=ports.0,chardev=out,name=out"
+    -chardev "file,id=err,path=err$machine" -device "virtserialport,bus=ports.0,chardev=err,name=err"
+    -chardev "pipe,id=control,path=control$machine" -device "virtserialport,bus=ports.0,chardev=control,name=control")
+  arguments+=(-fsdev "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
+    -device "virtio-9p-pci,fsdev=host,mount_tag=host"
+    -fsdev "local,id=job,path=job$machine,security_model=none,readonly=on"
+    -device "virtio-9p-pci,fsdev=job,mount_tag=job")
+  for folder in ${keep[@]+"${keep[@]}"}; do
+    arguments+=(-fsdev "local,id=keep$number,path=${folder//,/,,},security_model=none,multidevs=remap"
+      -device "virtio-9p-pci,fsdev=keep$number,mount_tag=keep$number")
+    number=$((number + 1))
+  done
+  [ -z "$two" ] || wire_arguments "$machine"
+}
+
+# An error in the kernel ends the machine at once, for what runs on cannot be trusted; emulation is so slow that the
+# watchdogs see faults where there are none.
+kernel_arguments() {
+  echo "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1" \
+    "random.trust_cpu=on tsc=reliable cryptomgr.notests"
+}
+
+# Handles what the machines say until the run is over.
+attend() {
+  local machine word rest
+  while [ -z "$over" ]; do
+    if read -r -t 0.5 -u "$events" machine word rest; then
+      handle "$machine" "$word" "$rest"
+    else
+      look_for_dead
+    fi
+    look_at_clock
+  done
+}
+
+handle() {
+  local machine=$1 word=$2 rest=$3
+  case $word in
+    started)
+      booted[machine]=$SECONDS
+      explain "machine $machine has booted after $((SECONDS - started_at)) s"
+      ;;
+    failed) give_up "$machine" "$rest" ;;
+    closed) echo "closed $rest" >&"${control[$machine]}" ;;
+    wire) answer_wire "$machine" "${rest% *}" "${rest#* }" ;;
+    drained)
+      drained[machine]=$((${drained[machine]:-0} + 1))
+      [ "$machine" != 1 ] || look_whether_over
+      ;;
+    ended)
+      ended[machine]=$rest
+      [ "$machine" = 1 ] || [ "$rest" = 0 ] || say "host 2's command ended with $rest"
+      [ "$machine" != 1 ] || look_whether_over
+      ;;
+  esac
+}
+
+# It is over when the first machine's command has ended and all that it wrote has arrived.
+look_whether_over() {
+  [ "${ended[1]:-}" ] && [ "${drained[1]:-0}" -ge 2 ] || return 0
+  result=${result:-${ended[1]}}
+  over=yes
+}
+
+# A machine that is gone although nobody wanted it: the kernel's panic ends QEMU too.
+look_for_dead() {
+  local machine
+  for machine in "${machines[@]}"; do
+    if [ -z "${killed[$machine]:-}" ] && ! kill -0 "${qemu[$machine]}" 2>/dev/null; then
+      give_up "$machine" "the virtual machine ended by itself"
+      return
+    fi
+  done
+}
+
+# Ends the run because of an error in machine $1, with what its console showed.
+give_up() {
+  local cause
+  cause=$(grep -soE '(Kernel panic|BUG:|Oops:|ferrule:).*' "$run/console$1.log" | tail -n 1 | tr -d '\r') || true
+  say "$2${two:+ (host $1)}${cause:+: $cause}; the end of its console:"
+  { cat "$run/qemu$1.log" "$run/console$1.log" 2>/dev/null || true; } | tr -d '\r' | tail -n 15 | sed 's/^/  /' >&2
+  result=125
+  over=yes
+}
+
+# Signals and limits of time.
+look_at_clock() {
+  local machine
+  if [ "$signal" ]; then
+    # The second one does not wait.
+    if [ "$kill_at" ]; then kill_at=$SECONDS; fi
+    result=$((128 + $(kill -l "$signal")))
+    interrupt "$signal"
+    signal=
+  elif [ "$SECONDS" -ge "$deadline" ] && [ -z "$kill_at" ]; then
+    say "the time limit of $time_limit s has passed"
+    result=124
+    interrupt TERM
+  fi
+  if [ "$kill_at" ] && [ "$SECONDS" -ge "$kill_at" ]; then over=yes; fi
+  [ "$SECONDS" -ge "$boot_deadline" ] && [ -z "$over" ] || return 0
+  for machine in "${machines[@]}"; do
+    [ "${booted[$machine]:-}" ] || give_up "$machine" "the virtual machine has not booted in $BOOT_LIMIT s"
+  done
+}
+
+# Asks the commands to end.
+interrupt() {
+  local machine
+  kill_at=${kill_at:-$((SECONDS + GRACE))}
+  for machine in "${machines[@]}"; do
+    if [ "${booted[$machine]:-}" ]; then
+      echo "signal $1" >&"${control[$machine]}"
+    elif [ "$machine" = 1 ]; then
+      kill_at=$SECONDS
+    fi
+  done
+}
+
+# The second machine's command may have something to write when it ends, to a kept folder for example.
+end_second() {
+  local machine word rest limit=$((SECONDS + GRACE / 2))
+  [ "${booted[2]:-}" ] && [ -z "${killed[2]:-}${kill_at:-}" ] && [ "$result" != 125 ] || return 0
+  echo "signal TERM" >&"${control[2]}"
+  while [ "${drained[2]:-0}" -lt 2 ] && [ "$SECONDS" -lt "$limit" ] && [ -z "$signal" ]; do
+    if read -r -t 0.5 -u "$events" machine word rest && [ "$word" != ended ]; then handle "$machine" "$word" "$rest"; fi
+    kill -0 "${qemu[2]}" 2>/dev/null || return 0
+  done
+}
+
+# Ends all that was started. What the machines said before is still passed on, but nobody waits for it after a signal.
+stop_machines() {
+  local machine pid
+  kill -KILL "${qemu[@]}" "${in_relay[@]}" 2>/dev/null || true
+  for machine in "${machines[@]}"; do
+    # A relay whose FIFO no machine has opened would wait for ever.
+    [ "${booted[$machine]:-}" ] && [ -z "$kill_at" ] \
+      || kill -KILL "${out_relay[$machine]}" "${err_relay[$machine]}" 2>/dev/null || true
+  done
+  for pid in "${qemu[@]}" "${out_relay[@]}" "${err_relay[@]}" "${in_relay[@]}"; do
+    while kill -0 "$pid" 2>/dev/null; do
+      wait "$pid" 2>/dev/null || true
+      [ -z "$signal" ] || kill -KILL "${out_relay[@]}" "${err_relay[@]}" 2>/dev/null || true
+    done
+  done
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by ./with-rxe: the wire between the two machines of --two, and what a command may do to it and to them.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
+
+monitor=()  # per machine, the file number of the FIFO to QEMU's monitor
+answers_of=()  # and of that from it
+
+# Adds to arguments what machine $1 has at its end of the wire. Machine 1 is started first and is the one that listens.
+wire_arguments() {
+  local server=off fifo
+  [ "$1" != 1 ] || server=on
+  mkfifo "$run/monitor$1.in" "$run/monitor$1.out"
+  exec {fifo}<>"$run/monitor$1.in"
+  monitor[$1]=$fifo
+  arguments+=(-netdev "stream,id=wire,server=$server,addr.type=unix,addr.path=wire"
+    -device "virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:77:00:0$1"
+    -chardev "pipe,id=monitor,path=monitor$1" -mon "chardev=monitor,mode=control")
+}
+
+# Waits until machine 2 can connect.
+wait_for_wire() {
+  local attempt
+  for ((attempt = 0; attempt < 100; attempt++)); do
+    [ ! -S "$run/wire" ] || return 0
+    kill -0 "${qemu[1]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  give_up 1 "the virtual machine has not started; --two needs QEMU 7.2 or newer"
+}
+
+# Does what machine $1 asks for and answers with its number $2: $3 is up, down, kill-peer or kill-self.
+answer_wire() {
+  local machine=$1 number=$2 what=$3 answer="done"
+  explain "host $machine: $what"
+  case $what in
+    up) set_link true || answer="QEMU did not plug the wire in" ;;
+    down) set_link false || answer="QEMU did not unplug the wire" ;;
+    kill-peer) kill_machine $((3 - machine)) ;;
+    kill-self) kill_machine "$machine" ;;
+    *) answer="what is $what?" ;;
+  esac
+  [ "${killed[$machine]:-}" ] || echo "answer $number $answer" >&"${control[$machine]}"
+}
+
+# Both ends, as with a real wire: each machine sees that its carrier is gone.
+set_link() {
+  local machine
+  for machine in 1 2; do
+    [ "${killed[$machine]:-}" ] \
+      || command_qemu "$machine" set_link '"arguments": {"name": "wire", "up": '"$1"'}' || return
+  done
+}
+
+# Gives QEMU's monitor the command $2 with the arguments $3, and waits for its answer.
+command_qemu() {
+  local line answers=${answers_of[$1]:-}
+  if [ -z "$answers" ]; then
+    exec {answers}<>"$run/monitor$1.out"
+    answers_of[$1]=$answers
+    command_qemu "$1" qmp_capabilities '"arguments": {}' || return
+  fi
+  echo "{\"execute\": \"$2\", $3}" >&"${monitor[$1]}"
+  # There are greetings and events between the answers.
+  while read -r -t 10 -u "$answers" line; do
+    case $line in *'"return"'*) return 0 ;; *'"error"'*) explain "QEMU: $line"; return 1 ;; esac
+  done
+  return 1
+}
+
+# No farewell: the machine is gone between two instructions.
+kill_machine() {
+  killed[$1]=yes
+  kill -KILL "${qemu[$1]}" 2>/dev/null || true
+  wait "${qemu[$1]}" 2>/dev/null || true
+  [ "$1" = 1 ] || return 0
+  # Nobody is left whose exit code could count.
+  result=137
+  over=yes
+}
