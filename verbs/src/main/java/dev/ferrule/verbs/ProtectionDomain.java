@@ -55,8 +55,7 @@ public final class ProtectionDomain implements AutoCloseable {
     boolean done = false;
     try {
       MemorySegment memory = arena.allocate(size, PAGE);
-      MemoryRegion region =
-          new MemoryRegion(context.calls(), memory, register(memory, access), arena);
+      MemoryRegion region = new MemoryRegion(context.calls(), memory, pin(memory, access), arena);
       done = true;
       return region;
     } finally {
@@ -79,20 +78,39 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws VerbsException if too little memory may be locked
    */
   public MemoryRegion register(Arena arena, MemorySegment memory, int access) {
-    if (!memory.isNative()) {
-      throw new IllegalArgumentException(
-          "memory on the heap cannot be registered; allocate it by an Arena");
-    }
+    checkNative(memory);
     if (!memory.scope().equals(arena.scope())) {
       throw new IllegalArgumentException("the memory is not of that arena");
     }
-    MemoryRegion region = new MemoryRegion(context.calls(), memory, register(memory, access), null);
+    MemoryRegion region = new MemoryRegion(context.calls(), memory, pin(memory, access), null);
     // An arena cleans up in the reverse order, so this comes before the memory is freed.
     memory.reinterpret(arena, ignored -> region.close());
     return region;
   }
 
-  private long register(MemorySegment memory, int access) {
+  /**
+   * Registers memory of which the caller does not have the arena. The device keeps the memory's
+   * pages until the region is closed, even if the memory is freed before; they are nobody's then.
+   *
+   * @param memory native memory
+   * @param access the sum of constants of {@link Access}
+   * @return the region, to be closed
+   * @throws IllegalArgumentException if the memory is not native
+   * @throws VerbsException if too little memory may be locked
+   */
+  public MemoryRegion register(MemorySegment memory, int access) {
+    checkNative(memory);
+    return new MemoryRegion(context.calls(), memory, pin(memory, access), null);
+  }
+
+  private static void checkNative(MemorySegment memory) {
+    if (!memory.isNative()) {
+      throw new IllegalArgumentException(
+          "memory on the heap cannot be registered; allocate it by an Arena");
+    }
+  }
+
+  private long pin(MemorySegment memory, int access) {
     return VerbsException.check(
         "ibv_reg_mr",
         memory.byteSize() + " bytes",

@@ -27,7 +27,6 @@ public final class Fabric {
 
   private static @Nullable Fabric current;
 
-  private final VerbsLibrary library;
   private final EventChannel channel;
   private final EventLoop loop;
   private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
@@ -37,7 +36,6 @@ public final class Fabric {
   private int retained = 1;
 
   private Fabric(VerbsLibrary library) {
-    this.library = library;
     this.channel = EventChannel.create(library);
     this.loop = new EventLoop("ferrule-rdma", () -> ticks.forEach(Runnable::run));
     loop.add(channel.descriptor(), this::takeCmEvents);
@@ -114,16 +112,6 @@ public final class Fabric {
     CmId id = channel.adopt(request.id());
     handlers.put(id.address(), handler);
     return id;
-  }
-
-  /**
-   * Has another handler told what happens to an id from now on.
-   *
-   * @param id the id
-   * @param handler the handler
-   */
-  public void handOver(CmId id, Consumer<CmEvent> handler) {
-    handlers.put(id.address(), handler);
   }
 
   /**

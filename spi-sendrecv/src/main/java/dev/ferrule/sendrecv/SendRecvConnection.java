@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sendrecv.queue.Channel;
+import dev.ferrule.sendrecv.queue.Link;
+import dev.ferrule.sendrecv.queue.ReceiveQueue;
+import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Lifecycle;
+import dev.ferrule.spi.Waiter;
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection over a queue pair: its life, from open to closed, lost or broken. What is done for
+ * each message is in {@link SendRecvSender} and {@link SendRecvReceiver}.
+ */
+final class SendRecvConnection implements Connection, Link {
+
+  /**
+   * How long closing waits for threads that are in a blocking call to come out of it: far longer
+   * than they take.
+   */
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  private static final long FLUSH_PAUSE_NANOS = 20_000;
+  private static final int PROBES_PER_TIMEOUT = 4;
+
+  private final URI uri;
+  private final ConnectionResources resources;
+  private final byte[] peerPayload;
+  private final Duration closeTimeout;
+  private final long probeNanos;
+  private final boolean plain;
+  private final Channel channel;
+  private final ReceiveQueue receives;
+  private final SendRecvSender sender;
+  private final SendRecvReceiver receiver;
+  private final Lifecycle life = new Lifecycle(this);
+  private final Runnable tick = this::tick;
+
+  private long lastProbe = System.nanoTime(); // only by the fabric's thread
+
+  /**
+   * Creates a connection of complete resources, which it closes.
+   *
+   * @param uri names it
+   * @param terms what was agreed on
+   * @param peerMaxMessage the longest message that the peer takes
+   * @param peerPayload what the peer's program had to say
+   */
+  SendRecvConnection(
+      URI uri,
+      ConnectionResources resources,
+      Channel.Terms terms,
+      int peerMaxMessage,
+      byte[] peerPayload,
+      ConnectionOptions options) {
+    this.uri = uri;
+    this.resources = resources;
+    this.peerPayload = peerPayload;
+    this.plain = terms.plain();
+    this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
+    this.probeNanos = options.get(StandardOptions.PEER_TIMEOUT).toNanos() / PROBES_PER_TIMEOUT;
+    WaitStrategy wait = options.get(StandardOptions.WAIT);
+    channel =
+        new Channel(
+            resources.queuePair(),
+            resources.sendCompletions(),
+            resources.sendMemory(),
+            resources.buffers(),
+            terms,
+            this);
+    receives = new ReceiveQueue(resources.receiveCompletions(), resources.buffers().count());
+    receives.add(channel);
+    sender =
+        new SendRecvSender(
+            this, channel.sends(), receives, peerMaxMessage, terms.unacked(), new Waiter(wait));
+    receiver = new SendRecvReceiver(this, channel, receives, new Waiter(wait));
+    resources.onCompletion(this::wake);
+    life.onEnd(ended -> wake());
+  }
+
+  /**
+   * Lets the fabric's thread watch over the connection.
+   *
+   * @param mailbox where the events of the connection's id have gone so far
+   */
+  void start(Mailbox mailbox) {
+    ConnectionMonitor.opened(this);
+    mailbox.handOver(this::onCmEvent);
+    resources.fabric().watch(resources.queuePair().address(), this::onAsyncEvent);
+    resources.fabric().addTick(tick);
+  }
+
+  private void wake() {
+    sender.wake();
+    receiver.wake();
+  }
+
+  private void tick() {
+    long now = System.nanoTime();
+    if (probeNanos > 0 && now - lastProbe >= probeNanos && !life.hasEnded()) {
+      lastProbe = now;
+      channel.sends().probe();
+    } else if (!life.hasEnded()) {
+      channel.sends().look();
+    }
+  }
+
+  private void onCmEvent(CmEvent event) {
+    switch (event.type()) {
+      case DISCONNECTED -> {
+        // What the peer sent before is there already, the goodbye included.
+        receives.drain();
+        if (channel.isGoodbyeSaid() || plain) {
+          life.closedByPeer();
+        } else {
+          life.lost("the peer's process has ended without closing the connection");
+        }
+      }
+      case DEVICE_REMOVAL -> life.lost("the RDMA device is being removed from this host");
+      case ADDRESS_CHANGE -> life.lost("the address of the RDMA device has changed");
+      default -> {} // of a connection that is made, or that is over
+    }
+  }
+
+  private void onAsyncEvent(AsyncEvent event) {
+    switch (event.type()) {
+      case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error");
+      case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR ->
+          life.lost("the queue pair reports an error: " + event.type());
+      default -> {} // the rest ends nothing
+    }
+  }
+
+  @Override
+  public void onGoodbye() {
+    life.closedByPeer();
+  }
+
+  @Override
+  public void onFailure(CompletionStatus status, int vendorError) {
+    if (life.hasEnded()) {
+      return;
+    }
+    switch (status) {
+      case RETRY_EXCEEDED, RESPONSE_TIMEOUT ->
+          life.lost(
+              status.text()
+                  + " (its host is dead, or the link is cut); see the options ackTimeout"
+                  + " and retries");
+      case RNR_RETRY_EXCEEDED ->
+          life.lost(status.text() + "; see the options credits, rnrRetry and receives");
+      case FLUSHED -> onFlush();
+      case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
+          life.broken("a message was longer than the receiver's maxMessage: " + status.text());
+      default ->
+          life.lost(
+              "a work request failed: "
+                  + status.text()
+                  + " ("
+                  + status
+                  + ", vendor error "
+                  + vendorError
+                  + ")");
+    }
+  }
+
+  /** The queue pair is in error, and nothing that failed before has said why. */
+  private void onFlush() {
+    if (channel.isGoodbyeSaid()) {
+      life.closedByPeer();
+    } else {
+      life.lost(CompletionStatus.FLUSHED.text());
+    }
+  }
+
+  @Override
+  public void onViolation(String reason) {
+    life.broken("the peer broke the protocol: " + reason + "; the connection was closed");
+  }
+
+  @Override
+  public void onPostFailure(String function, int errno) {
+    if (!life.hasEnded()) {
+      VerbsException failure = new VerbsException(function, "", errno);
+      String reason = String.valueOf(failure.getMessage());
+      life.fail(Failures.of(uri, failure), reason);
+    }
+  }
+
+  @Override
+  public URI uri() {
+    return uri;
+  }
+
+  @Override
+  public Sender sender() {
+    return sender;
+  }
+
+  @Override
+  public Receiver receiver() {
+    return receiver;
+  }
+
+  @Override
+  public byte[] peerPayload() {
+    return peerPayload.clone();
+  }
+
+  @Override
+  public RegisteredMemory register(MemorySegment memory) {
+    life.checkOpen();
+    return sender.register(resources.device().domain(), memory);
+  }
+
+  @Override
+  public ConnectionState state() {
+    return life.state();
+  }
+
+  @Override
+  public @Nullable FerruleException failure() {
+    return life.failure();
+  }
+
+  @Override
+  public void onClose(Consumer<Connection> action) {
+    life.onEnd(action);
+  }
+
+  @Override
+  public ConnectionCounters counters() {
+    return new ConnectionCounters(
+        sender.messages(),
+        sender.bytes(),
+        receiver.messages(),
+        receiver.bytes(),
+        sender.stalls(),
+        channel.grants(),
+        0,
+        0,
+        0,
+        sender.sleeps() + receiver.sleeps());
+  }
+
+  Lifecycle life() {
+    return life;
+  }
+
+  FerruleException interrupted(String doing) {
+    return new OperationInterruptedException(uri, "interrupted while waiting to " + doing, null);
+  }
+
+  @Override
+  public void close() {
+    close(closeTimeout);
+  }
+
+  @Override
+  public void close(Duration flushTimeout) {
+    // the state goes first, so that it is right for every thread that comes back from a close
+    boolean wasOpen = life.closed();
+    if (!life.release()) {
+      return;
+    }
+    wake();
+    // so that they leave by themselves, and not because the queues go from under them
+    sender.awaitNobodyWaiting(PATIENCE_NANOS);
+    receiver.awaitNobodyWaiting(PATIENCE_NANOS);
+    if (wasOpen) {
+      flush(Deadlines.after(flushTimeout));
+    }
+    resources.fabric().removeTick(tick);
+    resources.fabric().unwatch(resources.queuePair().address());
+    channel.sends().close();
+    receives.close();
+    sender.closeRegistrations();
+    resources.close();
+  }
+
+  /** Waits until the peer's device has all that was sent, and tells the peer that this was it. */
+  private void flush(long deadline) {
+    awaitDrained(deadline);
+    if (channel.sends().sayGoodbye()) {
+      awaitDrained(Math.max(deadline, System.nanoTime() + PATIENCE_NANOS / 2));
+    }
+  }
+
+  private void awaitDrained(long deadline) {
+    while (!channel.sends().isDrained() && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return uri() + " (" + state() + ")";
+  }
+}

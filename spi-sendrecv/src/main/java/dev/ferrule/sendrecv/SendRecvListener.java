@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.sendrecv.wire.Hello;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.endpoint.Fabric;
+import dev.ferrule.verbs.endpoint.RdmaAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A port at which clients are accepted. */
+final class SendRecvListener implements Listener {
+
+  private static final System.Logger LOGGER = System.getLogger(SendRecvListener.class.getName());
+
+  private final RdmaAddress address;
+  private final ConnectionOptions options;
+  private final Fabric fabric;
+  private final CmId id;
+  private final int backlog;
+
+  // All of these under the listener's own lock.
+  private final ArrayDeque<SendRecvConnectionRequest> waiting = new ArrayDeque<>();
+  private final Set<SendRecvConnectionRequest> unanswered = new LinkedHashSet<>();
+  private boolean closed;
+
+  private SendRecvListener(RdmaAddress wanted, ConnectionOptions options, Fabric fabric) {
+    this.options = options;
+    this.fabric = fabric;
+    this.backlog = options.get(StandardOptions.BACKLOG);
+    InetSocketAddress where = wanted.resolve();
+    this.id = fabric.createId(this::onEvent);
+    boolean done = false;
+    try {
+      id.bind(where);
+      id.listen(backlog);
+      this.address = wanted.withPort(id.port());
+      done = true;
+    } finally {
+      if (!done) {
+        fabric.destroy(id);
+      }
+    }
+  }
+
+  static SendRecvListener listen(URI uri, ConnectionOptions options) {
+    RdmaAddress address = RdmaAddress.parse(uri);
+    boolean done = false;
+    Fabric fabric = null;
+    try {
+      fabric = Fabric.retain();
+      SendRecvListener listener = new SendRecvListener(address, options, fabric);
+      done = true;
+      return listener;
+    } catch (VerbsException e) {
+      throw Failures.of(uri, e);
+    } finally {
+      if (!done && fabric != null) {
+        fabric.release();
+      }
+    }
+  }
+
+  /** Called by the fabric's thread. */
+  private void onEvent(CmEvent event) {
+    if (event.type() != CmEvent.Type.CONNECT_REQUEST) {
+      return;
+    }
+    SendRecvConnectionRequest request = new SendRecvConnectionRequest(this, fabric, options);
+    CmId client = fabric.adopt(event, request::onEvent);
+    request.begin(client, event.privateData());
+    Hello.Kind refusal;
+    String reason;
+    synchronized (this) {
+      refusal = request.objection();
+      reason = "what connects does not speak this protocol";
+      if (closed) {
+        refusal = Hello.Kind.REFUSE;
+        reason = "the listener was closed";
+      } else if (refusal == null && waiting.size() >= backlog) {
+        refusal = Hello.Kind.REFUSE;
+        reason = "too many clients wait already; see the listener's option backlog";
+      }
+      if (refusal == null) {
+        waiting.add(request);
+        unanswered.add(request);
+        notifyAll();
+        return;
+      }
+    }
+    request.refuse(refusal, reason);
+  }
+
+  /** The request is answered, or its client gone. */
+  synchronized void forget(SendRecvConnectionRequest request) {
+    unanswered.remove(request);
+    waiting.remove(request);
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
+  RdmaAddress address() {
+    return address;
+  }
+
+  @Override
+  public URI uri() {
+    return address.uri();
+  }
+
+  @Override
+  public ConnectionRequest nextRequest() {
+    return await(false, 0);
+  }
+
+  @Override
+  public ConnectionRequest nextRequest(Duration timeout) {
+    return await(true, Deadlines.after(timeout));
+  }
+
+  private SendRecvConnectionRequest await(boolean bounded, long deadline) {
+    SendRecvConnectionRequest request = next(bounded, deadline);
+    if (request == null) {
+      throw new OperationTimeoutException(uri(), "no client came in time", null);
+    }
+    return request;
+  }
+
+  @Override
+  public @Nullable ConnectionRequest pollRequest() {
+    return next(true, System.nanoTime());
+  }
+
+  @Override
+  public Connection accept() {
+    return accept(false, 0);
+  }
+
+  @Override
+  public Connection accept(Duration timeout) {
+    return accept(true, Deadlines.after(timeout));
+  }
+
+  private Connection accept(boolean bounded, long deadline) {
+    while (true) {
+      SendRecvConnectionRequest request = await(bounded, deadline);
+      long patience = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+      try {
+        return request.accept(
+            new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
+      } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
+        LOGGER.log(System.Logger.Level.DEBUG, "a client that was no use", e);
+      } catch (ConnectionClosedException e) {
+        if (!e.closedByPeer()) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /** The next client; null if none came in time. */
+  private synchronized @Nullable SendRecvConnectionRequest next(boolean bounded, long deadline) {
+    try {
+      while (!closed) {
+        SendRecvConnectionRequest next = waiting.poll();
+        if (next != null) {
+          return next;
+        }
+        if (!bounded) {
+          wait();
+          continue;
+        }
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+          return null;
+        }
+        wait(left / 1_000_000, (int) (left % 1_000_000));
+      }
+      throw closed();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
+    }
+  }
+
+  private ConnectionClosedException closed() {
+    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  }
+
+  @Override
+  public void close() {
+    List<SendRecvConnectionRequest> left;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      left = new ArrayList<>(unanswered);
+      waiting.clear();
+      notifyAll();
+    }
+    left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
+    fabric.destroy(id);
+    fabric.release();
+  }
+
+  static byte[] text(String reason, int limit) {
+    byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
+    return bytes.length <= limit ? bytes : Arrays.copyOf(bytes, limit);
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of the program's own, which the device reads directly. */
+final class SendRecvRegisteredMemory implements RegisteredMemory {
+
+  private final SendRecvSender sender;
+  private final MemorySegment segment;
+  private final MemoryRegion region;
+  private volatile long lastUse;
+  private volatile boolean closed;
+
+  SendRecvRegisteredMemory(SendRecvSender sender, ProtectionDomain domain, MemorySegment segment) {
+    if (!segment.isNative()) {
+      throw new IllegalArgumentException(
+          "memory on the heap cannot be registered; allocate it by an Arena");
+    }
+    if (!segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
+      throw new IllegalArgumentException(
+          "memory confined to one thread cannot be registered; use Arena.ofShared()");
+    }
+    this.sender = sender;
+    this.segment = segment;
+    this.region = domain.register(segment, 0);
+  }
+
+  boolean belongsTo(SendRecvSender candidate) {
+    return sender == candidate;
+  }
+
+  /** Fails if nothing may be sent from the memory any more. */
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the registration was closed");
+    }
+    if (!segment.scope().isAlive()) {
+      throw new IllegalStateException("the memory has been freed while it was registered");
+    }
+  }
+
+  int localKey() {
+    return region.localKey();
+  }
+
+  void used(long id) {
+    lastUse = id;
+  }
+
+  @Override
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      sender.awaitUnused(lastUse);
+      deregister();
+      sender.forget(this);
+    }
+  }
+
+  void deregister() {
+    closed = true;
+    region.close();
+  }
+}

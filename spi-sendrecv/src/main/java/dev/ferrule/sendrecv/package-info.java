@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The provider {@code sendrecv}: see {@code docs/sendrecv.md} for the protocol. */
+@NullMarked
+package dev.ferrule.sendrecv;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import dev.ferrule.verbs.CompletionStatus;
+
+/** A connection as its queues see it. None of these methods may be called under a lock. */
+public interface Link {
+
+  /** The peer has said goodbye. */
+  void onGoodbye();
+
+  /**
+   * A work request failed, and with it the queue pair.
+   *
+   * @param status how
+   * @param vendorError the device's own code
+   */
+  void onFailure(CompletionStatus status, int vendorError);
+
+  /**
+   * The peer broke the protocol.
+   *
+   * @param reason what it did
+   */
+  void onViolation(String reason);
+
+  /**
+   * The device did not take a work request that there should have been room for.
+   *
+   * @param function the C function
+   * @param errno what it reported
+   */
+  void onPostFailure(String function, int errno);
+}

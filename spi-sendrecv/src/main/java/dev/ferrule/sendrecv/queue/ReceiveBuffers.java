@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.ReceiveChain;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The array of receive buffers: registered memory, cut into pieces of one size, each of which is
+ * posted, or holds a message that the program has not freed yet, or waits to be posted again.
+ *
+ * <p><b>Threads:</b> any thread may post.
+ */
+public final class ReceiveBuffers {
+
+  private static final long LINE = 64;
+
+  private final MemoryRegion region;
+  private final MemorySegment view;
+  private final long address;
+  private final int count;
+  private final int size;
+  private final long stride;
+  private final ReceiveChain chain;
+  private final SpinLock lock = new SpinLock();
+  private boolean stopped; // under the lock
+
+  /**
+   * Makes buffers.
+   *
+   * @param domain where to register them
+   * @param arena what to allocate them by
+   * @param count how many
+   * @param size how long each is, in bytes
+   */
+  public ReceiveBuffers(ProtectionDomain domain, Arena arena, int count, int size) {
+    this.count = count;
+    this.size = size;
+    this.stride = (size + LINE - 1) / LINE * LINE;
+    MemorySegment memory = arena.allocate(count * stride, LINE);
+    this.region = domain.register(arena, memory, Access.LOCAL_WRITE);
+    this.view = memory.asReadOnly();
+    this.address = memory.address();
+    this.chain = new ReceiveChain(Math.min(count, SendQueue.MAX_CHAIN));
+  }
+
+  /**
+   * Returns how many there are.
+   *
+   * @return the number of buffers
+   */
+  public int count() {
+    return count;
+  }
+
+  /**
+   * Returns the memory of all of them.
+   *
+   * @return a segment that can only be read
+   */
+  public MemorySegment view() {
+    return view;
+  }
+
+  /**
+   * Returns where a buffer starts.
+   *
+   * @param buffer its number
+   * @return the offset in {@link #view}
+   */
+  public long offset(int buffer) {
+    return buffer * stride;
+  }
+
+  /**
+   * Posts all buffers, for the first time.
+   *
+   * @param queuePair where to
+   * @return 0, or -errno
+   */
+  public int postAll(QueuePair queuePair) {
+    int[] all = new int[count];
+    for (int i = 0; i < count; i++) {
+      all[i] = i;
+    }
+    return post(queuePair, all, count);
+  }
+
+  /**
+   * Posts buffers.
+   *
+   * @param buffers which
+   * @param howMany how many of them
+   * @return 0, or -errno
+   */
+  int post(QueuePair queuePair, int[] buffers, int howMany) {
+    lock.lock();
+    try {
+      int done = 0;
+      int result = 0;
+      while (done < howMany && result >= 0 && !stopped) {
+        int batch = Math.min(howMany - done, chain.capacity());
+        for (int i = 0; i < batch; i++) {
+          set(i, buffers[done + i]);
+        }
+        result = queuePair.post(chain, 0, batch);
+        done += batch;
+      }
+      return result;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Posts one buffer. */
+  int post(QueuePair queuePair, int buffer) {
+    lock.lock();
+    try {
+      if (stopped) {
+        return 0;
+      }
+      set(0, buffer);
+      return queuePair.post(chain, 0, 1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void set(int index, int buffer) {
+    chain.set(index, buffer, address + buffer * stride, size, region.localKey());
+  }
+
+  /** Posts no more, so that the queue pair can be destroyed. */
+  public void stop() {
+    lock.lock();
+    try {
+      stopped = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends the registration; the memory is the arena's. */
+  public void close() {
+    region.close();
+  }
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What goes over the wire: the hello of the handshake, and the immediate data of each message. */
+@NullMarked
+package dev.ferrule.sendrecv.wire;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.AllocationContract;
+
+@RdmaTest
+final class SendRecvAllocationContractTest extends AllocationContract {
+  SendRecvAllocationContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

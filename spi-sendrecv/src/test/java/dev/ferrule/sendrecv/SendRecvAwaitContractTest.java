@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.AwaitContract;
+
+@RdmaTest
+final class SendRecvAwaitContractTest extends AwaitContract {
+  SendRecvAwaitContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.BatchContract;
+
+@RdmaTest
+final class SendRecvBatchContractTest extends BatchContract {
+  SendRecvBatchContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

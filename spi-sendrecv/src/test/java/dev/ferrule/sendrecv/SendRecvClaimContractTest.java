@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.ClaimContract;
+
+@RdmaTest
+final class SendRecvClaimContractTest extends ClaimContract {
+  SendRecvClaimContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

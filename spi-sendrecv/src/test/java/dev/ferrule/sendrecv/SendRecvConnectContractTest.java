@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.ConnectContract;
+
+@RdmaTest
+final class SendRecvConnectContractTest extends ConnectContract {
+  SendRecvConnectContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

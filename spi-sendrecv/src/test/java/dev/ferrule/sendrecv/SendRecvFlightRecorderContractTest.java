@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.FlightRecorderContract;
+
+@RdmaTest
+final class SendRecvFlightRecorderContractTest extends FlightRecorderContract {
+  SendRecvFlightRecorderContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

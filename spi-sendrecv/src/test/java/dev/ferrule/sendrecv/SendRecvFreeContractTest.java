@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.FreeContract;
+
+@RdmaTest
+final class SendRecvFreeContractTest extends FreeContract {
+  SendRecvFreeContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

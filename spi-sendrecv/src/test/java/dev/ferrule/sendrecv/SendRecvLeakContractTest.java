@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.LeakContract;
+
+@RdmaTest
+final class SendRecvLeakContractTest extends LeakContract {
+  SendRecvLeakContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.MessagingContract;
+
+@RdmaTest
+final class SendRecvMessagingContractTest extends MessagingContract {
+  SendRecvMessagingContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.contract.WaitContract;
+
+@RdmaTest
+final class SendRecvWaitContractTest extends WaitContract {
+  SendRecvWaitContractTest() {
+    super(new SendRecvUnderTest());
+  }
+}
