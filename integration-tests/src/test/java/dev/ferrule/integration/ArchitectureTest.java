@@ -27,6 +27,7 @@ class ArchitectureTest {
   private static final JavaClasses FERRULE =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
+          .withImportOption(location -> !location.contains("/dev/ferrule/contract/"))
           .importPackages("dev.ferrule");
 
   private static final DescribedPredicate<JavaClass> BINDINGS =

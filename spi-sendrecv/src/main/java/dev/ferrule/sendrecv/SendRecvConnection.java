@@ -58,6 +58,7 @@ final class SendRecvConnection implements Connection, Link {
   private final Lifecycle life = new Lifecycle(this);
   private final Runnable tick = this::tick;
 
+  private volatile boolean peerGone; // whatever is still under way will not be acknowledged
   private long lastProbe = System.nanoTime(); // only by the fabric's thread
 
   /**
@@ -132,6 +133,7 @@ final class SendRecvConnection implements Connection, Link {
       case DISCONNECTED -> {
         // What the peer sent before is there already, the goodbye included.
         receives.drain();
+        peerGone = true;
         if (channel.isGoodbyeSaid() || plain) {
           life.closedByPeer();
         } else {
@@ -155,6 +157,7 @@ final class SendRecvConnection implements Connection, Link {
 
   @Override
   public void onGoodbye() {
+    peerGone = true;
     life.closedByPeer();
   }
 
@@ -309,7 +312,8 @@ final class SendRecvConnection implements Connection, Link {
   }
 
   private void awaitDrained(long deadline) {
-    while (!channel.sends().isDrained() && deadline - System.nanoTime() > 0) {
+    while (!peerGone && !channel.sends().isDrained() && deadline - System.nanoTime() > 0) {
+      receives.poll(); // the peer may be closing, too
       LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
     }
   }

@@ -8,7 +8,6 @@ import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.PeerLostException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.spi.Deadlines;
@@ -113,8 +112,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
   private void take() {
     synchronized (this) {
       if (state == State.CANCELLED) {
-        throw new ConnectionClosedException(
-            listener.uri(), true, "the client has given up waiting to be accepted", null);
+        throw gone(listener.uri(), null);
       }
       if (listener.isClosed()) {
         throw new ConnectionClosedException(listener.uri(), false, "the listener was closed", null);
@@ -177,7 +175,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
       done = true;
       return connection;
     } catch (VerbsException e) {
-      throw failure(uri, e);
+      throw id().isAcceptable() ? Failures.of(uri, e) : gone(uri, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while accepting", e);
@@ -217,10 +215,9 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
     }
   }
 
-  private FerruleException failure(URI uri, VerbsException e) {
-    return e.function().equals("rdma_accept")
-        ? new PeerLostException(uri, "the client has gone: " + e.getMessage(), e)
-        : Failures.of(uri, e);
+  private static FerruleException gone(URI uri, @Nullable Throwable cause) {
+    return new ConnectionClosedException(
+        uri, true, "the client has given up waiting to be accepted", cause);
   }
 
   private void awaitEstablished(URI uri, long deadline) throws InterruptedException {
@@ -230,8 +227,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
           uri, "the client did not confirm the connection in time", null);
     }
     if (event.type() != CmEvent.Type.ESTABLISHED) {
-      throw new ConnectionClosedException(
-          uri, true, "the client has given up waiting to be accepted (" + event.type() + ")", null);
+      throw gone(uri, null);
     }
   }
 }

@@ -203,10 +203,10 @@ final class SendRecvSender implements Sender {
   /** Posts all that is staged. */
   void publish() {
     bytesPublished = bytesStaged;
-    queue.publish();
+    boolean taken = queue.publish();
     published = queue.lastId();
-    if (connection.life().hasEnded()) {
-      connection.life().checkOpen();
+    if (!taken) {
+      throw connection.life().exception(null);
     }
   }
 

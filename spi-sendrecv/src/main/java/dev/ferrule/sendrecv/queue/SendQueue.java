@@ -240,21 +240,27 @@ public final class SendQueue {
     return staged;
   }
 
-  /** Posts what is staged, with one doorbell. */
-  public void publish() {
+  /**
+   * Posts what is staged, with one doorbell.
+   *
+   * @return whether the device has taken it; if not, the connection has ended
+   */
+  public boolean publish() {
+    boolean taken = true;
     lock.lock();
     try {
-      if (!closed && staged > 0) {
-        post();
+      if (staged > 0) {
+        taken = !closed && post();
       }
       staged = 0;
     } finally {
       lock.unlock();
     }
     report();
+    return taken;
   }
 
-  private void post() {
+  private boolean post() {
     int immediate = window.immediate(Immediate.MESSAGE);
     SendOperation operation =
         window.plain() ? SendOperation.SEND : SendOperation.SEND_WITH_IMMEDIATE;
@@ -281,6 +287,7 @@ public final class SendQueue {
     posted += staged;
     sent += staged;
     reserved -= staged;
+    return result >= 0;
   }
 
   /**

@@ -162,6 +162,16 @@ public interface CmCalls {
   int setOption(long id, int level, int option, MemorySegment value);
 
   /**
+   * {@code rdma_init_qp_attr(3)}.
+   *
+   * @param id the id
+   * @param attributes an ibv_qp_attr to fill
+   * @param mask where the mask of the attributes goes
+   * @return the result, or -errno
+   */
+  int initQpAttr(long id, MemorySegment attributes, MemorySegment mask);
+
+  /**
    * {@code rdma_get_src_port(3)}, in the order of the network.
    *
    * @param id the id

@@ -58,6 +58,8 @@ public final class NativeCmCalls implements CmCalls {
           JAVA_INT,
           ADDRESS,
           JAVA_LONG);
+  private static final MethodHandle INIT_QP_ATTR =
+      Downcalls.link(RdmaCm.rdma_init_qp_attr$address(), JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
   private static final MethodHandle GET_SRC_PORT =
       Downcalls.link(RdmaCm.rdma_get_src_port$address(), JAVA_SHORT, JAVA_LONG);
 
@@ -164,6 +166,11 @@ public final class NativeCmCalls implements CmCalls {
   public int setOption(long id, int level, int option, MemorySegment value) {
     return Downcalls.status(
         state -> (int) SET_OPTION.invokeExact(state, id, level, option, value, value.byteSize()));
+  }
+
+  @Override
+  public int initQpAttr(long id, MemorySegment attributes, MemorySegment mask) {
+    return Downcalls.status(state -> (int) INIT_QP_ATTR.invokeExact(state, id, attributes, mask));
   }
 
   @Override

@@ -2,6 +2,7 @@
 package dev.ferrule.verbs.cm;
 
 import dev.ferrule.bindings.rdmacm.rdma_cm_id;
+import dev.ferrule.bindings.verbs.ibv_qp_attr;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.QueuePair;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CmId implements AutoCloseable {
 
+  private static final int QP_STATE_INIT = 1;
   private static final int LEVEL_ID = 0;
   private static final int OPTION_REUSE_ADDRESS = 1;
   private static final int OPTION_ACK_TIMEOUT = 3;
@@ -169,6 +171,21 @@ public final class CmId implements AutoCloseable {
           domain.context(),
           RawMemory.getLong(address + rdma_cm_id.qp$offset()),
           QueuePair.sizes(attributes));
+    }
+  }
+
+  /**
+   * Tells whether an id that came with a connect request can still be accepted. The kernel tells of
+   * a client that gives up only once it is accepted.
+   *
+   * @return whether the client still waits
+   */
+  public boolean isAcceptable() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment attributes = ibv_qp_attr.allocate(arena);
+      ibv_qp_attr.qp_state(attributes, QP_STATE_INIT);
+      MemorySegment mask = arena.allocate(ValueLayout.JAVA_INT);
+      return calls.initQpAttr(address, attributes, mask) >= 0;
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sendrecv;
+package dev.ferrule.integration.rdma;
 
 import dev.ferrule.verbs.PortAttributes;
 import dev.ferrule.verbs.VerbsContext;
