@@ -90,6 +90,25 @@ public interface Listener extends AutoCloseable {
   Connection accept(Duration timeout);
 
   /**
+   * Returns the one receiver of all connections that this listener has accepted and will accept:
+   * one thread receives from them all, and {@link ReceiveRegion#connection()} tells from whom. From
+   * the first call on their messages go there, and the receivers of the single connections get none
+   * any more. The order of messages is kept for each connection. That a connection ends is told by
+   * {@link Connection#onClose}; closing the listener ends this receiver.
+   *
+   * <p>{@link Receiver#poll} works as well, but does not tell the connection.
+   *
+   * @return the receiver, the same one at each call
+   * @throws UnsupportedOperationException if the provider cannot do this
+   * @throws IllegalStateException if the listener was opened without the option that this needs,
+   *     such as singleReceiver=on
+   */
+  default Receiver receiver() {
+    throw new UnsupportedOperationException(
+        "this provider has no receiver for all connections of a listener: " + uri());
+  }
+
+  /**
    * Stops listening: waiting clients are rejected. The address is given up, at the latest when the
    * connections that were accepted there are closed, too. Closing twice does nothing.
    */

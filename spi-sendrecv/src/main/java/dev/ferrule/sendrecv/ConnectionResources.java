@@ -5,7 +5,9 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.queue.Channel;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
+import dev.ferrule.sendrecv.queue.ReceiveQueue;
 import dev.ferrule.sendrecv.queue.SendQueue;
+import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.spi.Unmapper;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.Errno;
@@ -17,6 +19,7 @@ import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.endpoint.Fabric;
 import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +30,17 @@ final class ConnectionResources {
 
   private final Fabric fabric;
   private final CmId id;
+  private final @Nullable ReceiveGroup group;
   private final Arena arena = Arena.ofShared();
   private @Nullable FabricDevice device;
   private long key;
   private volatile Runnable completionListener = () -> {};
   private @Nullable CompletionQueue sendCompletions;
   private @Nullable CompletionQueue receiveCompletions;
+  private @Nullable ReceiveQueue receiveQueue;
+  private SharedReceives.@Nullable Share share;
+  private int receives;
+  private int reserved;
   private @Nullable QueuePair queuePair;
   private @Nullable ReceiveBuffers buffers;
   private @Nullable MemoryRegion sendMemory;
@@ -42,23 +50,28 @@ final class ConnectionResources {
    *
    * @param fabric retained for the resources, and released with them
    * @param id bound to a device by the time of {@link #makeQueues}
+   * @param group what it shares with other connections, retained by the caller for the resources;
+   *     null if nothing
    */
-  ConnectionResources(Fabric fabric, CmId id) {
+  ConnectionResources(Fabric fabric, CmId id, @Nullable ReceiveGroup group) {
     this.fabric = fabric;
     this.id = id;
+    this.group = group;
   }
 
   /** Makes the queues, and posts the receives. */
   void makeQueues(ConnectionOptions options) {
     FabricDevice found = fabric.device(id);
     device = found;
-    int receives = SendRecvOptions.receives(options) + Channel.CONTROL_RECEIVES;
+    SharedReceives shared = group == null ? null : group.shared();
+    receives = shared == null ? SendRecvOptions.receives(options) : admit(shared);
+    int posted = receives + Channel.CONTROL_RECEIVES;
     int sends = options.get(SendRecvOptions.UNACKED) + SendQueue.CONTROL_SENDS;
     int limit = found.attributes().maxWorkRequests();
-    if (Math.max(receives, sends) > limit) {
+    if (sends > limit || (shared == null && posted > limit)) {
       throw new VerbsException(
           "rdma_create_qp",
-          receives + " receives, " + sends + " sends",
+          posted + " receives, " + sends + " sends",
           Errno.ENOMEM,
           "the device can do " + limit + " each; use smaller values of receives and unacked",
           null);
@@ -66,27 +79,77 @@ final class ConnectionResources {
     key = found.listen(() -> completionListener.run());
     CompletionQueue ofSends = found.createCompletionQueue(sends, key);
     sendCompletions = ofSends;
-    CompletionQueue ofReceives = found.createCompletionQueue(receives, key);
-    receiveCompletions = ofReceives;
-    queuePair = createQueuePair(found, sends, receives, options, ofSends, ofReceives);
+    CompletionQueue ofReceives = makeReceiveQueue(found, posted);
+    queuePair = createQueuePair(sends, shared == null ? posted : 0, options, ofSends, ofReceives);
+    if (shared == null) {
+      makeBuffers(posted, options);
+    }
+  }
+
+  private int admit(SharedReceives shared) {
+    SharedReceives.Share admitted = shared.admit();
+    if (admitted == null) {
+      throw new VerbsException(
+          "ibv_post_srq_recv",
+          "",
+          Errno.ENOMEM,
+          "no shared receive buffers are left; raise the option receives",
+          null);
+    }
+    share = admitted;
+    return admitted.first();
+  }
+
+  private CompletionQueue makeReceiveQueue(FabricDevice found, int posted) {
+    CompletionQueue common = group == null ? null : group.completions();
+    ReceiveQueue commonQueue = group == null ? null : group.queue();
+    if (group != null && common != null && commonQueue != null) {
+      int needed = share == null ? posted : 0; // there is room for all shared buffers
+      if (!group.reserveCompletions(needed)) {
+        throw new VerbsException(
+            "ibv_create_cq",
+            "",
+            Errno.ENOMEM,
+            "the common completion queue is full; use fewer connections or receives",
+            null);
+      }
+      reserved = needed;
+      receiveQueue = commonQueue;
+      return common;
+    }
+    // As many as there can be: a share of shared buffers grows.
+    int entries = share == null || group == null ? posted : group.sharedCapacity();
+    CompletionQueue made = found.createCompletionQueue(entries, key);
+    receiveCompletions = made;
+    receiveQueue = new ReceiveQueue(made, buffer -> strayBuffer(buffer));
+    return made;
+  }
+
+  private void strayBuffer(int buffer) {
+    SharedReceives shared = group == null ? null : group.shared();
+    if (shared != null) {
+      shared.stray(buffer);
+    }
+  }
+
+  private void makeBuffers(int count, ConnectionOptions options) {
     ReceiveBuffers made =
         new ReceiveBuffers(
-            found.domain(),
+            device().domain(),
             arena,
-            receives,
+            count,
             Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE)));
     buffers = made;
     int result = made.postAll(queuePair());
     if (result < 0) {
-      throw new VerbsException("ibv_post_recv", receives + " receives", -result);
+      throw new VerbsException("ibv_post_recv", count + " receives", -result);
     }
   }
 
   /** How much can ride inline is only found out by trying. */
   private QueuePair createQueuePair(
-      FabricDevice found,
       int sends,
-      int receives,
+      int ownReceives,
       ConnectionOptions options,
       CompletionQueue ofSends,
       CompletionQueue ofReceives) {
@@ -94,7 +157,11 @@ final class ConnectionResources {
     while (true) {
       try {
         return id.createQueuePair(
-            found.domain(), new QueuePairSizes(sends, receives, inline), ofSends, ofReceives, null);
+            device().domain(),
+            new QueuePairSizes(sends, ownReceives, inline),
+            ofSends,
+            ofReceives,
+            group == null ? null : group.sharedQueue());
       } catch (VerbsException e) {
         if (inline == 0) {
           throw e;
@@ -134,8 +201,23 @@ final class ConnectionResources {
     return there(sendCompletions);
   }
 
-  CompletionQueue receiveCompletions() {
-    return there(receiveCompletions);
+  ReceiveQueue receiveQueue() {
+    return there(receiveQueue);
+  }
+
+  /** What the connection shares with others; null if nothing. */
+  @Nullable ReceiveGroup group() {
+    return group;
+  }
+
+  /** Its part of the shared buffers; null if it has its own. */
+  SharedReceives.@Nullable Share share() {
+    return share;
+  }
+
+  /** For how many messages there is room. */
+  int receives() {
+    return receives;
   }
 
   QueuePair queuePair() {
@@ -143,7 +225,20 @@ final class ConnectionResources {
   }
 
   ReceiveBuffers buffers() {
-    return there(buffers);
+    SharedReceives shared = group == null ? null : group.shared();
+    return shared == null ? there(buffers) : shared.buffers();
+  }
+
+  /** The buffers' memory, to be read as long as the connection lives. */
+  MemorySegment view() {
+    MemorySegment view = buffers().view();
+    return share == null ? view : view.reinterpret(arena, null);
+  }
+
+  /** The buffers' regions. */
+  RegionTable regions() {
+    RegionTable common = group == null ? null : group.regions();
+    return common == null ? new RegionTable(buffers()) : common;
   }
 
   MemoryRegion sendMemory() {
@@ -157,16 +252,22 @@ final class ConnectionResources {
     return step;
   }
 
+  /** Ends the use of the queue pair, and of what only it uses. Whatever comes after is stray. */
+  void destroyQueuePair() {
+    if (buffers != null) {
+      buffers.stop();
+    }
+    if (queuePair != null) {
+      id.disconnect(); // fails if it is not connected, or no longer
+      id.destroyQueuePair();
+      queuePair = null;
+    }
+  }
+
   /** Gives everything up. To be called once, when nobody uses the queues any more. */
   void close() {
     try {
-      if (buffers != null) {
-        buffers.stop();
-      }
-      if (queuePair != null) {
-        id.disconnect(); // fails if it is not connected, or no longer
-        id.destroyQueuePair();
-      }
+      destroyQueuePair();
       fabric.destroy(id);
       if (receiveCompletions != null) {
         receiveCompletions.close();
@@ -183,8 +284,15 @@ final class ConnectionResources {
       if (sendMemory != null) {
         sendMemory.close();
       }
+      if (share != null) {
+        share.leave();
+      }
     } finally {
       Unmapper.close(arena);
+      if (group != null) {
+        group.giveCompletionsBack(reserved);
+        group.release();
+      }
       fabric.release();
     }
   }

@@ -71,7 +71,7 @@ final class Connector {
         fabric.release();
       }
     }
-    ConnectionResources resources = new ConnectionResources(fabric, id);
+    ConnectionResources resources = new ConnectionResources(fabric, id, null);
     SendRecvConnection connection = null;
     boolean done = false;
     try {
@@ -83,7 +83,9 @@ final class Connector {
       resources.makeQueues(options);
       boolean plain = !SendRecvOptions.isOn(options, SendRecvOptions.HELLO);
       byte[] hello =
-          plain ? new byte[0] : Terms.hello(Hello.Kind.CONNECT, options, options.payload());
+          plain
+              ? new byte[0]
+              : Terms.hello(Hello.Kind.CONNECT, options, resources.receives(), options.payload());
       id.connect(Terms.parameters(hello, options));
       CmEvent answer = expect(CmEvent.Type.ESTABLISHED);
       connection = establish(resources, plain, answer);

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * A connection over a queue pair: its life, from open to closed, lost or broken. What is done for
  * each message is in {@link SendRecvSender} and {@link SendRecvReceiver}.
  */
-final class SendRecvConnection implements Connection, Link {
+final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Owner {
 
   /**
    * How long closing waits for threads that are in a blocking call to come out of it: far longer
@@ -53,6 +53,8 @@ final class SendRecvConnection implements Connection, Link {
   private final boolean plain;
   private final Channel channel;
   private final ReceiveQueue receives;
+  private final RegionTable regions;
+  private final int capacity;
   private final SendRecvSender sender;
   private final SendRecvReceiver receiver;
   private final Lifecycle life = new Lifecycle(this);
@@ -89,14 +91,22 @@ final class SendRecvConnection implements Connection, Link {
             resources.sendCompletions(),
             resources.sendMemory(),
             resources.buffers(),
+            resources.share(),
+            resources.view(),
             terms,
             this);
-    receives = new ReceiveQueue(resources.receiveCompletions(), resources.buffers().count());
+    regions = resources.regions();
+    receives = resources.receiveQueue();
     receives.add(channel);
+    ReceiveGroup group = resources.group();
+    if (group != null) {
+      group.add(channel);
+    }
     sender =
         new SendRecvSender(
             this, channel.sends(), receives, peerMaxMessage, terms.unacked(), new Waiter(wait));
-    receiver = new SendRecvReceiver(this, channel, receives, new Waiter(wait));
+    receiver = new SendRecvReceiver(this, receives, channel.inbox(), new Waiter(wait));
+    capacity = terms.receives();
     resources.onCompletion(this::wake);
     life.onEnd(ended -> wake());
   }
@@ -116,6 +126,45 @@ final class SendRecvConnection implements Connection, Link {
   private void wake() {
     sender.wake();
     receiver.wake();
+  }
+
+  /** The connection of a channel. */
+  static SendRecvConnection of(Channel channel) {
+    return (SendRecvConnection) channel.link(); // there is no other kind
+  }
+
+  RegionTable regions() {
+    return regions;
+  }
+
+  @Override
+  public void onProgress() {
+    wake();
+  }
+
+  @Override
+  public void checkUsable() {
+    life.checkNotReleased();
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return life.hasEnded();
+  }
+
+  @Override
+  public FerruleException end() {
+    return life.exception(null);
+  }
+
+  @Override
+  public void freeForStarvingPeers() {
+    channel.freeForStarvingPeer();
+  }
+
+  @Override
+  public int capacity() {
+    return resources.share() == null ? capacity : 0; // a share grows
   }
 
   private void tick() {
@@ -272,7 +321,8 @@ final class SendRecvConnection implements Connection, Link {
     return life;
   }
 
-  FerruleException interrupted(String doing) {
+  @Override
+  public FerruleException interrupted(String doing) {
     return new OperationInterruptedException(uri, "interrupted while waiting to " + doing, null);
   }
 
@@ -298,7 +348,15 @@ final class SendRecvConnection implements Connection, Link {
     resources.fabric().removeTick(tick);
     resources.fabric().unwatch(resources.queuePair().address());
     channel.sends().close();
-    receives.close();
+    resources.destroyQueuePair();
+    receives.remove(channel);
+    ReceiveGroup group = resources.group();
+    if (group == null || group.queue() == null) {
+      receives.close();
+    } else {
+      group.remove(channel);
+    }
+    channel.closeReceives();
     sender.closeRegistrations();
     resources.close();
   }

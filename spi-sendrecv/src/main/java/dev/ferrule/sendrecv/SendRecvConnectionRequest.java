@@ -165,9 +165,10 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
     Terms.checkPayload(payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
     URI uri = listener.uri();
-    ConnectionResources resources = new ConnectionResources(fabric, id());
+    ConnectionResources resources = null;
     boolean done = false;
     try {
+      resources = new ConnectionResources(fabric, id(), listener.group(id()));
       SendRecvConnection connection = make(resources, payload);
       awaitEstablished(uri, deadline);
       resources.queuePair().setMinRnrTimer(options.get(SendRecvOptions.MIN_RNR_TIMER));
@@ -175,12 +176,14 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
       done = true;
       return connection;
     } catch (VerbsException e) {
-      throw id().isAcceptable() ? Failures.of(uri, e) : gone(uri, e);
+      throw Failures.of(uri, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while accepting", e);
     } finally {
-      if (!done) {
+      if (resources == null) {
+        giveUpId();
+      } else if (!done) {
         resources.close();
       }
     }
@@ -201,17 +204,23 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
               payload(),
               options);
       client.setAckTimeout(options.get(SendRecvOptions.ACK_TIMEOUT));
-      byte[] answer = plain ? new byte[0] : Terms.hello(Hello.Kind.ACCEPT, options, payload);
+      byte[] answer =
+          plain
+              ? new byte[0]
+              : Terms.hello(Hello.Kind.ACCEPT, options, resources.receives(), payload);
       client.accept(Terms.parameters(answer, options));
       return connection;
     } catch (VerbsException e) {
+      if (!client.isAcceptable()) {
+        throw gone(listener.uri(), e);
+      }
       String text = String.valueOf(e.getMessage());
       try {
         client.reject(Hello.of(Hello.Kind.NO_ROOM, SendRecvListener.text(text, MAX_TEXT)).encode());
       } catch (VerbsException ignored) {
-        e.addSuppressed(ignored); // the client has gone
+        e.addSuppressed(ignored); // the client has gone just now
       }
-      throw e;
+      throw Failures.of(listener.uri(), e);
     }
   }
 

@@ -10,6 +10,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.spi.Deadlines;
@@ -17,6 +18,7 @@ import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.endpoint.Fabric;
+import dev.ferrule.verbs.endpoint.FabricDevice;
 import dev.ferrule.verbs.endpoint.RdmaAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -25,8 +27,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +44,10 @@ final class SendRecvListener implements Listener {
   private final Fabric fabric;
   private final CmId id;
   private final int backlog;
+
+  private final Map<FabricDevice, ReceiveGroup> groups = new HashMap<>(); // under its own lock
+  private volatile List<ReceiveGroup> groupList = List.of();
+  private @Nullable ListenerReceiver receiver; // under the lock of groups
 
   // All of these under the listener's own lock.
   private final ArrayDeque<SendRecvConnectionRequest> waiting = new ArrayDeque<>();
@@ -111,6 +119,62 @@ final class SendRecvListener implements Listener {
       }
     }
     request.refuse(refusal, reason);
+  }
+
+  /**
+   * What the connections on a device share, retained for the caller; null if nothing. Made when the
+   * first client comes, for only then it is known on which device.
+   */
+  @Nullable ReceiveGroup group(CmId client) {
+    if (!SendRecvOptions.isOn(options, SendRecvOptions.SRQ) && !isSingleReceiver()) {
+      return null;
+    }
+    FabricDevice device = fabric.device(client);
+    synchronized (groups) {
+      if (isClosed()) {
+        throw closed();
+      }
+      ReceiveGroup group = groups.get(device);
+      if (group == null) {
+        group = new ReceiveGroup(fabric, device, options);
+        groups.put(device, group);
+        groupList = List.copyOf(groups.values());
+        ListenerReceiver known = receiver;
+        if (known != null) {
+          group.collect(known.inbox(), known::wake);
+          known.wake(); // to look there, too
+        }
+      }
+      group.retain();
+      return group;
+    }
+  }
+
+  private boolean isSingleReceiver() {
+    return SendRecvOptions.isOn(options, SendRecvOptions.SINGLE_RECEIVER);
+  }
+
+  @Override
+  public Receiver receiver() {
+    if (!isSingleReceiver()) {
+      throw new IllegalStateException(
+          "only a listener with the option singleReceiver=on receives for all its connections");
+    }
+    synchronized (groups) {
+      ListenerReceiver known = receiver;
+      if (known == null) {
+        ListenerReceiver made = new ListenerReceiver(this, options.get(StandardOptions.WAIT));
+        groups.values().forEach(group -> group.collect(made.inbox(), made::wake));
+        receiver = made;
+        known = made;
+      }
+      return known.receiver();
+    }
+  }
+
+  /** What the connections share, on each device. */
+  List<ReceiveGroup> groups() {
+    return groupList;
   }
 
   /** The request is answered, or its client gone. */
@@ -224,6 +288,14 @@ final class SendRecvListener implements Listener {
       notifyAll();
     }
     left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
+    synchronized (groups) {
+      groups.values().forEach(ReceiveGroup::release);
+      groups.clear();
+      groupList = List.of();
+      if (receiver != null) {
+        receiver.wake();
+      }
+    }
     fabric.destroy(id);
     fabric.release();
   }

@@ -15,6 +15,9 @@ public final class SendRecvOptions {
   private static final int MIN_RECEIVES = 8;
   private static final int AUTOMATIC_RECEIVES = 256;
   private static final int MAX_RECEIVES = 16_384;
+  private static final long SHARED_RECEIVE_MEMORY = 16L << 20;
+  private static final int MIN_SHARED_RECEIVES = 64;
+  private static final int MAX_SHARED_RECEIVES = 4096;
   private static final int MESSAGES_IN_BUFFER = 4;
   private static final long MIN_BUFFER = 256 << 10;
 
@@ -108,6 +111,24 @@ public final class SendRecvOptions {
   public static final Option<Integer> RETRIES =
       Option.count("retries", 0, 7, 7, "how often the device repeats it before the peer is lost");
 
+  /** {@code srq}. */
+  public static final Option<OnOff> SRQ =
+      Option.choice(
+          "srq",
+          OnOff.class,
+          OnOff.OFF,
+          "listener: whether all its connections share one group of receive buffers, of which"
+              + " receives is the number (0: as many as fit into 16 MiB, but 64 to 4096)");
+
+  /** {@code singleReceiver}. */
+  public static final Option<OnOff> SINGLE_RECEIVER =
+      Option.choice(
+          "singleReceiver",
+          OnOff.class,
+          OnOff.OFF,
+          "listener: whether all its connections share one completion queue, so that"
+              + " Listener.receiver() receives from all of them");
+
   /** A choice. */
   public enum OnOff {
     /** Yes. */
@@ -131,7 +152,9 @@ public final class SendRecvOptions {
             RNR_RETRY,
             MIN_RNR_TIMER,
             ACK_TIMEOUT,
-            RETRIES));
+            RETRIES,
+            SRQ,
+            SINGLE_RECEIVER));
     return List.copyOf(result);
   }
 
@@ -145,6 +168,18 @@ public final class SendRecvOptions {
     int wanted = options.get(RECEIVES);
     long fitting = AUTOMATIC_RECEIVE_MEMORY / options.get(StandardOptions.MAX_MESSAGE);
     return wanted > 0 ? wanted : Math.clamp(fitting, MIN_RECEIVES, AUTOMATIC_RECEIVES);
+  }
+
+  /**
+   * Returns how many receive buffers to share.
+   *
+   * @param options the options
+   * @return the number
+   */
+  public static int sharedReceives(ConnectionOptions options) {
+    int wanted = options.get(RECEIVES);
+    long fitting = SHARED_RECEIVE_MEMORY / options.get(StandardOptions.MAX_MESSAGE);
+    return wanted > 0 ? wanted : Math.clamp(fitting, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
   }
 
   /**

@@ -3,37 +3,42 @@ package dev.ferrule.sendrecv;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ReceiveRegion;
-import dev.ferrule.sendrecv.queue.ReceiveBuffers;
+import dev.ferrule.sendrecv.queue.Channel;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** A receive buffer, and the message in it while it is lent out. */
 final class SendRecvReceiveRegion implements ReceiveRegion {
 
-  private final SendRecvReceiver receiver;
   private final int number;
-  private final MemorySegment view;
   private final long offset;
+  private @Nullable SendRecvReceiver receiver; // to which it is lent
+  private @Nullable Channel channel;
+  private MemorySegment view = MemorySegment.NULL;
   private int length;
-  private boolean lent;
 
-  SendRecvReceiveRegion(SendRecvReceiver receiver, int number, ReceiveBuffers buffers) {
-    this.receiver = receiver;
+  SendRecvReceiveRegion(int number, long offset) {
     this.number = number;
-    this.view = buffers.view();
-    this.offset = buffers.offset(number);
+    this.offset = offset;
   }
 
-  void lend(int newLength) {
+  void lend(SendRecvReceiver newReceiver, Channel newChannel, int newLength) {
+    receiver = newReceiver;
+    channel = newChannel;
+    view = newChannel.view();
     length = newLength;
-    lent = true;
   }
 
-  void takeBack() {
-    checkLent();
-    lent = false;
+  /** Ends the loan; returns whose message it was. */
+  Channel takeBack() {
+    Channel known = lent();
+    receiver = null;
+    channel = null;
+    return known;
   }
 
-  boolean belongsTo(SendRecvReceiver candidate) {
+  boolean isLentBy(SendRecvReceiver candidate) {
+    lent();
     return receiver == candidate;
   }
 
@@ -41,21 +46,23 @@ final class SendRecvReceiveRegion implements ReceiveRegion {
     return number;
   }
 
-  private void checkLent() {
-    if (!lent) {
+  private Channel lent() {
+    Channel known = channel;
+    if (known == null) {
       throw new IllegalStateException("the region was freed already");
     }
+    return known;
   }
 
   @Override
   public MemorySegment segment() {
-    checkLent();
+    lent();
     return view.asSlice(offset, length);
   }
 
   @Override
   public MemorySegment buffer() {
-    checkLent();
+    lent();
     return view;
   }
 
@@ -71,11 +78,15 @@ final class SendRecvReceiveRegion implements ReceiveRegion {
 
   @Override
   public Connection connection() {
-    return receiver.connection();
+    return SendRecvConnection.of(lent());
   }
 
   @Override
   public void close() {
-    receiver.free(this);
+    lent();
+    SendRecvReceiver known = receiver;
+    if (known != null) {
+      known.free(this);
+    }
   }
 }

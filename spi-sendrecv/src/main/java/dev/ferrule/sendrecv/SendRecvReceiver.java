@@ -1,59 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.Connection;
+import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.sendrecv.queue.Channel;
-import dev.ferrule.sendrecv.queue.ReceiveQueue;
+import dev.ferrule.sendrecv.queue.Inbox;
+import dev.ferrule.sendrecv.queue.ReceiveSource;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Waiter;
+import java.net.URI;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The receiving half: receives, polls and frees, over a {@link ReceiveQueue}. */
+/**
+ * The receiving half of a connection, or of all connections of a listener: receives, polls and
+ * frees, over an {@link Inbox} that a {@link ReceiveSource} fills.
+ */
 final class SendRecvReceiver implements Receiver, Waiter.Condition {
 
-  private final SendRecvConnection connection;
-  private final Channel channel;
-  private final ReceiveQueue queue;
+  /** What receives: a connection, or a listener for all of its. */
+  interface Owner {
+
+    /** Names it in errors. */
+    URI uri();
+
+    /** Throws if nothing can be received any more, not even what has come. */
+    void checkUsable();
+
+    /** Whether nothing more will come. */
+    boolean hasEnded();
+
+    /** What to throw then. */
+    FerruleException end();
+
+    /** What to throw when the waiting thread is interrupted. */
+    FerruleException interrupted(String doing);
+
+    /** Posts what was freed, to peers that can send nothing without. */
+    void freeForStarvingPeers();
+
+    /** How many messages the program may hold; 0 if nobody knows. */
+    int capacity();
+  }
+
+  private final Owner owner;
+  private final ReceiveSource queue;
+  private final Inbox inbox;
   private final Waiter waiter;
-  private final SendRecvReceiveRegion[] regions; // by buffer
-  private final int receives;
   private int held;
   private boolean polling;
 
   private long messages;
   private long bytes;
 
-  SendRecvReceiver(
-      SendRecvConnection connection, Channel channel, ReceiveQueue queue, Waiter waiter) {
-    this.connection = connection;
-    this.channel = channel;
+  SendRecvReceiver(Owner owner, ReceiveSource queue, Inbox inbox, Waiter waiter) {
+    this.owner = owner;
     this.queue = queue;
+    this.inbox = inbox;
     this.waiter = waiter;
-    this.regions = new SendRecvReceiveRegion[channel.buffers().count()];
-    this.receives = regions.length - Channel.CONTROL_RECEIVES;
-    for (int i = 0; i < regions.length; i++) {
-      regions[i] = new SendRecvReceiveRegion(this, i, channel.buffers());
-    }
-  }
-
-  Connection connection() {
-    return connection;
   }
 
   @Override
   public @Nullable ReceiveRegion tryReceive() {
-    checkHeld();
+    checkMayReceive();
     return isReady() ? take() : null;
   }
 
   @Override
   public ReceiveRegion receive() {
-    checkHeld();
+    checkMayReceive();
     if (!isReady()) {
       waiter.await(this, false, 0);
     }
@@ -62,20 +80,20 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
-    checkHeld();
+    checkMayReceive();
     if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
-      throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
+      throw new OperationTimeoutException(owner.uri(), "no message came in time", null);
     }
     return take();
   }
 
-  private void checkHeld() {
+  private void checkMayReceive() {
     checkNotPolling();
-    if (held == receives) {
-      connection.life().checkNotReleased();
+    if (held == owner.capacity() && held > 0) {
+      owner.checkUsable();
       throw new IllegalStateException(
           "the program holds all "
-              + receives
+              + held
               + " buffers that there are; free some before receiving more, or raise the option"
               + " receives");
     }
@@ -88,9 +106,11 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
   }
 
   private SendRecvReceiveRegion take() {
-    SendRecvReceiveRegion region = regions[queue.nextBuffer()];
-    region.lend(queue.nextLength());
-    queue.advance();
+    Channel channel = inbox.nextChannel();
+    SendRecvReceiveRegion region =
+        SendRecvConnection.of(channel).regions().region(inbox.nextBuffer());
+    region.lend(this, channel, inbox.nextLength());
+    inbox.advance();
     held++;
     messages++;
     bytes += region.length();
@@ -100,7 +120,7 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
   @Override
   public int poll(MessageHandler handler, int limit) {
     if (limit < 1) {
-      connection.life().checkNotReleased();
+      owner.checkUsable();
       throw new IllegalArgumentException("a limit of " + limit + " messages");
     }
     checkNotPolling();
@@ -113,7 +133,7 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
       do {
         count++;
         handOver(handler);
-      } while (count < limit && !connection.life().isReleased() && queue.hasNext());
+      } while (count < limit && !owner.hasEnded() && hasNext());
     } finally {
       polling = false;
     }
@@ -121,50 +141,50 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
   }
 
   private void handOver(MessageHandler handler) {
-    int buffer = queue.nextBuffer();
-    int length = queue.nextLength();
-    queue.advance();
+    Channel channel = inbox.nextChannel();
+    int buffer = inbox.nextBuffer();
+    int length = inbox.nextLength();
+    inbox.advance();
     messages++;
     bytes += length;
     try {
-      handler.onMessage(channel.buffers().view(), channel.buffers().offset(buffer), length);
+      handler.onMessage(channel.view(), channel.buffers().offset(buffer), length);
     } finally {
-      giveBack(buffer);
+      channel.free(buffer);
     }
   }
 
-  private void giveBack(int buffer) {
-    if (!connection.life().isReleased()) {
-      channel.free(buffer);
-    }
+  private boolean hasNext() {
+    return inbox.hasNext() || (queue.poll() && inbox.hasNext());
   }
 
   /** Whether there is a message; throws if there will never be one again. */
   @Override
   public boolean isReady() {
-    connection.life().checkNotReleased();
-    if (queue.hasNext()) {
+    owner.checkUsable();
+    if (hasNext()) {
       return true;
     }
-    if (!connection.life().hasEnded()) {
-      channel.freeForStarvingPeer();
+    if (!owner.hasEnded()) {
+      owner.freeForStarvingPeers();
       return false;
     }
     // the peer may have sent its last message between our look and its end
-    if (queue.hasNext()) {
+    queue.drain();
+    if (inbox.hasNext()) {
       return true;
     }
-    throw connection.life().exception(null);
+    throw owner.end();
   }
 
   @Override
   public void free(ReceiveRegion message) {
-    if (!(message instanceof SendRecvReceiveRegion region) || !region.belongsTo(this)) {
+    if (!(message instanceof SendRecvReceiveRegion region) || !region.isLentBy(this)) {
       throw new IllegalArgumentException("the region was received from another connection");
     }
-    region.takeBack();
+    Channel channel = region.takeBack();
     held--;
-    giveBack(region.number());
+    channel.free(region.number());
   }
 
   @Override
@@ -184,7 +204,7 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public RuntimeException interrupted() {
-    return connection.interrupted("receive");
+    return owner.interrupted("receive");
   }
 
   void wake() {

@@ -33,13 +33,13 @@ record Terms(Channel.Terms queues, int peerMaxMessage) {
   }
 
   /** What this side offers. */
-  static byte[] hello(Hello.Kind kind, ConnectionOptions options, byte[] payload) {
+  static byte[] hello(Hello.Kind kind, ConnectionOptions options, int receives, byte[] payload) {
     return new Hello(
             Hello.VERSION,
             kind,
             SendRecvOptions.isOn(options, SendRecvOptions.CREDITS),
             Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE)),
-            SendRecvOptions.receives(options),
+            receives,
             payload)
         .encode();
   }
@@ -63,7 +63,7 @@ record Terms(Channel.Terms queues, int peerMaxMessage) {
       ConnectionOptions options, ConnectionResources resources, Optional<Hello> peer) {
     long inlineWanted = options.get(SendRecvOptions.INLINE);
     int inlinePossible = resources.queuePair().sizes().inline();
-    int receives = SendRecvOptions.receives(options);
+    int receives = resources.receives();
     boolean credits =
         SendRecvOptions.isOn(options, SendRecvOptions.CREDITS)
             && peer.map(Hello::credits).orElse(false);

@@ -10,24 +10,30 @@ import java.util.List;
 /** What the contract tests have to know of sendrecv: it works on the address of the device. */
 final class SendRecvUnderTest implements ProviderUnderTest {
 
-  private final String query;
+  private final String[] options;
 
-  SendRecvUnderTest() {
-    this("");
-  }
-
-  SendRecvUnderTest(String query) {
-    this.query = query;
+  /**
+   * Creates it.
+   *
+   * @param options names and values of further options, in turn
+   */
+  SendRecvUnderTest(String... options) {
+    this.options = options;
   }
 
   @Override
   public URI listenAddress() {
-    return URI.create("sendrecv://" + RdmaDevice.address() + ":0" + query);
+    return URI.create("sendrecv://" + RdmaDevice.address() + ":0");
   }
 
   @Override
   public ConnectionOptions options() {
-    return ConnectionOptions.builder().maxMessageSize(16 * 1024).set("receives", "32").build();
+    ConnectionOptions.Builder builder =
+        ConnectionOptions.builder().maxMessageSize(16 * 1024).set("receives", "32");
+    for (int i = 0; i < options.length; i += 2) {
+      builder.set(options[i], options[i + 1]);
+    }
+    return builder.build();
   }
 
   @Override

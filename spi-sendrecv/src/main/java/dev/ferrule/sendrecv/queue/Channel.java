@@ -6,6 +6,8 @@ import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.QueuePair;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One connection's part of the queues: what it sends, the buffers that it receives into, and the
@@ -18,16 +20,14 @@ public final class Channel {
   /** Receives that are posted for control messages, beside those for messages. */
   public static final int CONTROL_RECEIVES = Window.CONTROL_RECEIVES;
 
-  /** So many freed buffers are posted together, unless the peer is short of credit. */
-  private static final int MAX_BATCH = 16;
-
   private final QueuePair queuePair;
   private final ReceiveBuffers buffers;
   private final Window window;
   private final SendQueue sends;
   private final Link link;
-  private final int[] freed;
-  private int freedCount;
+  private final Returns returns;
+  private final Inbox inbox;
+  private final MemorySegment view;
   private volatile long grants;
 
   // What was found while polling, and is acted on after it; written under the receive queue's lock.
@@ -58,6 +58,8 @@ public final class Channel {
    * @param sendCompletions where its sends complete
    * @param sendMemory what it sends from
    * @param buffers what it receives into
+   * @param share its part of the buffers, if those are shared by several connections; else null
+   * @param view the buffers' memory, to be read as long as the connection lives
    * @param terms what was agreed on
    * @param link the connection
    */
@@ -66,6 +68,8 @@ public final class Channel {
       CompletionQueue sendCompletions,
       MemoryRegion sendMemory,
       ReceiveBuffers buffers,
+      SharedReceives.@Nullable Share share,
+      MemorySegment view,
       Terms terms,
       Link link) {
     this.queuePair = queuePair;
@@ -76,7 +80,15 @@ public final class Channel {
     this.sends =
         new SendQueue(
             queuePair, sendCompletions, sendMemory, window, link, terms.unacked(), terms.inline());
-    this.freed = new int[Math.clamp(terms.receives() / 4, 1, MAX_BATCH)];
+    this.view = view;
+    if (share == null) {
+      this.inbox = new Inbox(terms.receives());
+      this.returns = new OwnReturns(queuePair, buffers, window, this, terms.receives());
+    } else {
+      this.inbox = new Inbox(buffers.count());
+      this.returns = share;
+      share.join(this, window);
+    }
   }
 
   int queuePairNumber() {
@@ -90,6 +102,24 @@ public final class Channel {
    */
   public SendQueue sends() {
     return sends;
+  }
+
+  /**
+   * Returns where the messages of this connection wait.
+   *
+   * @return the inbox
+   */
+  public Inbox inbox() {
+    return inbox;
+  }
+
+  /**
+   * Returns the memory of the receive buffers.
+   *
+   * @return a segment that lives as long as the connection, and can only be read
+   */
+  public MemorySegment view() {
+    return view;
   }
 
   /**
@@ -138,8 +168,10 @@ public final class Channel {
       }
       return false;
     }
+    int buffer = (int) completions.workRequestId(index);
     if (window.plain()) {
       window.messageReceived();
+      returns.taken(buffer);
       return true;
     }
     if (!completions.hasImmediate(index)) {
@@ -152,12 +184,15 @@ public final class Channel {
     }
     switch (Immediate.type(immediate)) {
       case Immediate.MESSAGE -> {
-        return window.messageReceived()
-            || isViolated("it sent more messages than it had credit for");
+        if (!window.messageReceived()) {
+          return isViolated("it sent more messages than it had credit for");
+        }
+        returns.taken(buffer);
+        return true;
       }
-      case Immediate.GRANT -> repost((int) completions.workRequestId(index));
+      case Immediate.GRANT -> repost(buffer);
       case Immediate.GOODBYE -> {
-        repost((int) completions.workRequestId(index));
+        repost(buffer);
         goodbye = true;
       }
       default -> {
@@ -174,18 +209,23 @@ public final class Channel {
   }
 
   private void repost(int buffer) {
-    int result = buffers.post(queuePair, buffer);
+    int result = returns.control(buffer);
     if (result < 0) {
       postError = -result;
     }
-    window.controlTaken();
+  }
+
+  /** Tells the peer what it may send by now, if it is time to; not under a lock. */
+  void grantIfDue() {
+    if (sends.grant()) {
+      grants++;
+    }
   }
 
   /** Acts on what was found; not under a lock. */
   void afterPoll() {
-    if (sends.grant()) {
-      grants++;
-    }
+    grantIfDue();
+    link.onProgress();
     if (goodbye) {
       link.onGoodbye();
     }
@@ -202,32 +242,21 @@ public final class Channel {
   }
 
   /**
-   * Gives back a buffer, whose message the program has done with.
+   * Gives back a buffer, whose message the program has done with. By the receiver's thread.
    *
    * @param buffer its number
    */
   public void free(int buffer) {
-    freed[freedCount++] = buffer;
-    if (freedCount == freed.length || window.isPeerStarving()) {
-      repostFreed();
-    }
+    returns.free(buffer);
   }
 
-  /** Posts what was freed, if the peer could do with the credit. */
+  /** Posts what was freed, if the peer can send nothing without. By the receiver's thread. */
   public void freeForStarvingPeer() {
-    if (freedCount > 0 && window.isPeerStarving()) {
-      repostFreed();
-    }
+    returns.freeForStarvingPeer();
   }
 
-  private void repostFreed() {
-    int result = buffers.post(queuePair, freed, freedCount);
-    window.reposted(freedCount);
-    freedCount = 0;
-    if (result < 0) {
-      link.onPostFailure("ibv_post_recv", -result);
-    } else if (sends.grant()) {
-      grants++;
-    }
+  /** Posts no more; what the program has not freed is gone for it. */
+  public void closeReceives() {
+    returns.close();
   }
 }

@@ -6,6 +6,9 @@ import dev.ferrule.verbs.CompletionStatus;
 /** A connection as its queues see it. None of these methods may be called under a lock. */
 public interface Link {
 
+  /** Something came that a thread may wait for: a message, or credit. */
+  void onProgress();
+
   /** The peer has said goodbye. */
   void onGoodbye();
 

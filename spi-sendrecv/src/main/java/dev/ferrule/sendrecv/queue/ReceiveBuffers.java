@@ -6,8 +6,10 @@ import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.ReceiveChain;
+import dev.ferrule.verbs.SharedReceiveQueue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The array of receive buffers: registered memory, cut into pieces of one size, each of which is
@@ -91,6 +93,31 @@ public final class ReceiveBuffers {
   }
 
   /**
+   * Posts all buffers to a shared queue, for the first time.
+   *
+   * @param queue where to
+   * @return 0, or -errno
+   */
+  int postAll(SharedReceiveQueue queue) {
+    int[] all = new int[count];
+    for (int i = 0; i < count; i++) {
+      all[i] = i;
+    }
+    return post(queue, all, count);
+  }
+
+  /**
+   * Posts buffers to a shared queue.
+   *
+   * @param buffers which
+   * @param howMany how many of them
+   * @return 0, or -errno
+   */
+  int post(SharedReceiveQueue queue, int[] buffers, int howMany) {
+    return post(batch -> queue.post(chain, 0, batch), buffers, howMany);
+  }
+
+  /**
    * Posts buffers.
    *
    * @param buffers which
@@ -98,6 +125,10 @@ public final class ReceiveBuffers {
    * @return 0, or -errno
    */
   int post(QueuePair queuePair, int[] buffers, int howMany) {
+    return post(batch -> queuePair.post(chain, 0, batch), buffers, howMany);
+  }
+
+  private int post(IntUnaryOperator poster, int[] buffers, int howMany) {
     lock.lock();
     try {
       int done = 0;
@@ -107,7 +138,7 @@ public final class ReceiveBuffers {
         for (int i = 0; i < batch; i++) {
           set(i, buffers[done + i]);
         }
-        result = queuePair.post(chain, 0, batch);
+        result = poster.applyAsInt(batch);
         done += batch;
       }
       return result;

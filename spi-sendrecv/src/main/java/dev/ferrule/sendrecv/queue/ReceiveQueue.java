@@ -4,44 +4,35 @@ package dev.ferrule.sendrecv.queue;
 import dev.ferrule.verbs.CompletionQueue;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of receive completions, of one connection or of many: polled up to 32 at a time, and
- * sorted into messages, which wait here for the receiver, and what concerns the connections.
+ * sorted by queue pair number into the inboxes of the connections, or into one for all.
  *
- * <p><b>Threads:</b> any thread may {@link #poll}, as a sender does that waits for credit; only the
- * receiver's takes messages.
+ * <p><b>Threads:</b> any thread may call anything; only one at a time polls.
  */
-public final class ReceiveQueue {
+public final class ReceiveQueue implements ReceiveSource {
 
   private final CompletionQueue completions;
+  private final IntConsumer strayBuffers;
   private final SpinLock lock = new SpinLock();
   private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
-  private @Nullable Channel only; // the one of one connection, which needs no looking for
-
-  // A ring of messages; as large as there are buffers, so that it cannot overflow.
-  private final Channel[] readyChannels;
-  private final long[] readyMessages; // buffer and length
-  private final int mask;
-  private volatile long tail; // written by whoever polls
-  private long head; // the receiver's
-  private long knownTail; // the receiver's
-
+  private volatile @Nullable Channel only; // the one of one connection, which needs no looking for
+  private @Nullable Inbox common; // under the lock
+  private volatile Runnable commonWake = () -> {};
   private boolean closed; // under the lock
 
   /**
    * Takes over a queue.
    *
    * @param completions where receives complete
-   * @param buffers how many buffers there are, at most
+   * @param strayBuffers given the buffer of a message for a connection that is closed
    */
-  public ReceiveQueue(CompletionQueue completions, int buffers) {
+  public ReceiveQueue(CompletionQueue completions, IntConsumer strayBuffers) {
     this.completions = completions;
-    int slots = Integer.highestOneBit(2 * Math.max(1, buffers) - 1);
-    this.mask = slots - 1;
-    this.readyChannels = new Channel[slots];
-    this.readyMessages = new long[slots];
+    this.strayBuffers = strayBuffers;
   }
 
   /**
@@ -50,15 +41,49 @@ public final class ReceiveQueue {
    * @param channel the connection
    */
   public void add(Channel channel) {
-    channels.put(channel.queuePairNumber(), channel);
-    only = channels.size() == 1 ? channel : null;
+    lock.lock();
+    try {
+      channels.put(channel.queuePairNumber(), channel);
+      only = channels.size() == 1 ? channel : null;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
-   * Looks for completions.
+   * Forgets a connection, whose queue pair is destroyed.
    *
-   * @return whether there were any
+   * @param channel the connection
    */
+  public void remove(Channel channel) {
+    drain(); // what is left of it, before a new connection gets its number
+    lock.lock();
+    try {
+      channels.remove(channel.queuePairNumber(), channel);
+      only = null; // the next one may not be the one whose completions come
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Puts all messages into one inbox from now on, those that wait included.
+   *
+   * @param inbox the inbox
+   * @param wake wakes up whoever waits for it
+   */
+  public void collect(Inbox inbox, Runnable wake) {
+    lock.lock();
+    try {
+      common = inbox;
+      commonWake = wake;
+      channels.values().forEach(channel -> channel.inbox().moveTo(inbox));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public boolean poll() {
     if (!lock.tryLock()) {
       return false; // somebody else is at it
@@ -66,7 +91,7 @@ public final class ReceiveQueue {
     return pollLocked();
   }
 
-  /** Looks for completions until there are none, even if somebody else is at it. */
+  @Override
   public void drain() {
     do {
       lock.lock();
@@ -90,6 +115,7 @@ public final class ReceiveQueue {
       } else {
         channels.values().forEach(Channel::afterPoll);
       }
+      commonWake.run();
     }
     return count > 0;
   }
@@ -97,66 +123,18 @@ public final class ReceiveQueue {
   private void take(int index) {
     Channel known = only;
     Channel channel = known != null ? known : channels.get(completions.queuePairNumber(index));
-    if (channel != null && channel.take(completions, index)) {
-      long now = tail;
-      int slot = (int) now & mask;
-      readyChannels[slot] = channel;
-      readyMessages[slot] =
-          completions.workRequestId(index) << Integer.SIZE | completions.length(index);
-      tail = now + 1;
+    if (channel == null) {
+      if (completions.isSuccess(index)) {
+        strayBuffers.accept((int) completions.workRequestId(index));
+      }
+    } else if (channel.take(completions, index)) {
+      Inbox inbox = common;
+      (inbox == null ? channel.inbox() : inbox)
+          .add(channel, (int) completions.workRequestId(index), completions.length(index));
     }
   }
 
-  /**
-   * Tells whether a message is there, looking for completions if none is.
-   *
-   * @return whether one is
-   */
-  public boolean hasNext() {
-    if (head < knownTail) {
-      return true;
-    }
-    knownTail = tail;
-    if (head == knownTail) {
-      poll();
-      knownTail = tail;
-    }
-    return head < knownTail;
-  }
-
-  /**
-   * Returns the connection of the next message, which is there.
-   *
-   * @return the connection
-   */
-  public Channel nextChannel() {
-    return readyChannels[(int) head & mask];
-  }
-
-  /**
-   * Returns the buffer of the next message, which is there.
-   *
-   * @return the buffer's number
-   */
-  public int nextBuffer() {
-    return (int) (readyMessages[(int) head & mask] >>> Integer.SIZE);
-  }
-
-  /**
-   * Returns the length of the next message, which is there.
-   *
-   * @return the length in bytes
-   */
-  public int nextLength() {
-    return (int) readyMessages[(int) head & mask];
-  }
-
-  /** Passes on to the message behind. */
-  public void advance() {
-    head++;
-  }
-
-  /** Asks for an event when the next completion comes. */
+  @Override
   public void arm() {
     lock.lock();
     try {
@@ -166,6 +144,12 @@ public final class ReceiveQueue {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Wakes up whoever waits for something on this queue. */
+  public void wakeAll() {
+    channels.values().forEach(channel -> channel.link().onProgress());
+    commonWake.run();
   }
 
   /** Polls no more, so that the completion queue can be destroyed. */

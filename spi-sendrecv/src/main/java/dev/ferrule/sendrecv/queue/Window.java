@@ -24,6 +24,9 @@ final class Window {
   /** Grants on their way at a time. */
   static final int CONTROLS_AT_ONCE = 2;
 
+  /** More at once can only be a count that went backwards. */
+  private static final int MAX_GRANT = 0x7fff;
+
   private final boolean plain;
   private final boolean used;
   private final int capacity;
@@ -83,7 +86,7 @@ final class Window {
     }
     int granted = Immediate.newlyGranted(immediate, grantedByPeer);
     int controls = Immediate.newControlsTaken(immediate, controlsTakenByPeer);
-    if (granted > peerCapacity || controls > CONTROLS_AT_ONCE + 1) {
+    if (granted > MAX_GRANT || controls > CONTROLS_AT_ONCE + 1) {
       return false;
     }
     if (granted > 0) {

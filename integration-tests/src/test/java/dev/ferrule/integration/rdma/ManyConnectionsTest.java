@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.WaitStrategy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** One receiver for many connections, and one group of buffers for many connections. */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ManyConnectionsTest {
+
+  private static final int CONNECTIONS = 32;
+  private static final int MESSAGES = 50;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static Listener listen(String query) {
+    return Ferrule.listen(
+        URI.create("sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB&" + query),
+        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build());
+  }
+
+  private static CompletableFuture<Connection> connect(Listener listener) {
+    return CompletableFuture.supplyAsync(
+        () ->
+            Ferrule.connect(
+                listener.uri(),
+                ConnectionOptions.builder()
+                    .waitStrategy(WaitStrategy.BLOCK)
+                    .maxMessageSize(4096)
+                    .build()),
+        task -> Thread.ofPlatform().start(task));
+  }
+
+  private static MemorySegment message(int sender, int number) {
+    return MemorySegment.ofArray(new int[] {sender, number});
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"singleReceiver=on", "singleReceiver=on&srq=on&receives=2048"})
+  void shouldReceiveFromManyConnectionsInTheOrderOfEachAndKnowWhoseAMessageIs(String query)
+      throws Exception {
+    try (Listener listener = listen(query)) {
+      Receiver receiver = listener.receiver();
+      List<CompletableFuture<Void>> clients = new ArrayList<>();
+      List<Connection> servers = new ArrayList<>();
+      for (int i = 0; i < CONNECTIONS; i++) {
+        int sender = i;
+        clients.add(
+            connect(listener)
+                .thenAccept(
+                    client -> {
+                      for (int n = 0; n < MESSAGES; n++) {
+                        client.sender().send(message(sender, n));
+                      }
+                      client.receiver().receive(PATIENCE).close(); // the answer to the last one
+                      client.close();
+                    }));
+        servers.add(listener.accept(PATIENCE));
+      }
+      Map<Connection, Integer> senders = new HashMap<>();
+      Map<Connection, Integer> counts = new HashMap<>();
+      for (int i = 0; i < CONNECTIONS * MESSAGES; i++) {
+        try (ReceiveRegion message = receiver.receive(PATIENCE)) {
+          int sender = message.segment().get(ValueLayout.JAVA_INT, 0);
+          int number = message.segment().get(ValueLayout.JAVA_INT, 4);
+          Connection connection = message.connection();
+          assertThat(senders.putIfAbsent(connection, sender)).isIn(null, sender);
+          assertThat(number).isEqualTo(counts.merge(connection, 1, Integer::sum) - 1);
+          if (number == MESSAGES - 1) {
+            connection.sender().send(message(sender, -1));
+          }
+        }
+      }
+      assertThat(counts).hasSize(CONNECTIONS).containsOnlyKeys(servers);
+      assertThat(receiver.tryReceive()).isNull();
+      for (CompletableFuture<Void> client : clients) {
+        client.get(60, TimeUnit.SECONDS);
+      }
+      servers.forEach(Connection::close);
+    }
+  }
+
+  @Test
+  void shouldEndTheCommonReceiverWithItsListener() throws Exception {
+    Listener listener = listen("singleReceiver=on");
+    Receiver receiver = listener.receiver();
+    CompletableFuture<ReceiveRegion> receiving =
+        CompletableFuture.supplyAsync(receiver::receive, task -> Thread.ofPlatform().start(task));
+    CompletableFuture<Connection> connecting = connect(listener);
+    listener.accept(PATIENCE);
+    connecting.get().sender().send(message(1, 2));
+    receiving.get(30, TimeUnit.SECONDS).close();
+
+    listener.close();
+
+    assertThatThrownBy(receiver::receive).isInstanceOf(ConnectionClosedException.class);
+    connecting.get().close();
+  }
+
+  @Test
+  void shouldSayWhichOptionACommonReceiverNeeds() {
+    try (Listener listener = listen("srq=off")) {
+      assertThatThrownBy(listener::receiver)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("singleReceiver=on");
+    }
+  }
+
+  @Test
+  void shouldNotUseMoreMemoryForMoreConnectionsThatShareTheirBuffers() throws Exception {
+    try (Listener listener = listen("srq=on&receives=1024")) {
+      List<Connection> connections = new ArrayList<>();
+      connectOne(listener, connections);
+      long one = lockedKilobytes();
+      for (int i = 1; i < 8; i++) {
+        connectOne(listener, connections);
+      }
+      long eight = lockedKilobytes();
+      // the receive memory alone would be 7 times 4 MiB more; what each connection sends from is
+      // not shared
+      assertThat(eight - one).isLessThan(7 * (2 * 256 + 1024 + 512));
+      connections.forEach(Connection::close);
+    }
+  }
+
+  private static void connectOne(Listener listener, List<Connection> connections) throws Exception {
+    CompletableFuture<Connection> connecting =
+        CompletableFuture.supplyAsync(
+            () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=64&receives=8")),
+            task -> Thread.ofPlatform().start(task));
+    connections.add(listener.accept(PATIENCE));
+    connections.add(connecting.get());
+  }
+
+  private static long lockedKilobytes() throws Exception {
+    return Files.readAllLines(Path.of("/proc/self/status")).stream()
+        .filter(line -> line.startsWith("VmPin:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+        .sum();
+  }
+
+  @Test
+  void shouldTurnClientsAwayWhenAllSharedBuffersAreTakenAndTakeOthersInLater() throws Exception {
+    try (Listener listener = listen("srq=on&receives=64")) {
+      List<Connection> connections = new ArrayList<>();
+      Throwable refusal = null;
+      while (refusal == null) {
+        assertThat(connections.size()).isLessThan(64);
+        CompletableFuture<Connection> connecting = connect(listener);
+        try {
+          connections.add(listener.nextRequest(PATIENCE).accept());
+          connections.add(connecting.get());
+        } catch (ResourceExhaustedException e) {
+          refusal = e;
+          assertThatThrownBy(connecting::get)
+              .cause()
+              .isInstanceOf(ResourceExhaustedException.class)
+              .hasMessageContaining("receives");
+        }
+      }
+      assertThat(connections).isNotEmpty();
+      connections.forEach(Connection::close);
+
+      CompletableFuture<Connection> connecting = connect(listener);
+      try (Connection server = listener.accept(PATIENCE);
+          Connection client = connecting.get()) {
+        client.sender().send(message(0, 0));
+        server.receiver().receive(PATIENCE).close();
+      }
+    }
+  }
+
+  @Test
+  void shouldTakeBackBuffersOfAConnectionThatIsClosedWhileItsMessagesAreHeld() throws Exception {
+    try (Listener listener = listen("srq=on&receives=64");
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment message = arena.allocate(8);
+      for (int round = 0; round < 30; round++) { // far more messages than buffers
+        CompletableFuture<Connection> connecting = connect(listener);
+        Connection server = listener.accept(PATIENCE);
+        Connection client = connecting.get();
+        for (int i = 0; i < 5; i++) {
+          client.sender().send(message);
+        }
+        ReceiveRegion held = server.receiver().receive(PATIENCE); // and four that wait
+        MemorySegment segment = held.segment();
+        server.close();
+        assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_BYTE, 0))
+            .isInstanceOf(IllegalStateException.class);
+        held.close(); // allowed, and does nothing
+        client.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.contract.AllocationContract;
+import dev.ferrule.contract.AwaitContract;
+import dev.ferrule.contract.BatchContract;
+import dev.ferrule.contract.BoundaryContract;
+import dev.ferrule.contract.ClaimContract;
+import dev.ferrule.contract.CloseContract;
+import dev.ferrule.contract.ConnectContract;
+import dev.ferrule.contract.CountersContract;
+import dev.ferrule.contract.FlightRecorderContract;
+import dev.ferrule.contract.FreeContract;
+import dev.ferrule.contract.LeakContract;
+import dev.ferrule.contract.MessagingContract;
+import dev.ferrule.contract.ProviderUnderTest;
+import dev.ferrule.contract.RegisteredMemoryContract;
+import dev.ferrule.contract.WaitContract;
+import org.junit.jupiter.api.Nested;
+
+/** The whole contract of the api, for sendrecv in some mode. */
+@RdmaTest
+abstract class SendRecvContracts {
+
+  /** What is under test, anew for each test. */
+  abstract ProviderUnderTest underTest();
+
+  @Nested
+  class Allocation extends AllocationContract {
+    Allocation() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Await extends AwaitContract {
+    Await() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Batch extends BatchContract {
+    Batch() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Boundary extends BoundaryContract {
+    Boundary() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Claim extends ClaimContract {
+    Claim() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Close extends CloseContract {
+    Close() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Connect extends ConnectContract {
+    Connect() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Counters extends CountersContract {
+    Counters() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class FlightRecorder extends FlightRecorderContract {
+    FlightRecorder() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Free extends FreeContract {
+    Free() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Leak extends LeakContract {
+    Leak() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Messaging extends MessagingContract {
+    Messaging() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class RegisteredMemory extends RegisteredMemoryContract {
+    RegisteredMemory() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Wait extends WaitContract {
+    Wait() {
+      super(underTest());
+    }
+  }
+}
