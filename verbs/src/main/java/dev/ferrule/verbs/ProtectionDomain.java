@@ -71,15 +71,15 @@ public final class ProtectionDomain implements AutoCloseable {
    * memory then, so that the device never has memory that is somebody else's by now. Closing the
    * region earlier is allowed.
    *
-   * <p>The arena may not be confined to a thread: the JDK's frees what was allocated first before it
-   * does anything else.
+   * <p>The arena may not be confined to a thread: the JDK's frees what was allocated first before
+   * it does anything else.
    *
    * @param arena the arena that the memory was allocated by, shared or automatic
    * @param memory native memory of that arena
    * @param access the sum of constants of {@link Access}
    * @return the region
-   * @throws IllegalArgumentException if the memory is not native, or not that arena's, or if
-   *     the arena is confined to a thread
+   * @throws IllegalArgumentException if the memory is not native, or not that arena's, or if the
+   *     arena is confined to a thread
    * @throws IllegalStateException if the arena is closed
    * @throws VerbsException if too little memory may be locked
    */

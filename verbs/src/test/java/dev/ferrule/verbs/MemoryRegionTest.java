@@ -72,7 +72,8 @@ class MemoryRegionTest {
   void closingTheArenaEndsTheRegistrationFirst() {
     List<Long> seen = new ArrayList<>();
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment memory = arena.allocate(8); // the very first, which a confined arena frees first
+      MemorySegment memory =
+          arena.allocate(8); // the very first, which a confined arena frees first
       long address = memory.address();
       RawMemory.putLong(address, PATTERN);
       when(device.verbs.deregMr(handle))
