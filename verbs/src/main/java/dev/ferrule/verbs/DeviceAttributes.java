@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * @param firmware the firmware's version; may be empty
  * @param vendorId the maker
  * @param vendorPartId the maker's model
- * @param maxMemoryRegionSize bytes in one memory region
+ * @param maxMemoryRegionSize bytes in one memory region; Long.MAX_VALUE if there is no limit
  * @param maxQueuePairs queue pairs
  * @param maxWorkRequests work requests in a send or receive queue
  * @param maxScatterGatherEntries pieces of memory in one work request
@@ -45,7 +45,7 @@ public record DeviceAttributes(
         ibv_device_attr.fw_ver(attributes).getString(0),
         ibv_device_attr.vendor_id(attributes),
         ibv_device_attr.vendor_part_id(attributes),
-        ibv_device_attr.max_mr_size(attributes),
+        atMostMaxLong(ibv_device_attr.max_mr_size(attributes)),
         ibv_device_attr.max_qp(attributes),
         ibv_device_attr.max_qp_wr(attributes),
         ibv_device_attr.max_sge(attributes),
@@ -57,5 +57,10 @@ public record DeviceAttributes(
         ibv_device_attr.max_qp_rd_atom(attributes),
         ibv_device_attr.max_qp_init_rd_atom(attributes),
         ibv_device_attr.phys_port_cnt(attributes) & 0xff);
+  }
+
+  /** The number is unsigned in C, and soft-RoCE says the largest one. */
+  private static long atMostMaxLong(long unsigned) {
+    return unsigned < 0 ? Long.MAX_VALUE : unsigned;
   }
 }

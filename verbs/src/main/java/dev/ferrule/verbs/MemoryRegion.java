@@ -16,21 +16,55 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryRegion implements AutoCloseable {
 
-  private final VerbsCalls calls;
+  private final Registration registration;
   private final MemorySegment segment;
-  private final long address;
   private final @Nullable Arena arena;
   private final int localKey;
   private final int remoteKey;
-  private boolean closed;
+
+  /**
+   * What the device has. It does not know the memory, so that an arena that closes it may be found
+   * to be unreachable.
+   */
+  private static final class Registration {
+
+    private final VerbsCalls calls;
+    private final long address;
+    private boolean closed;
+
+    Registration(VerbsCalls calls, long address) {
+      this.calls = calls;
+      this.address = address;
+    }
+
+    synchronized void close() {
+      if (!closed) {
+        VerbsException.check("ibv_dereg_mr", "", calls.deregMr(address));
+        closed = true;
+      }
+    }
+  }
 
   MemoryRegion(VerbsCalls calls, MemorySegment segment, long address, @Nullable Arena arena) {
-    this.calls = calls;
+    this.registration = new Registration(calls, address);
     this.segment = segment;
-    this.address = address;
     this.arena = arena;
     this.localKey = RawMemory.getInt(address + ibv_mr.lkey$offset());
     this.remoteKey = RawMemory.getInt(address + ibv_mr.rkey$offset());
+  }
+
+  /** Lets an arena end the registration when it is closed, before it frees what it has by now. */
+  void closeWith(Arena owner) {
+    Registration mine = registration;
+    boolean done = false;
+    try {
+      segment.reinterpret(owner, ignored -> mine.close());
+      done = true;
+    } finally {
+      if (!done) {
+        mine.close(); // the arena is closed
+      }
+    }
   }
 
   /**
@@ -70,10 +104,7 @@ public final class MemoryRegion implements AutoCloseable {
    */
   @Override
   public synchronized void close() {
-    if (!closed) {
-      VerbsException.check("ibv_dereg_mr", "", calls.deregMr(address));
-      closed = true;
-    }
+    registration.close();
     if (arena != null && arena.scope().isAlive()) {
       arena.close();
     }

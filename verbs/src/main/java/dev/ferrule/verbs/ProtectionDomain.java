@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 public final class ProtectionDomain implements AutoCloseable {
 
   private static final long PAGE = 4096;
+  private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
   private final VerbsContext context;
   private final long address;
@@ -70,11 +71,16 @@ public final class ProtectionDomain implements AutoCloseable {
    * memory then, so that the device never has memory that is somebody else's by now. Closing the
    * region earlier is allowed.
    *
-   * @param arena the arena that the memory was allocated by
+   * <p>The arena may not be confined to a thread: the JDK's frees what was allocated first before
+   * it does anything else.
+   *
+   * @param arena the arena that the memory was allocated by, shared or automatic
    * @param memory native memory of that arena
    * @param access the sum of constants of {@link Access}
    * @return the region
-   * @throws IllegalArgumentException if the memory is not native, or not that arena's
+   * @throws IllegalArgumentException if the memory is not native, or not that arena's, or if the
+   *     arena is confined to a thread
+   * @throws IllegalStateException if the arena is closed
    * @throws VerbsException if too little memory may be locked
    */
   public MemoryRegion register(Arena arena, MemorySegment memory, int access) {
@@ -82,9 +88,15 @@ public final class ProtectionDomain implements AutoCloseable {
     if (!memory.scope().equals(arena.scope())) {
       throw new IllegalArgumentException("the memory is not of that arena");
     }
+    if (!memory.isAccessibleBy(ANY_THREAD)) {
+      throw new IllegalArgumentException(
+          "an arena that is confined to a thread may free the memory before its registration ends;"
+              + " use Arena.ofShared()");
+    }
     MemoryRegion region = new MemoryRegion(context.calls(), memory, pin(memory, access), null);
-    // An arena cleans up in the reverse order, so this comes before the memory is freed.
-    memory.reinterpret(arena, ignored -> region.close());
+    // An arena that is not confined cleans up in the reverse order, so this comes before the memory
+    // is freed.
+    region.closeWith(arena);
     return region;
   }
 

@@ -222,10 +222,19 @@ public final class CmId implements AutoCloseable {
   /**
    * Turns a client away.
    *
-   * @param privateData why, at most 148 bytes
+   * @param privateData why, at most {@link ConnectionParameters#MAX_REJECT_DATA} bytes
+   * @throws IllegalArgumentException if there is more of it
    * @throws VerbsException if the client has gone
    */
   public void reject(byte[] privateData) {
+    if (privateData.length > ConnectionParameters.MAX_REJECT_DATA) {
+      throw new IllegalArgumentException(
+          "private data of "
+              + privateData.length
+              + " bytes; at most "
+              + ConnectionParameters.MAX_REJECT_DATA
+              + " fit");
+    }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);
       check("rdma_reject", "", calls.reject(address, data, privateData.length));
@@ -233,8 +242,9 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and flushes the queue pair: {@link CmEvent.Type#DISCONNECTED} follows, on
-   * both sides.
+   * Ends the connection and flushes the queue pair. {@link CmEvent.Type#DISCONNECTED} follows, at
+   * once for the peer, and here when the peer has disconnected in return or does not answer for a
+   * long time.
    *
    * @return 0; below 0 if it was not connected
    */

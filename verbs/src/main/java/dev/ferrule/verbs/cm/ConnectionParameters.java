@@ -29,6 +29,18 @@ public record ConnectionParameters(
   /** How much private data a rejection can carry, in bytes. */
   public static final int MAX_REJECT_DATA = 148;
 
+  /**
+   * Checks what C would cut without a word: there the length is a byte.
+   *
+   * @throws IllegalArgumentException if there is more private data than an acceptance can carry
+   */
+  public ConnectionParameters {
+    if (privateData.length > MAX_ACCEPT_DATA) {
+      throw new IllegalArgumentException(
+          "private data of " + privateData.length + " bytes; at most " + MAX_ACCEPT_DATA + " fit");
+    }
+  }
+
   /** An {@code rdma_conn_param}. */
   MemorySegment encode(Arena arena) {
     MemorySegment parameters = rdma_conn_param.allocate(arena);

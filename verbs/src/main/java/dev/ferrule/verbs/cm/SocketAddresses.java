@@ -8,6 +8,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
+import java.nio.channels.UnresolvedAddressException;
 
 /** Addresses as the C library has them: {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddresses {
@@ -29,6 +30,9 @@ final class SocketAddresses {
 
   static MemorySegment encode(Arena arena, InetSocketAddress address) {
     InetAddress host = address.getAddress();
+    if (host == null) {
+      throw new UnresolvedAddressException();
+    }
     byte[] bytes = host.getAddress();
     boolean six = host instanceof Inet6Address;
     MemorySegment result = arena.allocate(six ? SIZE_6 : SIZE_4, Long.BYTES);

@@ -36,8 +36,7 @@ final class EventLoop implements AutoCloseable {
    * Starts a loop.
    *
    * @param name the thread's name
-   * @param tick what to do every 50 milliseconds, as long as the loop is {@link #needsTicks told
-   *     to}
+   * @param tick what to do every 250 milliseconds
    */
   EventLoop(String name, Runnable tick) {
     this.tick = tick;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ErrnoTest {
+
+  @Test
+  void theNumbersAreThoseOfC() {
+    assertThat(Errno.EPERM).isEqualTo(LibC.EPERM());
+    assertThat(Errno.ENOENT).isEqualTo(LibC.ENOENT());
+    assertThat(Errno.EINTR).isEqualTo(LibC.EINTR());
+    assertThat(Errno.EAGAIN).isEqualTo(LibC.EAGAIN());
+    assertThat(Errno.ENOMEM).isEqualTo(LibC.ENOMEM());
+    assertThat(Errno.EACCES).isEqualTo(LibC.EACCES());
+    assertThat(Errno.ENODEV).isEqualTo(LibC.ENODEV());
+    assertThat(Errno.EINVAL).isEqualTo(LibC.EINVAL());
+    assertThat(Errno.ENOSYS).isEqualTo(LibC.ENOSYS());
+    assertThat(Errno.EADDRINUSE).isEqualTo(LibC.EADDRINUSE());
+    assertThat(Errno.EADDRNOTAVAIL).isEqualTo(LibC.EADDRNOTAVAIL());
+    assertThat(Errno.ECONNREFUSED).isEqualTo(LibC.ECONNREFUSED());
+  }
+
+  static IntStream errnos() {
+    return IntStream.rangeClosed(1, 133);
+  }
+
+  @ParameterizedTest
+  @MethodSource("errnos")
+  void aTextIsThatOfCOrNone(int errno) {
+    assertThat(Errno.text(errno))
+        .isIn(
+            LibC.strerror(errno).getString(0) + " (errno " + errno + ")",
+            "error (errno " + errno + ")");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ibv_reg_mr, 12, ulimit -l unlimited",
+    "ibv_reg_mr, 11, LimitMEMLOCK",
+    "ibv_create_cq, 12, use fewer or smaller queues",
+    "rdma_create_qp, 12, close connections",
+    "ibv_open_device, 13, /dev/infiniband/uverbs",
+    "rdma_create_event_channel, 1, /dev/infiniband/rdma_cm",
+    "rdma_create_event_channel, 2, modprobe rdma_ucm",
+    "rdma_bind_addr, 19, rdma link",
+    "rdma_bind_addr, 99, rdma link",
+    "ibv_get_device_list, 38, ib_uverbs",
+    "ibv_create_cq, 22, ibv_devinfo -v"
+  })
+  void thereIsAdvice(String function, int errno, String advice) {
+    assertThat(new VerbsException(function, "it", errno))
+        .hasMessageStartingWith(function + "(it): " + Errno.text(errno) + "; ")
+        .hasMessageContaining(advice);
+  }
+
+  @Test
+  void whereThereIsNoAdviceTheMessageEnds() {
+    assertThat(new VerbsException("rdma_listen", "", Errno.EADDRINUSE))
+        .hasMessage("rdma_listen: Address already in use (errno 98)");
+    assertThat(new VerbsException("ibv_open_device", "rxe0", Errno.ENOENT))
+        .hasMessage("ibv_open_device(rxe0): No such file or directory (errno 2)");
+    assertThat(new VerbsException("rdma_listen", "", 4000))
+        .hasMessage("rdma_listen: error (errno 4000)");
+  }
+
+  @Test
+  void anExceptionMayHaveItsOwnAdviceAndCause() {
+    RuntimeException cause = new RuntimeException("why");
+    VerbsException e = new VerbsException("f", "s", Errno.EINVAL, "do this", cause);
+    assertThat(e).hasMessage("f(s): Invalid argument (errno 22); do this").hasCause(cause);
+    assertThat(e.function()).isEqualTo("f");
+    assertThat(e.errno()).isEqualTo(Errno.EINVAL);
+  }
+}
