@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
-# Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as .*Fault.*
+# First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
+# between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
+# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -11,8 +13,31 @@ reports=$2
 shift 2
 
 # In a virtual machine every message is slow, and so are the C2 compiler's compilations.
-"$root/with-rxe" --keep "$reports" --time-limit 900 "$jdk/bin/java" "$@" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-  --enable-native-access=ALL-UNNAMED -cp "$class_path" org.junit.platform.console.ConsoleLauncher execute \
-  --disable-banner --disable-ansi-colors --details=summary --fail-if-no-tests --reports-dir "$reports" \
-  --select-package dev.ferrule.integration.rdma --include-tag rdma \
-  --include-classname "${FERRULE_RDMA_TESTS:-.*Test}"
+java=("$jdk/bin/java" "$@" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED -cp "$class_path")
+
+# The command that runs the tests of the tag $1, with reports to $2.
+set_tests() {
+  tests=("${java[@]}" org.junit.platform.console.ConsoleLauncher execute
+    --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
+    --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
+    --include-classname "${FERRULE_RDMA_TESTS:-.*Test}")
+}
+
+# This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.
+case ${FERRULE_RDMA_INSIDE:-}${FERRULE_RXE_HOST:-} in
+  yes1)
+    set_tests rdma-two "$reports/two"
+    exec "${tests[@]}"
+    ;;
+  yes2) exec "${java[@]}" dev.ferrule.integration.rdma.PeerAgent ;;
+esac
+
+pattern=${FERRULE_RDMA_TESTS:-}
+if [ -z "$pattern" ] || [[ $pattern != *TwoHosts* ]]; then
+  set_tests rdma "$reports"
+  "$root/with-rxe" --keep "$reports" --time-limit 900 "${tests[@]}"
+fi
+if [ -z "$pattern" ] || [[ $pattern = *TwoHosts* ]]; then
+  FERRULE_RDMA_INSIDE=yes "$root/with-rxe" --two --keep "$reports" --time-limit 600 \
+    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "$@"
+fi

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ferrule.Connection;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
+import dev.ferrule.WaitStrategy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * That a slow receiver holds its peer up by credits, and never by the device's refusal to take a
+ * message for which no receive is posted (RNR), as the device's own counters tell.
+ */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CreditsTest {
+
+  private static final Path COUNTERS =
+      Path.of("/sys/class/infiniband", RdmaDevice.name(), "ports/1/hw_counters");
+
+  @BeforeEach
+  void findCounters() {
+    assumeTrue(
+        Files.exists(COUNTERS.resolve("send_rnr_err")), "the device does not count RNR NAKs");
+  }
+
+  /** How often the device refused a message, and was refused one. */
+  private static List<Long> refusals() {
+    Task.pause(Duration.ofMillis(50)); // the kernel shows what it read up to 10 ms ago
+    return Stream.of("send_rnr_err", "rcvd_rnr_err")
+        .map(
+            name -> {
+              try {
+                return Long.valueOf(Files.readString(COUNTERS.resolve(name)).strip());
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            })
+        .toList();
+  }
+
+  static Stream<Arguments> waysToWaitAndReceives() {
+    return Stream.of(WaitStrategy.values())
+        .flatMap(wait -> IntStream.of(1, 2, 3, 8, 33).mapToObj(count -> Arguments.of(wait, count)));
+  }
+
+  private static Task<Void> send(Connection connection, int first, int count) {
+    return Task.start(
+        () -> {
+          for (int i = 0; i < count; i++) {
+            Numbered.send(connection.sender(), first + i);
+          }
+          return null;
+        });
+  }
+
+  /** Takes messages with pauses, holding some of them, and frees them in any order. */
+  private static Task<Void> receiveSlowly(Connection connection, int count, int receives) {
+    return Task.start(
+        () -> {
+          Random random = new Random(receives);
+          List<ReceiveRegion> held = new ArrayList<>();
+          for (int i = 0; i < count; i++) {
+            while (held.size() == receives || (!held.isEmpty() && random.nextInt(3) == 0)) {
+              held.remove(random.nextInt(held.size())).close();
+            }
+            ReceiveRegion message = connection.receiver().receive();
+            Numbered.check(message, i);
+            held.add(message);
+            if (random.nextInt(20) == 0) {
+              Task.pause(Duration.ofMillis(random.nextInt(5)));
+            }
+          }
+          held.forEach(ReceiveRegion::close);
+          return null;
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("waysToWaitAndReceives")
+  void noMessageIsRefusedWhileBothSidesSendAndAreSlowToReceive(WaitStrategy wait, int receives) {
+    int count = 150;
+    List<Long> before = refusals();
+    try (Wires.Pair pair =
+        Wires.pair(
+            "?maxMessage=4KiB&receives="
+                + receives
+                + "&wait="
+                + wait.name().toLowerCase(Locale.ROOT))) {
+      List<Task<Void>> tasks =
+          List.of(
+              receiveSlowly(pair.client(), count, receives),
+              receiveSlowly(pair.server(), count, receives),
+              send(pair.client(), 0, count),
+              send(pair.server(), 0, count));
+      tasks.forEach(Task::result);
+    }
+    assertThat(refusals()).isEqualTo(before);
+  }
+
+  @ParameterizedTest
+  @MethodSource("waysToWaitAndReceives")
+  void noMessageIsRefusedWhileAReceiverHoldsAllItsBuffers(WaitStrategy wait, int receives) {
+    List<Long> before = refusals();
+    String query =
+        "?maxMessage=4KiB&receives=" + receives + "&wait=" + wait.name().toLowerCase(Locale.ROOT);
+    try (Wires.Pair pair = Wires.pair(query)) {
+      for (int round = 0; round < 3; round++) {
+        int first = round * receives;
+        // on another thread, as credit comes back while the receiver receives
+        Task<Void> sending = send(pair.client(), first, receives);
+        List<ReceiveRegion> held = new ArrayList<>();
+        for (int i = 0; i < receives; i++) {
+          held.add(pair.server().receiver().receive());
+          Numbered.check(held.get(i), first + i);
+        }
+        sending.result();
+        assertThatThrownBy(() -> pair.client().sender().claim(1, Duration.ofMillis(100)))
+            .isInstanceOf(OperationTimeoutException.class);
+
+        // even the one buffer that comes last to hand makes room again
+        held.remove(held.size() - 1).close();
+        SendRegion room = pair.client().sender().claim(1, Task.PATIENCE);
+        room.abort();
+        for (int i = held.size() - 1; i >= 0; i--) {
+          held.get(i).close();
+        }
+      }
+    }
+    assertThat(refusals()).isEqualTo(before);
+  }
+
+  @Test
+  void noMessageIsRefusedWhileAReceiverStopsForSeconds() {
+    int count = 200;
+    List<Long> before = refusals();
+    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&peerTimeout=400ms")) {
+      Task<Void> there = send(pair.client(), 0, count);
+      Task<Void> back = send(pair.server(), 0, count);
+      Task.pause(Duration.ofSeconds(2));
+      assertThat(there.isDone() || back.isDone()).as("sent more than there is room for").isFalse();
+      receiveSlowly(pair.client(), count, 8).result();
+      receiveSlowly(pair.server(), count, 8).result();
+      there.result();
+      back.result();
+    }
+    assertThat(refusals()).isEqualTo(before);
+  }
+
+  /** What the tests above are worth: without credits, the counters do move. */
+  @Test
+  void withoutCreditsMessagesAreRefusedAndSentAgainUntilTheyAreReceived() {
+    int count = 100;
+    List<Long> before = refusals();
+    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=2&credits=off")) {
+      Task<Void> there = send(pair.client(), 0, count);
+      Task<Void> back = send(pair.server(), 0, count);
+      Task.await(
+          "a message is refused",
+          () -> refusals().get(0) > before.get(0) && refusals().get(1) > before.get(1));
+      Task<Void> here = receiveSlowly(pair.client(), count, 2);
+      receiveSlowly(pair.server(), count, 2).result();
+      here.result();
+      there.result();
+      back.result();
+    }
+  }
+}

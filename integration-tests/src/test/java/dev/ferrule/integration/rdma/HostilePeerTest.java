@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.VersionMismatchException;
+import dev.ferrule.sendrecv.wire.Hello;
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A peer that speaks the protocol wrongly, on purpose or because it is another program: the program
+ * is told what is wrong, and the listener goes on serving others.
+ */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HostilePeerTest {
+
+  private static final int RECEIVES = 8;
+  private static final int MAX_MESSAGE = 4096;
+  private static final String QUERY = "?receives=" + RECEIVES + "&maxMessage=" + MAX_MESSAGE;
+
+  private Listener listener;
+
+  @BeforeEach
+  void listen() {
+    listener = Wires.listen(QUERY);
+  }
+
+  @AfterEach
+  void theListenerStillServesOthers() {
+    try (Wires.Pair pair = Wires.pair(listener, QUERY)) {
+      Numbered.send(pair.client().sender(), 1);
+      try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+        Numbered.check(message, 1);
+      }
+    } finally {
+      listener.close();
+    }
+  }
+
+  private static byte[] hello(int version, Hello.Kind kind) {
+    return new Hello(version, kind, true, MAX_MESSAGE, RawPeer.RECEIVES - 4, new byte[0]).encode();
+  }
+
+  /** Immediate data with the right numbers for a peer that has taken nothing yet. */
+  private static int immediate(int type) {
+    return Immediate.of(type, RawPeer.RECEIVES - 4, 0);
+  }
+
+  static Stream<Arguments> garbage() {
+    byte[] noise = new byte[56];
+    new Random(1).nextBytes(noise);
+    byte[] unknownKind = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    unknownKind[5] = 99;
+    byte[] longPayload = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    longPayload[6] = (byte) 200;
+    byte[] negativeLimit = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    negativeLimit[11] = (byte) 0x80;
+    byte[] hugeGrant = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    hugeGrant[14] = 1;
+    return Stream.of(
+        Arguments.of("nothing", new byte[0]),
+        Arguments.of("noise", noise),
+        Arguments.of("one byte", new byte[] {'F'}),
+        Arguments.of("the other side's hello", hello(Hello.VERSION, Hello.Kind.ACCEPT)),
+        Arguments.of("an unknown kind", unknownKind),
+        Arguments.of("a payload that is longer than all", longPayload),
+        Arguments.of("a negative maxMessage", negativeLimit),
+        Arguments.of("a grant of 65536", hugeGrant));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("garbage")
+  void aClientThatSaysHelloWithGarbageIsRefused(String what, byte[] privateData) {
+    try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), privateData)) {
+      assertThat(peer.answer().type()).as(what).isEqualTo(CmEvent.Type.REJECTED);
+      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      assertThat(refusal.kind()).isEqualTo(Hello.Kind.REFUSE);
+      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8))
+          .contains("does not speak this protocol");
+    }
+    assertThat(listener.pollRequest()).isNull();
+  }
+
+  @Test
+  void aClientOfAnotherVersionIsToldWhichVersionThisIs() {
+    try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(9, Hello.Kind.CONNECT))) {
+      assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
+      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      assertThat(refusal.kind()).isEqualTo(Hello.Kind.VERSION_MISMATCH);
+      assertThat(refusal.version()).isEqualTo(Hello.VERSION);
+    }
+  }
+
+  private static FerruleException connectingFails(Consumer<RawPeer.RawListener> server) {
+    try (RawPeer.RawListener raw = new RawPeer.RawListener()) {
+      Task<Connection> connecting = Task.start(() -> Wires.connect(raw.address() + QUERY, ""));
+      server.accept(raw);
+      Throwable failure = connecting.failure(Task.PATIENCE);
+      assertThat(failure).isInstanceOf(FerruleException.class).hasMessageContaining(raw.address());
+      return (FerruleException) failure;
+    }
+  }
+
+  @Test
+  void aListenerThatRefusesAnotherVersionMakesTheClientNameBoth() {
+    FerruleException failure =
+        connectingFails(raw -> raw.reject(hello(9, Hello.Kind.VERSION_MISMATCH)));
+    assertThat(failure)
+        .isInstanceOf(VersionMismatchException.class)
+        .hasMessageContaining("version 9")
+        .hasMessageContaining("version " + Hello.VERSION);
+  }
+
+  @Test
+  void aListenerThatAcceptsInAnotherVersionMakesTheClientNameBoth() {
+    FerruleException failure =
+        connectingFails(raw -> raw.accept(hello(9, Hello.Kind.ACCEPT)).close());
+    assertThat(failure)
+        .isInstanceOf(VersionMismatchException.class)
+        .hasMessageContaining("version 9")
+        .hasMessageContaining("version " + Hello.VERSION);
+  }
+
+  @Test
+  void aListenerThatAcceptsWithGarbageIsNotFerrule() {
+    FerruleException failure =
+        connectingFails(
+            raw ->
+                raw.accept("hello, world of sockets".getBytes(StandardCharsets.US_ASCII)).close());
+    assertThat(failure)
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("not Ferrule")
+        .hasMessageContaining("hello=off");
+  }
+
+  @Test
+  void aListenerThatRejectsWithGarbageRefuses() {
+    FerruleException failure = connectingFails(raw -> raw.reject(new byte[] {1, 2, 3}));
+    assertThat(failure).isInstanceOf(ConnectionRefusedException.class);
+  }
+
+  @Test
+  void aClientThatLeavesBeforeItIsAcceptedIsForgotten() {
+    for (int i = 0; i < 3; i++) {
+      Task<RawPeer> connecting =
+          Task.start(
+              () ->
+                  RawPeer.connect(
+                      listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT)));
+      Connection connection = listener.accept(Task.PATIENCE);
+      connecting.result().close();
+      assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+          .isInstanceOf(FerruleException.class);
+      connection.close();
+    }
+  }
+
+  /** Connects with a right hello, and then does something wrong. */
+  private void wrongIs(Consumer<RawPeer> wrong, int goodMessages, String... words) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RawPeer peer =
+            RawPeer.connect(listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT));
+        Connection connection = accepting.result()) {
+      Task<ReceiveRegion> waiting = null;
+      if (goodMessages == 0) {
+        waiting = Task.start(() -> connection.receiver().receive());
+      }
+      wrong.accept(peer);
+
+      for (int i = 0; i < goodMessages; i++) {
+        try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
+          Numbered.check(message, i);
+        }
+      }
+      Throwable failure =
+          waiting == null
+              ? Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE)
+              : waiting.failure(Task.PATIENCE);
+      assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
+      assertThatThrownBy(() -> connection.sender().claim(1))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContainingAll(words);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  @Test
+  void aMessageWithoutImmediateDataIsAProtocolError() {
+    wrongIs(peer -> peer.send(new byte[10]), 0, "without immediate data", "hello=off");
+  }
+
+  @Test
+  void aMessageOfAnUnknownTypeIsAProtocolError() {
+    wrongIs(peer -> peer.send(new byte[10], immediate(7)), 0, "unknown type 7");
+  }
+
+  @Test
+  void creditsThatMakeNoSenseAreAProtocolError() {
+    wrongIs(
+        peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 30_000, 0)),
+        0,
+        "credits make no sense");
+    wrongIs(
+        peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, RawPeer.RECEIVES - 4, 99)),
+        0,
+        "credits make no sense");
+  }
+
+  @Test
+  void moreMessagesThanThereIsCreditForAreAProtocolErrorBehindThoseThatHadSome() {
+    wrongIs(
+        peer -> {
+          for (int i = 0; i < RECEIVES + 2; i++) {
+            peer.send(Numbered.message(i), immediate(Immediate.MESSAGE));
+          }
+        },
+        RECEIVES,
+        "more messages than it had credit for");
+  }
+
+  @Test
+  void aMessageLongerThanMaxMessageIsAProtocolError() {
+    wrongIs(
+        peer -> peer.send(new byte[MAX_MESSAGE + 1], immediate(Immediate.MESSAGE)),
+        0,
+        "maxMessage");
+  }
+
+  @Test
+  void aPeerThatGrantsForEverAndSendsNothingDoesNoHarm() {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RawPeer peer =
+            RawPeer.connect(listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT));
+        Connection connection = accepting.result()) {
+      Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+      for (int i = 0; i < 300; i++) {
+        peer.send(new byte[0], immediate(Immediate.GRANT));
+      }
+      peer.send(Numbered.message(1), immediate(Immediate.MESSAGE));
+      try (ReceiveRegion message = waiting.result()) {
+        Numbered.check(message, 1);
+      }
+      peer.send(new byte[0], immediate(Immediate.GOODBYE));
+      assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+          .isInstanceOf(ConnectionClosedException.class);
+      assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+}

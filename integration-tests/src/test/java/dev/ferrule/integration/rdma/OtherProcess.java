@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A JVM on this host that runs {@link Peer}, and is killed at the end of the test at the latest.
+ */
+final class OtherProcess implements AutoCloseable {
+
+  private final Process process;
+  private final BufferedReader output;
+
+  private OtherProcess(Process process) {
+    this.process = process;
+    this.output =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /** Starts it; what it complains about goes to this JVM's standard error. */
+  static OtherProcess start(String... arguments) {
+    try {
+      return new OtherProcess(builder(List.of(arguments)).start());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static ProcessBuilder builder(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Xmx256m",
+            "--enable-native-access=ALL-UNNAMED",
+            "-Drdma.device=" + System.getProperty("rdma.device", ""),
+            "-cp",
+            System.getProperty("java.class.path"),
+            Peer.class.getName()));
+    command.addAll(arguments);
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+  }
+
+  /** Waits for the other process to say something, and returns it. */
+  String line() {
+    try {
+      String line = output.readLine();
+      if (line == null) {
+        throw new AssertionError("the other process ended, with exit code " + exitCode());
+      }
+      return line;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Kills it, as the kernel or an administrator would: nothing of it runs any more. */
+  void kill() {
+    process.destroyForcibly();
+    exitCode();
+  }
+
+  /** Stops it, as a debugger or a batch scheduler would: it lives and does nothing. */
+  void stop() {
+    signal("STOP");
+  }
+
+  void resume() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    Commands.run("kill", "-" + name, Long.toString(process.pid()));
+  }
+
+  int exitCode() {
+    try {
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        throw new AssertionError("the other process did not end");
+      }
+      return process.exitValue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+}

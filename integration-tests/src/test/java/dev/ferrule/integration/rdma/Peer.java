@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/**
+ * The other process of a test, on this host or another: listens, and does with each connection what
+ * its client's payload says. Most tests need a connection of a certain kind rather than a process
+ * of its own, and in an emulated machine it takes seconds to start a JVM.
+ */
+public final class Peer {
+
+  /** Accept, and do nothing. */
+  static final String IDLE = "idle";
+
+  /** Send back what comes. */
+  static final String ECHO = "echo";
+
+  /** Check that numbered messages come, and say how many there were when the client closes. */
+  static final String COUNT = "count";
+
+  /** {@code flood N}: send so many numbered messages, and close. */
+  static final String FLOOD = "flood";
+
+  /** {@code stream}: send numbered messages for ever. */
+  static final String STREAM = "stream";
+
+  /** {@code exit N}: send so many numbered messages, and exit without closing. */
+  static final String EXIT = "exit";
+
+  private Peer() {}
+
+  /**
+   * Listens until standard input ends.
+   *
+   * @param queries the listeners' options, such as {@code ?receives=8}; a listener for each, whose
+   *     addresses are printed
+   * @throws IOException if standard input cannot be read
+   */
+  public static void main(String[] queries) throws IOException {
+    for (String query : queries) {
+      Listener listener =
+          Ferrule.listen(URI.create("sendrecv://" + RdmaDevice.address() + ":0" + query));
+      say(listener.uri().toString());
+      Thread.ofPlatform().daemon().start(() -> serve(listener));
+    }
+    while (System.in.read() >= 0) {
+      // only its end counts
+    }
+    System.exit(0); // whatever the connections are doing
+  }
+
+  private static synchronized void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+
+  private static void serve(Listener listener) {
+    while (true) {
+      try {
+        ConnectionRequest request = listener.nextRequest();
+        String job = new String(request.payload(), StandardCharsets.UTF_8);
+        Connection connection = request.accept(new byte[0]);
+        Thread.ofPlatform().daemon().start(() -> play(connection, job));
+      } catch (FerruleException e) {
+        System.err.println("peer: a client could not be accepted: " + e);
+      }
+    }
+  }
+
+  private static void play(Connection connection, String job) {
+    String[] words = job.split(" ");
+    try {
+      switch (words[0]) {
+        case IDLE -> {}
+        case ECHO -> echo(connection);
+        case COUNT -> count(connection);
+        case FLOOD -> {
+          send(connection, Integer.parseInt(words[1]));
+          connection.close(Duration.ofSeconds(20));
+        }
+        case STREAM -> send(connection, Integer.MAX_VALUE);
+        case EXIT -> {
+          long last = send(connection, Integer.parseInt(words[1]));
+          connection.sender().await(last);
+          Runtime.getRuntime().halt(0);
+        }
+        default -> throw new IllegalArgumentException(job);
+      }
+    } catch (FerruleException e) {
+      say(job + " ended: " + e.getClass().getSimpleName());
+      connection.close();
+    } catch (Throwable e) {
+      say(job + " failed: " + e);
+      connection.close();
+    }
+  }
+
+  private static long send(Connection connection, int count) {
+    long last = 0;
+    for (int i = 0; i < count; i++) {
+      last = Numbered.send(connection.sender(), i);
+    }
+    return last;
+  }
+
+  private static void echo(Connection connection) {
+    while (true) {
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        connection.sender().send(message.segment());
+      }
+    }
+  }
+
+  private static void count(Connection connection) {
+    int count = 0;
+    try {
+      while (true) {
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          Numbered.check(message, count);
+          count++;
+        }
+      }
+    } catch (ConnectionClosedException e) {
+      say("counted " + count);
+      connection.close();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Starts processes on the second host, for tests on the first: a {@link Peer} for each TCP
+ * connection, whose first line are its arguments. What the process prints goes back. It is killed
+ * when the TCP connection ends.
+ */
+public final class PeerAgent {
+
+  /** Where it listens. */
+  static final int PORT = 18_600;
+
+  private PeerAgent() {}
+
+  /**
+   * Serves until it is killed.
+   *
+   * @param arguments none
+   * @throws IOException if the port is taken
+   */
+  public static void main(String[] arguments) throws IOException {
+    try (ServerSocket server =
+        new ServerSocket(PORT, 16, InetAddress.getByName(System.getenv("FERRULE_RXE_ADDRESS")))) {
+      while (true) {
+        Socket client = server.accept();
+        Thread.ofPlatform().daemon().start(() -> serve(client));
+      }
+    }
+  }
+
+  private static void serve(Socket client) {
+    try (client) {
+      String first = line(client);
+      Process process = OtherProcess.builder(List.of(first.split(" "))).start();
+      try {
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  try (OutputStream output = client.getOutputStream()) {
+                    process.getInputStream().transferTo(output);
+                  } catch (IOException e) {
+                    process.destroyForcibly(); // nobody listens
+                  }
+                });
+        while (client.getInputStream().read() >= 0) {
+          // only the end counts
+        }
+      } finally {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      System.err.println("agent: " + e);
+    }
+  }
+
+  /** A line without what may come behind it. */
+  private static String line(Socket client) throws IOException {
+    StringBuilder result = new StringBuilder();
+    int next = client.getInputStream().read();
+    while (next >= 0 && next != '\n') {
+      result.append((char) next);
+      next = client.getInputStream().read();
+    }
+    return result.toString();
+  }
+
+  /** A process on the other host, as a test sees it. */
+  static final class RemoteProcess implements AutoCloseable {
+
+    private final Socket socket;
+
+    private RemoteProcess(Socket socket) {
+      this.socket = socket;
+    }
+
+    /** Starts one, waiting until the agent is there. */
+    static RemoteProcess start(String... arguments) throws IOException {
+      String host = System.getenv("FERRULE_RXE_PEER");
+      long deadline = System.nanoTime() + 120_000_000_000L; // the other host may still boot
+      while (true) {
+        Socket socket = new Socket();
+        try {
+          socket.connect(new InetSocketAddress(host, PORT), 2_000);
+          socket.setSoTimeout(60_000);
+          socket
+              .getOutputStream()
+              .write((String.join(" ", arguments) + "\n").getBytes(StandardCharsets.UTF_8));
+          return new RemoteProcess(socket);
+        } catch (IOException e) {
+          socket.close();
+          if (System.nanoTime() - deadline > 0) {
+            throw e;
+          }
+          Task.pause(Duration.ofMillis(500));
+        }
+      }
+    }
+
+    String line() throws IOException {
+      String result = PeerAgent.line(socket);
+      if (result.isEmpty()) {
+        throw new AssertionError("the other host's process has ended");
+      }
+      return result;
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+}

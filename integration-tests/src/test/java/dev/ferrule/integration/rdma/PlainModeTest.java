@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.verbs.CompletionStatus;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Messages between Ferrule and a program that knows nothing of it, with {@code hello=off}. */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PlainModeTest {
+
+  private static final String PLAIN = "?hello=off&credits=off&maxMessage=4KiB&receives=8";
+  private static final int ROUNDS = 60; // more than either side has buffers
+
+  private static void exchange(Connection connection, RawPeer peer) {
+    for (int i = 0; i < ROUNDS; i++) {
+      assertThat(peer.send(Numbered.message(i))).isEqualTo(CompletionStatus.SUCCESS);
+      try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
+        Numbered.check(message, i);
+      }
+      Numbered.send(connection.sender(), -i);
+      RawPeer.Message answer = peer.receive();
+      assertThat(answer.hasImmediate()).isFalse();
+      Numbered.check(MemorySegment.ofArray(answer.bytes()), -i);
+    }
+    assertThat(peer.send(new byte[0])).isEqualTo(CompletionStatus.SUCCESS);
+    try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
+      assertThat(message.length()).isZero();
+    }
+    for (int i = 0; i < RawPeer.RECEIVES; i++) { // many at a time
+      Numbered.send(connection.sender(), i);
+    }
+    for (int i = 0; i < RawPeer.RECEIVES; i++) {
+      Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), i);
+    }
+    assertThat(connection.peerPayload()).isEmpty();
+  }
+
+  @Test
+  void anyClientExchangesMessagesWithAPlainListener() {
+    try (Listener listener = Wires.listen(PLAIN)) {
+      Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+      try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), new byte[0]);
+          Connection connection = accepting.result()) {
+        exchange(connection, peer);
+        peer.disconnect();
+        assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+            .isInstanceOfSatisfying(
+                ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+      }
+    }
+  }
+
+  @Test
+  void aPlainClientExchangesMessagesWithAnyServer() {
+    try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
+      Task<Connection> connecting = Task.start(() -> Wires.connect(listener.address() + PLAIN, ""));
+      try (RawPeer peer = listener.accept(new byte[0]);
+          Connection connection = connecting.result()) {
+        exchange(connection, peer);
+        Numbered.send(connection.sender(), 5);
+        connection.close(); // which first lets the message through
+        Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), 5);
+        peer.awaitDisconnected();
+      }
+    }
+  }
+
+  @Test
+  void aPlainListenerTakesPrivateDataThatItDoesNotUnderstand() {
+    try (Listener listener = Wires.listen(PLAIN)) {
+      Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+      try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), new byte[] {1, 2, 3});
+          Connection connection = accepting.result()) {
+        exchange(connection, peer);
+      }
+    }
+  }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.QueuePairSizes;
+import dev.ferrule.verbs.ReceiveChain;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.VerbsContext;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.ConnectionParameters;
+import dev.ferrule.verbs.cm.EventChannel;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One end of a connection that is not Ferrule's: what a C program would do with librdmacm and
+ * libibverbs, be it friendly or hostile. For one thread.
+ */
+final class RawPeer implements AutoCloseable {
+
+  /** Receives that are posted, always. */
+  static final int RECEIVES = 32;
+
+  private static final int SENDS = 64;
+  private static final int SIZE = 16 << 10; // of each receive, and of what is sent
+
+  private final Events events;
+  private final CmId id;
+  private final boolean ownsEvents;
+  private final ProtectionDomain domain;
+  private final CompletionQueue sends;
+  private final CompletionQueue receives;
+  private final QueuePair queuePair;
+  private final MemoryRegion memory; // of the receives, and one more piece that is sent from
+  private final SendChain sendChain = new SendChain(1);
+  private final ReceiveChain receiveChain = new ReceiveChain(1);
+  private Optional<CmEvent> answer = Optional.empty();
+
+  /** The events of a channel, waited for with patience. */
+  private record Events(EventChannel channel) {
+
+    static Events create() {
+      EventChannel channel = EventChannel.create(VerbsLibrary.system());
+      // so that a test that waits in vain fails, rather than to leave a thread in the kernel
+      LibC.fcntl
+          .makeInvoker(LibC.C_INT)
+          .apply(channel.descriptor(), LibC.F_SETFL(), LibC.O_NONBLOCK());
+      return new Events(channel);
+    }
+
+    CmEvent next() {
+      long deadline = System.nanoTime() + Task.PATIENCE.toNanos();
+      Optional<CmEvent> event = channel.nextEvent();
+      while (event.isEmpty()) {
+        if (System.nanoTime() - deadline > 0) {
+          throw new AssertionError("the connection manager has nothing to tell");
+        }
+        Task.pause(Duration.ofMillis(1));
+        event = channel.nextEvent();
+      }
+      return event.get();
+    }
+
+    void expect(CmEvent.Type wanted) {
+      CmEvent event = next();
+      if (event.type() != wanted) {
+        throw new AssertionError("instead of " + wanted + " came " + event);
+      }
+    }
+  }
+
+  /** A message that came. */
+  record Message(byte[] bytes, boolean hasImmediate, int immediate) {}
+
+  /** Waits for clients. */
+  static final class RawListener implements AutoCloseable {
+
+    private final Events events = Events.create();
+    private final CmId id = events.channel().createId();
+
+    RawListener() {
+      id.bind(new InetSocketAddress(RdmaDevice.address(), 0));
+      id.listen(8);
+    }
+
+    String address() {
+      return "sendrecv://" + RdmaDevice.address() + ":" + id.port();
+    }
+
+    private CmId nextClient() {
+      CmEvent request = events.next();
+      if (request.type() != CmEvent.Type.CONNECT_REQUEST) {
+        throw new AssertionError("instead of a client came " + request);
+      }
+      return events.channel().adopt(request.id());
+    }
+
+    /** Lets the next client in; the peer is to be closed before the listener. */
+    RawPeer accept(byte[] privateData) {
+      CmId client = nextClient();
+      RawPeer peer = new RawPeer(events, client, false);
+      client.accept(parameters(privateData));
+      peer.takeAnswer();
+      return peer;
+    }
+
+    void reject(byte[] privateData) {
+      try (CmId client = nextClient()) {
+        client.reject(privateData);
+      }
+    }
+
+    @Override
+    public void close() {
+      id.close();
+      events.channel().close();
+    }
+  }
+
+  private RawPeer(Events events, CmId id, boolean ownsEvents) {
+    this.events = events;
+    this.id = id;
+    this.ownsEvents = ownsEvents;
+    VerbsContext context = id.context().orElseThrow();
+    domain = context.allocateProtectionDomain();
+    sends = context.createCompletionQueue(SENDS, null, 0);
+    receives = context.createCompletionQueue(RECEIVES, null, 0);
+    memory = domain.allocate((RECEIVES + 1L) * SIZE, Access.LOCAL_WRITE);
+    queuePair =
+        id.createQueuePair(domain, new QueuePairSizes(SENDS, RECEIVES, 0), sends, receives, null);
+    for (int i = 0; i < RECEIVES; i++) {
+      post(i);
+    }
+  }
+
+  /** Connects to a listener; {@link #answer} tells what came of it. */
+  static RawPeer connect(int port, byte[] privateData) {
+    Events events = Events.create();
+    CmId id = events.channel().createId();
+    id.resolveAddress(new InetSocketAddress(RdmaDevice.address(), port), 10_000);
+    events.expect(CmEvent.Type.ADDRESS_RESOLVED);
+    id.resolveRoute(10_000);
+    events.expect(CmEvent.Type.ROUTE_RESOLVED);
+    RawPeer peer = new RawPeer(events, id, true);
+    id.connect(parameters(privateData));
+    peer.takeAnswer();
+    return peer;
+  }
+
+  private static ConnectionParameters parameters(byte[] privateData) {
+    return new ConnectionParameters(privateData, 0, 0, 7, 7);
+  }
+
+  private void takeAnswer() {
+    CmEvent event = events.next();
+    if (event.type() == CmEvent.Type.ESTABLISHED) {
+      queuePair.setMinRnrTimer(12);
+    }
+    answer = Optional.of(event);
+  }
+
+  /** What came of connecting. */
+  CmEvent answer() {
+    return answer.orElseThrow();
+  }
+
+  private void post(int slot) {
+    receiveChain.set(
+        0, slot, memory.segment().address() + (long) slot * SIZE, SIZE, memory.localKey());
+    check(queuePair.post(receiveChain, 0, 1));
+  }
+
+  private static void check(int result) {
+    if (result < 0) {
+      throw new AssertionError("posting failed: " + result);
+    }
+  }
+
+  /** Sends a message without immediate data, and waits until the peer's device has taken it. */
+  CompletionStatus send(byte[] message) {
+    return send(SendOperation.SEND, message, 0);
+  }
+
+  /** Sends a message with immediate data, and waits until the peer's device has taken it. */
+  CompletionStatus send(byte[] message, int immediate) {
+    return send(SendOperation.SEND_WITH_IMMEDIATE, message, immediate);
+  }
+
+  private CompletionStatus send(SendOperation operation, byte[] message, int immediate) {
+    MemorySegment target = memory.segment().asSlice((long) RECEIVES * SIZE, SIZE);
+    MemorySegment.copy(message, 0, target, ValueLayout.JAVA_BYTE, 0, message.length);
+    sendChain.set(
+        0, operation, 0, target.address(), message.length, memory.localKey(), SendChain.SIGNALED);
+    sendChain.setImmediate(0, immediate);
+    check(queuePair.post(sendChain, 0, 1));
+    awaitCompletion(sends);
+    return sends.status(0);
+  }
+
+  /** Waits for a message. */
+  Message receive() {
+    awaitCompletion(receives);
+    if (!receives.isSuccess(0)) {
+      throw new AssertionError("receiving failed: " + receives.status(0));
+    }
+    int slot = (int) receives.workRequestId(0);
+    byte[] bytes =
+        memory
+            .segment()
+            .asSlice((long) slot * SIZE, receives.length(0))
+            .toArray(ValueLayout.JAVA_BYTE);
+    boolean hasImmediate = receives.hasImmediate(0);
+    Message message = new Message(bytes, hasImmediate, hasImmediate ? receives.immediate(0) : 0);
+    post(slot);
+    return message;
+  }
+
+  private static void awaitCompletion(CompletionQueue queue) {
+    Task.await("a work request completes", () -> queue.poll(1) != 0);
+  }
+
+  void disconnect() {
+    id.disconnect();
+  }
+
+  /** Waits until the peer has ended the connection. */
+  void awaitDisconnected() {
+    events.expect(CmEvent.Type.DISCONNECTED);
+  }
+
+  @Override
+  public void close() {
+    id.disconnect();
+    id.destroyQueuePair();
+    id.close();
+    sends.close();
+    receives.close();
+    memory.close();
+    domain.close();
+    if (ownsEvents) {
+      events.channel().close();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/** Something that runs on a thread of its own while the test goes on. */
+final class Task<T> {
+
+  /** Longer than anything takes on an emulated machine, and far from for ever. */
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final FutureTask<T> future;
+  private final Thread thread;
+
+  private Task(Callable<T> work) {
+    future = new FutureTask<>(work);
+    thread = Thread.ofPlatform().daemon().name("test-task").start(future);
+  }
+
+  static <T> Task<T> start(Callable<T> work) {
+    return new Task<>(work);
+  }
+
+  boolean isDone() {
+    return future.isDone();
+  }
+
+  T result() {
+    try {
+      return outcome(PATIENCE);
+    } catch (ExecutionException e) {
+      throw new AssertionError("failed: " + e.getCause(), e.getCause());
+    }
+  }
+
+  /** What ended it, which is to be an exception, within some time. */
+  Throwable failure(Duration limit) {
+    try {
+      throw new AssertionError("ended well, with " + outcome(limit));
+    } catch (ExecutionException e) {
+      return e.getCause();
+    }
+  }
+
+  private T outcome(Duration limit) throws ExecutionException {
+    try {
+      return future.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      AssertionError error = new AssertionError("still busy after " + limit + "; see the cause");
+      Throwable where = new Throwable("where the thread is");
+      where.setStackTrace(thread.getStackTrace());
+      error.initCause(where);
+      throw error;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Waits until something holds. */
+  static void await(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("it never happened that " + what);
+      }
+      pause(Duration.ofMillis(1));
+    }
+  }
+
+  /** Lets time pass; for steps of a loop, and where the passing of time is what is tested. */
+  static void pause(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.integration.rdma.PeerAgent.RemoteProcess;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a program sees of another host and of the wire to it. One process plays the peer on the
+ * other host for all tests, as starting one takes long; each test makes connections of its own.
+ */
+@Tag("rdma-two")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TwoHostsTest {
+
+  /**
+   * A silent host is asked for a sign of life each 250 ms, and has failed when 7 tries of 134 ms
+   * have gone unanswered; less than that an emulated host may well be silent. rdma_rxe takes 7
+   * retries for endless ones, so these are 6.
+   */
+  private static final String IMPATIENT =
+      "?receives=16&maxMessage=4KiB&peerTimeout=1s&ackTimeout=15&retries=6";
+
+  /** The above with the patience that a machine needs that emulates two. */
+  private static final Duration BOUND = Duration.ofSeconds(10);
+
+  private static RemoteProcess other;
+  private static String address;
+
+  @BeforeAll
+  static void startPeer() throws IOException {
+    other = RemoteProcess.start(IMPATIENT);
+    address = other.line() + IMPATIENT;
+  }
+
+  @AfterAll
+  static void endPeer() throws IOException {
+    other.close();
+  }
+
+  private static void echo(Connection connection, int count) {
+    Task<Void> sending =
+        Task.start(
+            () -> {
+              for (int i = 0; i < count; i++) {
+                Numbered.send(connection.sender(), i);
+              }
+              return null;
+            });
+    for (int i = 0; i < count; i++) {
+      try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
+        Numbered.check(message, i);
+      }
+    }
+    sending.result();
+  }
+
+  /** A connection of each kind there is: one that waits, one that sends, one that receives. */
+  private static final class Busy {
+    private final List<Connection> connections = new ArrayList<>();
+    private final List<Task<Void>> tasks = new ArrayList<>();
+    private final Connection idle = Wires.connect(address, Peer.IDLE);
+
+    Busy() {
+      Connection waiting = Wires.connect(address, Peer.IDLE);
+      Connection sending = Wires.connect(address, Peer.ECHO);
+      Connection receiving = Wires.connect(address, Peer.STREAM);
+      connections.addAll(List.of(idle, waiting, sending, receiving));
+      tasks.add(
+          Task.start(
+              () -> {
+                waiting.receiver().receive();
+                return null;
+              }));
+      tasks.add(
+          Task.start(
+              () -> {
+                for (int i = 0; i >= 0; i++) {
+                  Numbered.send(sending.sender(), i);
+                  sending.receiver().receive().close();
+                }
+                return null;
+              }));
+      tasks.add(
+          Task.start(
+              () -> {
+                for (int i = 0; i >= 0; i++) {
+                  try (ReceiveRegion message = receiving.receiver().receive()) {
+                    Numbered.check(message, i);
+                  }
+                }
+                return null;
+              }));
+      Task.await("messages flow", () -> sending.counters().messagesReceived() > 20);
+      Task.await("messages come", () -> receiving.counters().messagesReceived() > 20);
+    }
+
+    void areAllLost() {
+      for (Task<Void> task : tasks) {
+        assertThat(task.failure(BOUND)).isInstanceOf(PeerLostException.class);
+      }
+      Task.await("the idle connection is lost", () -> idle.state() == ConnectionState.FAILED);
+      for (Connection connection : connections) {
+        assertThat(connection.failure())
+            .isInstanceOf(PeerLostException.class)
+            .hasMessageContaining("does not answer")
+            .hasMessageContaining("ackTimeout");
+        long start = System.nanoTime();
+        connection.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BOUND);
+      }
+    }
+  }
+
+  @Test
+  @Order(1)
+  void messagesPassBetweenTwoHosts() throws IOException {
+    try (Connection connection = Wires.connect(address, Peer.ECHO)) {
+      echo(connection, 200);
+    }
+    assertThat(other.line()).isEqualTo("echo ended: ConnectionClosedException");
+    try (Connection connection = Wires.connect(address, Peer.COUNT)) {
+      for (int i = 0; i < 200; i++) {
+        Numbered.send(connection.sender(), i);
+      }
+    }
+    assertThat(other.line()).isEqualTo("counted 200");
+  }
+
+  @Test
+  @Order(2)
+  void aWireThatIsLateAndLosesPacketsLosesAndDoublesNoMessage() throws IOException {
+    Commands.run(
+        "tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", "2ms", "1ms", "loss", "3%");
+    try (Connection connection = Wires.connect(address + "", Peer.ECHO)) {
+      echo(connection, 200);
+    } finally {
+      Commands.run("tc", "qdisc", "del", "dev", "eth0", "root");
+    }
+    assertThat(other.line()).isEqualTo("echo ended: ConnectionClosedException");
+  }
+
+  @Test
+  @Order(3)
+  void aWireThatIsCutLosesThePeerAndWhenMendedTakesNewConnections() {
+    Busy busy = new Busy();
+    Commands.run("rxe-wire", "down");
+    try {
+      busy.areAllLost();
+      assertThatThrownBy(() -> Wires.connect(address + "&connectTimeout=2s", Peer.IDLE))
+          .isInstanceOf(FerruleException.class);
+    } finally {
+      Commands.run("rxe-wire", "up");
+    }
+    try (Connection connection = Wires.connect(address, Peer.ECHO)) {
+      echo(connection, 100);
+    }
+  }
+
+  @Test
+  @Order(4)
+  void aSilentHostIsNoticedWithTheDefaultOptionsToo() {
+    Connection connection = Wires.connect(address.substring(0, address.indexOf('?')), Peer.IDLE);
+    Commands.run("rxe-wire", "down");
+    try {
+      // a quarter of the default peerTimeout passes until the host is asked
+      assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
+          .isInstanceOf(PeerLostException.class);
+    } finally {
+      Commands.run("rxe-wire", "up");
+      connection.close();
+    }
+  }
+
+  /** The last one, for there is no other host afterwards. */
+  @Test
+  @Order(9)
+  void aHostThatIsDeadFromOneMomentToTheNextIsLost() {
+    Busy busy = new Busy();
+    Commands.run("rxe-wire", "kill-peer");
+    busy.areAllLost();
+  }
+}
