@@ -5,6 +5,7 @@ import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.support.ExitCode;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule bandwidth --size 64,1MiB",
       "  ferrule bandwidth --size 64 --batch 8 --floor",
+      "  ferrule bandwidth --size 64 --connections 4 --threads 2",
       "  ferrule bandwidth sendrecv://10.0.0.2:7471 --unacked 32"
     })
 final class BandwidthCommand implements Callable<Integer> {
@@ -61,8 +63,8 @@ final class BandwidthCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "How many messages may be incomplete at a time. Default: as many as the connection has"
-              + " room for.")
+          "How many messages of a connection may be incomplete at a time; raises the connection's"
+              + " option of that name, if it has one. Default: as many as it has room for.")
   private int unacked;
 
   @Option(
@@ -72,6 +74,23 @@ final class BandwidthCommand implements Callable<Integer> {
       description =
           "How many messages to hand to the transport at a time. Default: each by itself.")
   private int batch;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "On how many connections to send at once; their rates are added up. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private int connections;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description =
+          "How many threads send, with the connections dealt out among them. Default: one for each"
+              + " connection.")
+  private @Nullable Integer threads;
 
   @Option(
       names = "--verify",
@@ -87,13 +106,20 @@ final class BandwidthCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--unacked is at least 0, --batch at least 1");
     }
+    int sending = threads == null ? connections : threads;
+    if (connections < 1 || sending < 1 || sending > connections) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--connections is at least 1, --threads at least 1 and at most --connections");
+    }
     measure.measure(
         spec.commandLine(),
         sizes,
         rounds,
-        (client, subject, plan) ->
+        new MeasureOptions.Load(connections, sending, unacked),
+        (crew, subject, plan) ->
             new BandwidthBench(
-                    client, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)
+                    crew, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)
                 .run());
     return ExitCode.OK;
   }

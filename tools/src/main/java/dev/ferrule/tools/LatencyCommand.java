@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures how long a message takes. */
@@ -72,17 +73,30 @@ final class LatencyCommand implements Callable<Integer> {
               + " each of these times includes.")
   private boolean calls;
 
+  @Option(
+      names = {"--connections", "--threads"},
+      hidden = true,
+      description = "Of 'bandwidth'; known here only for the sake of what is said about it.")
+  private int ofBandwidth = 1;
+
   @Override
   public Integer call() {
+    if (ofBandwidth != 1) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "the latency is that of one connection and one thread; 'ferrule bandwidth' can measure"
+              + " more at once");
+    }
     List<Integer> chosen = sizes != null ? sizes : calls ? DEFAULT_CALL_SIZES : DEFAULT_SIZES;
     measure.measure(
         spec.commandLine(),
         chosen,
         rounds,
-        (client, subject, plan) ->
+        MeasureOptions.Load.SINGLE,
+        (crew, subject, plan) ->
             calls
-                ? new CallBench(client, subject, plan).run()
-                : new LatencyBench(client, subject, plan).run());
+                ? new CallBench(crew.first(), subject, plan).run()
+                : new LatencyBench(crew.first(), subject, plan).run());
     return ExitCode.OK;
   }
 }

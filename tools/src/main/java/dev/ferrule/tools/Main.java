@@ -66,10 +66,14 @@ public final class Main {
     CommandLine command = failure.getCommandLine();
     StringBuilder line = new StringBuilder("ferrule: ").append(oneLine(failure.getMessage()));
     if (failure instanceof UnmatchedArgumentException unmatched) {
+      String begun = unmatched.getUnmatched().get(0);
       List<String> similar = unmatched.getSuggestions();
-      if (!similar.isEmpty()) {
-        line.append("; did you mean ").append(similar.get(0)).append('?');
-      }
+      // What begins with it comes before what only has the same letters in it.
+      similar.stream()
+          .filter(name -> name.startsWith(begun))
+          .findFirst()
+          .or(() -> similar.stream().findFirst())
+          .ifPresent(name -> line.append("; did you mean ").append(name).append('?'));
     }
     line.append(" (try '").append(command.getCommandSpec().qualifiedName()).append(" --help')");
     err.println(line);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchClient;
+import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Plan;
 import dev.ferrule.tools.bench.Result;
@@ -18,19 +18,23 @@ import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -44,6 +48,12 @@ import picocli.CommandLine.Parameters;
 final class MeasureOptions {
 
   private static final String PREFERRED_PROVIDER = "sm";
+  private static final Duration OWN_CONNECT_TIMEOUT = Duration.ofSeconds(30);
+
+  /** What may have been chosen here for both sides; the server is told. */
+  private static final List<dev.ferrule.Option<?>> CHOSEN_FOR_BOTH =
+      List.of(StandardOptions.MAX_MESSAGE, StandardOptions.CONNECT_TIMEOUT);
+
   private static final Path STANDARD_OUTPUT = Path.of("-");
 
   @Parameters(
@@ -73,8 +83,8 @@ final class MeasureOptions {
       names = "--messages",
       paramLabel = "N",
       description =
-          "How many messages to measure for each size (for the bandwidth: in each round). Default:"
-              + " what fits in a short time.")
+          "How many messages to measure for each size (for the bandwidth: in each round and on each"
+              + " connection). Default: what fits in a short time.")
   private @Nullable Long messages;
 
   @Option(
@@ -85,6 +95,8 @@ final class MeasureOptions {
   private @Nullable Long warmup;
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
+
+  @Mixin private TransportOptions transportOptions = new TransportOptions();
 
   @Mixin private EndpointOptions endpointOptions = new EndpointOptions();
 
@@ -108,25 +120,46 @@ final class MeasureOptions {
       description = "Draw the results over the size, as a PNG picture.")
   private @Nullable Path plot;
 
-  /** A measurement, to be run in the busy thread. */
+  /** A measurement, to be run in a busy thread and with what other threads its crew has. */
   interface Measurement {
-    List<Result> run(BenchClient client, Subject subject, Plan plan);
+    List<Result> run(Crew crew, Subject subject, Plan plan);
+  }
+
+  /**
+   * How much to send at once, beyond one message after the other.
+   *
+   * @param connections on how many connections
+   * @param threads by how many threads
+   * @param unacked how many messages of each may be incomplete; 0 for what the provider does
+   */
+  record Load(int connections, int threads, int unacked) {
+    static final Load SINGLE = new Load(1, 1, 0);
   }
 
   /** Measures and writes the results. */
-  void measure(CommandLine command, List<Integer> sizes, int rounds, Measurement measurement) {
+  void measure(
+      CommandLine command, List<Integer> sizes, int rounds, Load load, Measurement measurement) {
     Plan plan = plan(command, sizes, rounds);
     checkFiles(command);
     if (address == null) {
-      measureOwnServer(command, plan, measurement);
-    } else {
-      if (providerScheme != null || host != null) {
-        throw new ParameterException(
-            command,
-            "--provider and --host are for a server that is started here; the URI names one");
-      }
-      measureServer(command, endpoint(Endpoint.parse(address), plan), plan, measurement);
+      measureOwnServer(command, plan, load, measurement);
+      return;
     }
+    if (providerScheme != null || host != null) {
+      throw new ParameterException(
+          command,
+          "--provider and --host are for a server that is started here; the URI names one");
+    }
+    URI uri = Endpoint.parse(address);
+    // The address of a server on this host has no host in it.
+    int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
+    Endpoint endpoint = endpoint(uri, plan, load, busyThreads);
+    Pinning pinning = waitOptions.pinning(endpoint.waitStrategy(), busyThreads, problems(command));
+    measureServer(command, endpoint, plan, load, pinning, measurement);
+  }
+
+  private static Consumer<String> problems(CommandLine command) {
+    return problem -> command.getErr().println("ferrule: " + problem);
   }
 
   private Plan plan(CommandLine command, List<Integer> sizes, int rounds) {
@@ -153,31 +186,59 @@ final class MeasureOptions {
     }
   }
 
-  private Endpoint endpoint(URI uri, Plan plan) {
+  private Endpoint endpoint(URI uri, Plan plan, Load load, int busyThreads) {
     ConnectionOptions.Builder builder = endpointOptions.builder();
-    waitOptions.addTo(builder);
-    long longest = Collections.max(plan.sizes());
-    if (!builder.build().isSet(StandardOptions.MAX_MESSAGE)
-        && longest > StandardOptions.MAX_MESSAGE.defaultValue()) {
-      builder.maxMessageSize(longest);
-    }
+    waitOptions.addTo(builder, busyThreads);
+    Optional.ofNullable(uri.getScheme())
+        .flatMap(Endpoint::provider)
+        .ifPresent( // without one, connecting will say so
+            provider -> {
+              transportOptions.addTo(builder, provider);
+              TransportOptions.fitMaxMessage(builder, provider, longest(plan));
+              TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
+            });
     return new Endpoint(uri, builder.build());
   }
 
-  private void measureOwnServer(CommandLine command, Plan plan, Measurement measurement) {
+  private static int longest(Plan plan) {
+    return Collections.max(plan.sizes());
+  }
+
+  /**
+   * A server of our own does come up, however slow and busy the machine may be; only that of others
+   * may as well not be there.
+   */
+  private static Endpoint patient(Endpoint endpoint) {
+    return endpoint.options().isSet(StandardOptions.CONNECT_TIMEOUT)
+        ? endpoint
+        : new Endpoint(
+            endpoint.address(),
+            endpoint.options().toBuilder().connectTimeout(OWN_CONNECT_TIMEOUT).build());
+  }
+
+  private static <T> String text(ConnectionOptions options, dev.ferrule.Option<T> option) {
+    return option.format(options.get(option));
+  }
+
+  private void measureOwnServer(
+      CommandLine command, Plan plan, Load load, Measurement measurement) {
     ConnectionProvider provider = provider();
-    Endpoint template = endpoint(URI.create(provider.scheme() + ":///"), plan);
+    int busyThreads = load.threads() + load.connections();
+    Endpoint template =
+        patient(endpoint(URI.create(provider.scheme() + ":///"), plan, load, busyThreads));
     WaitStrategy wait = template.waitStrategy();
-    List<String> serveOptions = new ArrayList<>();
-    endpointOptions
-        .values()
-        .forEach((name, value) -> serveOptions.add("--option=" + name + "=" + value));
-    if (template.options().isSet(StandardOptions.MAX_MESSAGE)) {
-      serveOptions.add(
-          "--option=maxMessage=" + template.options().get(StandardOptions.MAX_MESSAGE));
+    Pinning pinning = waitOptions.pinning(wait, busyThreads, problems(command));
+    Map<String, String> serverOptions = new LinkedHashMap<>(endpointOptions.values());
+    serverOptions.putAll(transportOptions.values());
+    for (dev.ferrule.Option<?> option : CHOSEN_FOR_BOTH) {
+      if (template.options().isSet(option)) {
+        serverOptions.put(option.name(), text(template.options(), option));
+      }
     }
+    List<String> serveOptions = new ArrayList<>();
+    serverOptions.forEach((name, value) -> serveOptions.add("--option=" + name + "=" + value));
     serveOptions.add("--wait=" + WaitOptions.name(wait));
-    serveOptions.add(waitOptions.pinning(wait) == Pinning.OFF ? "--no-pin" : "--pin");
+    serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
     PrintWriter err = command.getErr();
     try (ServerProcess server =
         ServerProcess.start(
@@ -185,7 +246,13 @@ final class MeasureOptions {
             Optional.ofNullable(host),
             serveOptions,
             line -> err.println("server: " + line))) {
-      measureServer(command, new Endpoint(server.uri(), template.options()), plan, measurement);
+      measureServer(
+          command,
+          new Endpoint(server.uri(), template.options()),
+          plan,
+          load,
+          pinning,
+          measurement);
     }
   }
 
@@ -220,49 +287,68 @@ final class MeasureOptions {
   }
 
   private void measureServer(
-      CommandLine command, Endpoint endpoint, Plan plan, Measurement measurement) {
-    WaitStrategy wait = endpoint.waitStrategy();
-    Pinning pinning = waitOptions.pinning(wait);
-    PrintWriter err = command.getErr();
+      CommandLine command,
+      Endpoint endpoint,
+      Plan plan,
+      Load load,
+      Pinning pinning,
+      Measurement measurement) {
+    Consumer<String> problems = problems(command);
+    Subject subject =
+        new Subject(
+            endpoint.address().getScheme(),
+            WaitOptions.name(endpoint.waitStrategy()),
+            load.connections(),
+            load.threads());
     List<Result> results;
-    try (Guarded<Connection> connection =
-            Guarded.of(Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options()));
-        BenchClient client = new BenchClient(connection.get(), wait)) {
+    try (Connections connections = new Connections(endpoint, load.connections())) {
+      connections.requireRoomFor(
+          longest(plan),
+          address == null
+              ? "say --option maxMessage="
+              : "start it with 'ferrule serve URI --option maxMessage=…', here at least ");
+      List<BenchClient> clients = connections.clients();
       if (floor) {
-        openFloor(client, err);
+        openFloor(clients.get(0), problems);
       }
-      Subject subject = new Subject(endpoint.address().getScheme(), WaitOptions.name(wait));
-      results =
-          Pinning.call(
-              pinning.client(),
-              problem -> err.println("ferrule: " + problem),
-              () -> measurement.run(client, subject, plan));
+      try (Crew crew = new Crew(clients, load.threads(), pinning, problems)) {
+        results =
+            Pinning.call(pinning.client(0), problems, () -> measurement.run(crew, subject, plan));
+      }
     }
-    write(command, results, pinning);
+    write(command, results, subject, pinning);
   }
 
-  private static void openFloor(BenchClient client, PrintWriter err) {
+  private static void openFloor(BenchClient client, Consumer<String> problems) {
     if (Pinning.onAllowedCpus() == Pinning.OFF) {
-      err.println("ferrule: no floor is measured: two threads that spin need two processors");
+      problems.accept("no floor is measured: two threads that spin need two processors");
     } else if (!client.openFloor()) {
-      err.println("ferrule: no floor is measured: the server runs on another host");
+      problems.accept("no floor is measured: the server runs on another host");
     }
   }
 
-  private void write(CommandLine command, List<Result> results, Pinning pinning) {
-    Result first = results.get(0);
+  private static String where(Subject subject, Pinning pinning) {
+    if (pinning == Pinning.OFF) {
+      return ", not pinned";
+    }
+    return (subject.threads() == 1 ? ", on CPU " : ", on CPUs ")
+        + IntStream.range(0, subject.threads())
+            .mapToObj(thread -> String.valueOf(pinning.client(thread).getAsInt()))
+            .collect(Collectors.joining(", "));
+  }
+
+  private void write(CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
     if (STANDARD_OUTPUT.equals(json)) {
       command.getOut().print(ResultJson.format(results));
     } else {
       command
           .getOut()
           .println(
-              first.provider()
+              subject.provider()
                   + ", wait "
-                  + first.waitStrategy()
-                  + (pinning.client().isPresent()
-                      ? ", on CPU " + pinning.client().getAsInt()
-                      : ", not pinned"));
+                  + subject.waitStrategy()
+                  + subject.crowd()
+                  + where(subject, pinning));
       command.getOut().print(ResultTable.format(results));
     }
     try {

@@ -7,6 +7,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.bench.BenchServer;
 import dev.ferrule.tools.bench.FreshAddress;
+import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
@@ -15,7 +16,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,9 +45,16 @@ import picocli.CommandLine.Spec;
       "  ferrule latency sm:///tmp/bench --size 64,4KiB",
       "",
       "Messages of more than 1 MiB have to be allowed here:",
-      "  ferrule serve sm:///tmp/bench --option maxMessage=64MiB"
+      "  ferrule serve sm:///tmp/bench --option maxMessage=64MiB",
+      "",
+      "Over RDMA each receive buffer is of that size, and small ones are worth it, with the same"
+          + " over there:",
+      "  ferrule serve sendrecv://10.0.0.2:7471 --option maxMessage=4KiB"
     })
 final class ServeCommand implements Callable<Integer> {
+
+  /** One of a client, perhaps on this host, and one here; nobody knows how many come at a time. */
+  private static final int BUSY_THREADS = 2;
 
   @Spec private CommandSpec spec;
 
@@ -52,6 +62,8 @@ final class ServeCommand implements Callable<Integer> {
   private String address = "";
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
+
+  @Mixin private TransportOptions transportOptions = new TransportOptions();
 
   @Mixin private EndpointOptions endpointOptions = new EndpointOptions();
 
@@ -72,18 +84,18 @@ final class ServeCommand implements Callable<Integer> {
     URI uri = Endpoint.parse(address);
     PrintWriter err = spec.commandLine().getErr();
     ConnectionOptions.Builder builder = endpointOptions.builder();
-    waitOptions.addTo(builder);
+    waitOptions.addTo(builder, BUSY_THREADS);
+    Optional.ofNullable(uri.getScheme())
+        .flatMap(Endpoint::provider)
+        .ifPresent(provider -> transportOptions.addTo(builder, provider));
     Endpoint endpoint = new Endpoint(uri, builder.build());
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
     try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, endpoint.options()))) {
       announce(listener.get().uri());
       WaitStrategy wait = endpoint.waitStrategy();
-      new BenchServer(
-              listener.get(),
-              wait,
-              waitOptions.pinning(wait),
-              problem -> err.println("ferrule: " + problem))
-          .run();
+      Consumer<String> problems = problem -> err.println("ferrule: " + problem);
+      Pinning pinning = waitOptions.pinning(wait, BUSY_THREADS, problems);
+      new BenchServer(listener.get(), wait, pinning, problems).run();
     } finally {
       directory.close();
     }

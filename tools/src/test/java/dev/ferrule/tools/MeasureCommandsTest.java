@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
@@ -157,6 +158,99 @@ class MeasureCommandsTest {
     assertThat(results.get(2).has("memcpy_bytes_per_s")).isFalse();
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "'--connections 3', 3, 3",
+    "'--connections 3 --threads 1', 3, 1",
+    "'--connections 3 --threads 2 --batch 8', 3, 2",
+    "'--connections 2 --unacked 7 --verify', 2, 2",
+    "'--connections 4 --threads 2 --unacked 16 --batch 4 --wait block', 4, 2",
+    "'--connections 2 --wait spin --no-pin', 2, 2",
+    "'--connections 2 --floor', 2, 2"
+  })
+  void bandwidthAddsUpWhatGoesOverSeveralConnections(String options, int connections, int threads) {
+    Run run =
+        Run.of(
+            Stream.concat(
+                    Stream.of(
+                        "bandwidth",
+                        "--size",
+                        "0,64,100000",
+                        "--messages",
+                        "301",
+                        "--rounds",
+                        "3",
+                        "--warmup",
+                        "10",
+                        "--json",
+                        "-"),
+                    Stream.of(options.split(" ")))
+                .toArray(String[]::new));
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    List<JsonObject> results = objects(run.out());
+    assertThat(results).hasSize(3);
+    for (JsonObject result : results) {
+      assertThat(result.get("connections").getAsInt()).isEqualTo(connections);
+      assertThat(result.has("threads") ? result.get("threads").getAsInt() : 1).isEqualTo(threads);
+      assertThat(result.get("messages").getAsLong()).isEqualTo(301L * connections);
+      assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
+    }
+  }
+
+  @Test
+  void busyThreadsThatWouldHaveToShareProcessorsAreNotPinnedAndThatIsTold() {
+    Run run =
+        Run.of(
+            "bandwidth",
+            "--connections",
+            String.valueOf(Runtime.getRuntime().availableProcessors()),
+            "--threads",
+            "1",
+            "--wait",
+            "adaptive",
+            "--pin",
+            "--size",
+            "64",
+            "--messages",
+            "10",
+            "--warmup",
+            "0");
+    assertThat(run.exitCode()).isZero();
+    if (Runtime.getRuntime().availableProcessors() > 1) {
+      assertThat(run.err()).startsWith("ferrule: not pinned: ").hasLineCount(1);
+      assertThat(run.out()).contains(" connections, not pinned");
+    }
+  }
+
+  @Test
+  void aServerThatDiesWhileSeveralThreadsSendIsOneLostConnection() throws Exception {
+    String address = "sm://" + folder.resolve("bench");
+    try (FerruleProcess server =
+            FerruleProcess.start(folder, "serve", address, "--wait", "adaptive");
+        FerruleProcess client =
+            FerruleProcess.start(
+                folder,
+                "bandwidth",
+                server.output().readLine(),
+                "--connections",
+                "3",
+                "--threads",
+                "2",
+                "--wait",
+                "adaptive",
+                "--size",
+                "64",
+                "--messages",
+                "1000000000")) {
+      Thread.sleep(2_000); // somewhere in the warm-up or the first round, it does not matter where
+      assertThat(client.process().isAlive()).isTrue();
+      server.kill();
+      client.mustEndWith(4);
+      assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+    }
+  }
+
   @Test
   void messagesBeyondTheDefaultLimitAreMeasuredWithoutFurtherOptions() {
     Run run =
@@ -255,7 +349,10 @@ class MeasureCommandsTest {
       }
       Run tooLong = Run.of("bandwidth", uri, "--size", "2MiB", "--messages", "1");
       assertThat(tooLong.exitCode()).isEqualTo(2);
-      assertThat(tooLong.err()).contains("maxMessage").hasLineCount(1);
+      assertThat(tooLong.err())
+          .contains("'ferrule serve URI --option maxMessage=")
+          .contains("2097152")
+          .hasLineCount(1);
       server.terminate();
       server.mustEndWith(143);
       assertThat(server.errors()).isEmpty();

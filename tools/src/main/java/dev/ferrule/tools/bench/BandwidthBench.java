@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Message rate and bytes per second for messages of several sizes: the median of rounds. The rounds
@@ -22,7 +23,7 @@ public final class BandwidthBench {
   private static final int COPIES_PER_LOOK = 16;
   private static final int CACHE_LINE_BYTES = 64;
 
-  private final BenchClient client;
+  private final Crew crew;
   private final Subject subject;
   private final Plan plan;
   private final Throughput.Flow flow;
@@ -31,24 +32,25 @@ public final class BandwidthBench {
   /**
    * Creates a benchmark.
    *
-   * @param client the connection to measure; if it has a floor, that is measured too
+   * @param crew the connections to measure, all at once, and the threads for it; if the first
+   *     connection has a floor, that is measured too
    * @param subject what to label the results with
-   * @param plan what to measure
-   * @param unacked how many messages may be incomplete at a time; 0 for as many as there is room
-   *     for
+   * @param plan what to measure, on each connection
+   * @param unacked how many messages of a connection may be incomplete at a time; 0 for as many as
+   *     there is room for
    * @param batch how many messages to hand to the transport at a time
    * @param verify whether the server is to check every byte
    * @param memcpyFrom the least size for which to measure a plain copy as well
    */
   public BandwidthBench(
-      BenchClient client,
+      Crew crew,
       Subject subject,
       Plan plan,
       int unacked,
       int batch,
       boolean verify,
       int memcpyFrom) {
-    this.client = client;
+    this.crew = crew;
     this.subject = subject;
     this.plan = plan;
     this.flow = new Throughput.Flow(unacked, batch, verify);
@@ -58,7 +60,7 @@ public final class BandwidthBench {
   /** One size's measurement, as it grows round by round. */
   private final class Series {
     private final int size;
-    private final Throughput throughput;
+    private final List<Throughput> throughputs;
     private final MemorySegment from;
     private final MemorySegment to;
     private final List<Double> rates = new ArrayList<>();
@@ -68,13 +70,14 @@ public final class BandwidthBench {
 
     private Series(Arena arena, int size) {
       this.size = size;
-      throughput = new Throughput(client, arena, size, flow);
+      throughputs =
+          crew.clients().stream().map(client -> new Throughput(client, arena, size, flow)).toList();
       from = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 1);
       to = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 2);
     }
 
     private void warmUp(boolean first) {
-      double nanos = plan.warmUp(first, throughput::round);
+      double nanos = plan.warmUp(first, count -> crew.round(throughputs, count));
       long fitting =
           nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (DEFAULT_NANOS_PER_ROUND / nanos);
       messages =
@@ -82,11 +85,15 @@ public final class BandwidthBench {
     }
 
     private void round() {
-      client.floor().ifPresent(floor -> floors.add(floor.round()));
+      floor().ifPresent(floor -> floors.add(floor.round()));
       if (copies()) {
         copies.add(copyBytesPerSecond());
       }
-      rates.add(messages * NANOS_PER_SECOND / throughput.round(messages));
+      rates.add(total() * NANOS_PER_SECOND / crew.round(throughputs, messages));
+    }
+
+    private long total() {
+      return messages * throughputs.size();
     }
 
     private boolean copies() {
@@ -111,22 +118,27 @@ public final class BandwidthBench {
       return Result.bandwidth(
           subject,
           size,
-          messages,
+          total(),
           Medians.of(rates).orElse(0),
           Medians.of(floors),
           Medians.of(copies));
     }
   }
 
+  private Optional<Floor> floor() {
+    return crew.first().floor();
+  }
+
   /**
-   * Measures, in the calling thread.
+   * Measures, in the calling thread and the others of the crew.
    *
    * @return one result per size
    */
   public List<Result> run() {
-    try (Arena arena = Arena.ofConfined()) {
+    // Access by one thread is a little cheaper to check.
+    try (Arena arena = crew.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
-      client.floor().ifPresent(Floor::warmUp);
+      floor().ifPresent(Floor::warmUp);
       for (Series series : all) {
         series.warmUp(series == all.get(0));
       }

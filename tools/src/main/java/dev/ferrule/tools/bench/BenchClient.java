@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,13 @@ public final class BenchClient implements AutoCloseable {
       throw new ToolException(
           ExitCode.FAILED, "cannot make a file for the floor: " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * Ends the connection at once, from any thread, so that whoever waits on it does not any more.
+   */
+  void abort() {
+    connection.close(Duration.ZERO);
   }
 
   /** Returns the floor; empty if none was opened. */

@@ -11,6 +11,7 @@ import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
 import java.util.BitSet;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /** The other side of the measurements: any number of clients, each with a thread of its own. */
@@ -21,6 +22,7 @@ public final class BenchServer {
   private final Pinning pinning;
   private final Consumer<String> problems;
   private final BitSet busySlots = new BitSet(); // guarded by itself
+  private boolean toldOfCrowd;
 
   /**
    * Creates a server.
@@ -62,12 +64,21 @@ public final class BenchServer {
       slot = busySlots.nextClearBit(0);
       busySlots.set(slot);
     }
+    OptionalInt cpu = pinning.server(slot);
+    if (cpu.isEmpty() && pinning != Pinning.OFF && !toldOfCrowd) {
+      toldOfCrowd = true;
+      problems.accept(
+          "connections beyond the "
+              + slot
+              + " that have a CPU each are served by threads that are not pinned");
+    }
     Thread thread =
         new Thread(
             () -> {
               try (Guarded<Connection> guarded = Guarded.of(connection);
-                  Session session = new Session(guarded.get(), waitStrategy)) {
-                Pinning.apply(pinning.server(slot), problems);
+                  Session session =
+                      new Session(guarded.get(), connection.receiver(), waitStrategy)) {
+                Pinning.apply(cpu, problems);
                 session.run();
               } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
                 if (!Guarded.exiting()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.Connection;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
@@ -14,9 +13,9 @@ final class Echo implements MessageHandler {
   private final Sender sender;
   private final Receiver receiver;
 
-  Echo(Connection connection) {
-    sender = connection.sender();
-    receiver = connection.receiver();
+  Echo(Sender sender, Receiver receiver) {
+    this.sender = sender;
+    this.receiver = receiver;
   }
 
   /** Answers messages, spinning for each. */

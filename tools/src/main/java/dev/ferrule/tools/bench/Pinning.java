@@ -10,9 +10,9 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
 /**
- * Which processor the busy thread of each side stays on. Without that the scheduler may put both on
- * one, and every message waits for a time slice. The client takes the first processor that it may
- * run on, servers take the last ones.
+ * Which processor each busy thread stays on. Without that the scheduler may put two of them on one,
+ * and every message waits for a time slice. The threads of the client take the first processors
+ * that they may run on, those of the server take the last ones.
  *
  * @param cpus the processors that may be used, ascending; fewer than two turn pinning off
  */
@@ -32,24 +32,35 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Returns the processor for the client's thread.
+   * Tells whether each of several threads can have a processor of its own.
    *
-   * @return its number; empty if pinning is off
+   * @param threads how many threads there are
+   * @return true if there are as many processors, and at least two
    */
-  public OptionalInt client() {
-    return cpus.isEmpty() ? OptionalInt.empty() : OptionalInt.of(cpus.get(0));
+  public boolean hasRoomFor(int threads) {
+    return !cpus.isEmpty() && threads <= cpus.size();
+  }
+
+  /**
+   * Returns the processor for a thread of the client.
+   *
+   * @param index which of its threads, from 0
+   * @return the processor's number; empty if pinning is off, or none is left for that thread
+   */
+  public OptionalInt client(int index) {
+    return index < cpus.size() ? OptionalInt.of(cpus.get(index)) : OptionalInt.empty();
   }
 
   /**
    * Returns the processor for a server's thread.
    *
    * @param index how many other threads of the server are busy
-   * @return its number; empty if pinning is off
+   * @return the processor's number; empty if pinning is off, or none is left but the client's first
    */
   public OptionalInt server(int index) {
-    return cpus.isEmpty()
-        ? OptionalInt.empty()
-        : OptionalInt.of(cpus.get(cpus.size() - 1 - index % (cpus.size() - 1)));
+    return index < cpus.size() - 1
+        ? OptionalInt.of(cpus.get(cpus.size() - 1 - index))
+        : OptionalInt.empty();
   }
 
   /**

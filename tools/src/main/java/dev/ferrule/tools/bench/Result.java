@@ -7,24 +7,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * What was measured for one size of message.
  *
- * @param provider the scheme of the provider
+ * @param subject whose numbers these are
  * @param command what was measured: {@code latency}, {@code latency-calls} or {@code bandwidth}
  * @param call which call was timed, or null if not a single one was
- * @param waitStrategy how the client waited
  * @param sizeBytes the length of the messages
- * @param messages how many were measured (for the bandwidth: in each round)
+ * @param messages how many were measured (for the bandwidth: in each round, on all connections
+ *     together)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
  * @param floorNanos half the round trip of a bare cache line
  * @param floorRatio the latency's median over the floor's, the median of all rounds
- * @param messagesPerSecond the message rate, the median of all rounds
+ * @param messagesPerSecond the message rate of all connections together, the median of all rounds
  * @param bytesPerSecond the bytes that go with it
  * @param memcpyBytesPerSecond how fast one thread copies messages of that size in its own memory
  */
 public record Result(
-    String provider,
+    Subject subject,
     String command,
     @Nullable String call,
-    String waitStrategy,
     int sizeBytes,
     long messages,
     @Nullable LatencySummary latency,
@@ -42,10 +41,9 @@ public record Result(
       OptionalDouble floor,
       OptionalDouble ratio) {
     return new Result(
-        subject.provider(),
+        subject,
         "latency",
         null,
-        subject.waitStrategy(),
         size,
         messages,
         latency,
@@ -59,10 +57,9 @@ public record Result(
   static Result call(
       Subject subject, String call, int size, long messages, LatencySummary latency) {
     return new Result(
-        subject.provider(),
+        subject,
         "latency-calls",
         call,
-        subject.waitStrategy(),
         size,
         messages,
         latency,
@@ -81,10 +78,9 @@ public record Result(
       OptionalDouble floor,
       OptionalDouble memcpy) {
     return new Result(
-        subject.provider(),
+        subject,
         "bandwidth",
         null,
-        subject.waitStrategy(),
         size,
         messages,
         null,

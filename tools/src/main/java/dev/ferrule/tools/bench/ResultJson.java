@@ -28,12 +28,14 @@ public final class ResultJson {
 
   private static JsonObject object(Result result) {
     JsonObject object = new JsonObject();
-    object.addProperty("provider", result.provider());
+    object.addProperty("provider", result.subject().provider());
     object.addProperty("command", result.command());
     if (result.call() != null) {
       object.addProperty("call", result.call());
     }
-    object.addProperty("wait", result.waitStrategy());
+    object.addProperty("wait", result.subject().waitStrategy());
+    addIfSeveral(object, "connections", result.subject().connections());
+    addIfSeveral(object, "threads", result.subject().threads());
     object.addProperty("size_bytes", result.sizeBytes());
     object.addProperty("messages", result.messages());
     LatencySummary latency = result.latency();
@@ -54,6 +56,12 @@ public final class ResultJson {
     add(object, "bytes_per_s", result.bytesPerSecond());
     add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
     return object;
+  }
+
+  private static void addIfSeveral(JsonObject object, String name, int count) {
+    if (count != 1) {
+      object.addProperty(name, count);
+    }
   }
 
   private static void add(JsonObject object, String name, OptionalDouble value) {

@@ -85,9 +85,10 @@ public final class ResultPlot {
                 "ferrule "
                     + first.command()
                     + ", "
-                    + first.provider()
+                    + first.subject().provider()
                     + ", wait "
-                    + first.waitStrategy())
+                    + first.subject().waitStrategy()
+                    + first.subject().crowd())
             .xAxisTitle("size of the messages (bytes)")
             .yAxisTitle(latency ? yTitle(first) : "throughput (GB/s)")
             .build();

@@ -5,6 +5,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
@@ -21,11 +22,20 @@ import org.jspecify.annotations.Nullable;
 final class Session implements AutoCloseable {
 
   private final Connection connection;
+  private final Receiver receiver;
   private final boolean spin;
   private @Nullable CacheLine floor;
 
-  Session(Connection connection, WaitStrategy waitStrategy) {
+  /**
+   * Creates the server's side of a connection.
+   *
+   * @param connection the connection
+   * @param receiver where the messages of this connection arrive, and of no other
+   * @param waitStrategy how the connection waits
+   */
+  Session(Connection connection, Receiver receiver, WaitStrategy waitStrategy) {
     this.connection = connection;
+    this.receiver = receiver;
     this.spin = waitStrategy == WaitStrategy.SPIN;
   }
 
@@ -43,7 +53,7 @@ final class Session implements AutoCloseable {
   }
 
   private Round nextRound() {
-    try (ReceiveRegion message = connection.receiver().receive()) {
+    try (ReceiveRegion message = receiver.receive()) {
       return Round.read(message);
     }
   }
@@ -61,7 +71,7 @@ final class Session implements AutoCloseable {
   }
 
   private void echo(Round round) {
-    Echo echo = new Echo(connection);
+    Echo echo = new Echo(connection.sender(), receiver);
     if (spin) {
       echo.spin(round.count());
     } else {
@@ -71,8 +81,7 @@ final class Session implements AutoCloseable {
 
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
-      Sink sink =
-          new Sink(connection.receiver(), new MessageContent(arena, round.size()), round.verify());
+      Sink sink = new Sink(receiver, new MessageContent(arena, round.size()), round.verify());
       RoundReply reply = spin ? sink.spin(round.count()) : sink.await(round.count());
       reply.send(connection.sender());
     }

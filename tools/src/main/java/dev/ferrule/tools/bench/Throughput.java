@@ -13,10 +13,14 @@ import java.lang.foreign.SegmentAllocator;
  */
 final class Throughput {
 
+  /** Few enough that no connection runs dry meanwhile. */
+  private static final int MESSAGES_IN_TURN = 16;
+
   private final BenchClient client;
   private final Sender sender;
   private final MessageContent content;
   private final Flow flow;
+  private long lastOfTurn; // the id to wait for next; 0 if there is none
 
   /**
    * How messages are sent.
@@ -36,23 +40,56 @@ final class Throughput {
   }
 
   /**
-   * Sends messages.
+   * Sends messages, and waits until they have been received.
    *
    * @param count how many
    * @return the time until the last was received, in nanoseconds
    */
   long round(long count) {
-    client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify(), ""));
+    start(count);
     long start = System.nanoTime();
+    send(0, count);
+    finish(count);
+    return System.nanoTime() - start;
+  }
+
+  /** Tells the server what comes. */
+  void start(long count) {
+    client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify(), ""));
+    lastOfTurn = 0;
+  }
+
+  /**
+   * Returns how many messages to send before it is another connection's turn: as many as are waited
+   * for or handed over together.
+   */
+  int turn() {
     if (flow.batch() > 1) {
-      sendBatches(count);
-    } else if (flow.unacked() > 0) {
-      sendUnacked(count);
-    } else {
-      sendAll(count);
+      return flow.batch();
     }
+    return flow.unacked() > 0 ? half() : MESSAGES_IN_TURN;
+  }
+
+  /**
+   * Sends some of the messages of a round.
+   *
+   * @param from the number of the first, which is that of the last call's last and one
+   * @param to the number after the last; but for the end of the round, whole {@link #turn turns}
+   *     further
+   */
+  void send(long from, long to) {
+    if (flow.batch() > 1) {
+      sendBatches(from, to);
+    } else if (flow.unacked() > 0) {
+      sendUnacked(from, to);
+    } else {
+      sendAll(from, to);
+    }
+  }
+
+  /** Waits until the server says that it has received the messages of the round. */
+  void finish(long count) {
     RoundReply reply = client.awaitReply();
-    long nanos = System.nanoTime() - start;
     if (!reply.equals(new RoundReply(true, count, count * content.size(), 0))) {
       throw client.corrupt(
           count
@@ -62,11 +99,10 @@ final class Throughput {
               + reply.wrong()
               + " of them wrong");
     }
-    return nanos;
   }
 
-  private void sendAll(long count) {
-    for (long i = 0; i < count; i++) {
+  private void sendAll(long from, long to) {
+    for (long i = from; i < to; i++) {
       content.number(i);
       sender.send(content.bytes(), 0, content.size());
     }
@@ -76,40 +112,39 @@ final class Throughput {
    * Looks at the ids after every half of the allowance, so that at most the whole is ever
    * outstanding.
    */
-  private void sendUnacked(long count) {
-    int half = Math.max(1, flow.unacked() / 2);
-    long lastOfHalf = 0;
-    for (long i = 0; i < count; ) {
+  private void sendUnacked(long from, long to) {
+    int half = half();
+    for (long i = from; i < to; ) {
       long id = 0;
-      for (long end = Math.min(i + half, count); i < end; i++) {
+      for (long end = Math.min(i + half, to); i < end; i++) {
         content.number(i);
         id = sender.send(content.bytes(), 0, content.size());
       }
-      lastOfHalf = awaitEarlier(lastOfHalf, id, 2 * half <= flow.unacked());
+      awaitEarlier(id, 2 * half <= flow.unacked());
     }
   }
 
-  /**
-   * Waits for the messages before the last ones, or for these too; returns the id to wait for next
-   * time.
-   */
-  private long awaitEarlier(long earlier, long last, boolean lastMayStayOut) {
+  private int half() {
+    return Math.max(1, flow.unacked() / 2);
+  }
+
+  /** Waits for the messages before the last ones, or for these too. */
+  private void awaitEarlier(long last, boolean lastMayStayOut) {
     if (!lastMayStayOut) {
       sender.await(last);
-    } else if (earlier != 0) {
-      sender.await(earlier);
+    } else if (lastOfTurn != 0) {
+      sender.await(lastOfTurn);
     }
-    return last;
+    lastOfTurn = last;
   }
 
-  private void sendBatches(long count) {
+  private void sendBatches(long from, long to) {
     Batch batch = sender.batch();
     int size = content.size();
     MemorySegment bytes = content.bytes();
-    long lastOfBatch = 0;
-    for (long i = 0; i < count; ) {
+    for (long i = from; i < to; ) {
       long id = 0;
-      for (long end = Math.min(i + flow.batch(), count); i < end; i++) {
+      for (long end = Math.min(i + flow.batch(), to); i < end; i++) {
         SendRegion region = sender.claim(size);
         content.number(i);
         MemorySegment.copy(bytes, 0, region.buffer(), region.offset(), size);
@@ -117,7 +152,7 @@ final class Throughput {
       }
       batch.flush();
       if (flow.unacked() > 0) {
-        lastOfBatch = awaitEarlier(lastOfBatch, id, 2L * flow.batch() <= flow.unacked());
+        awaitEarlier(id, 2L * flow.batch() <= flow.unacked());
       }
     }
   }

@@ -16,7 +16,8 @@ final class RdmaDeviceCheck implements Check {
   private static final String NAME = "RDMA device";
   private static final String SOFT_ROCE =
       "plug one in, or make one of a network card: modprobe rdma_rxe && rdma link add rxe0 type rxe"
-          + " netdev eth0 (package iproute2)";
+          + " netdev eth0 (package iproute2); a checkout of Ferrule has the script with-rxe, which"
+          + " runs a command where there is one";
 
   @Override
   public List<Finding> run() {

@@ -16,26 +16,36 @@ class PinningTest {
   void theClientAndTheFirstServerNeverShareAProcessor() {
     for (List<Integer> cpus : List.of(List.of(0, 1), List.of(2, 5, 7), List.of(0, 1, 2, 3))) {
       Pinning pinning = new Pinning(cpus);
-      assertThat(pinning.client().getAsInt()).isNotEqualTo(pinning.server(0).getAsInt());
-      for (int index = 0; index < 10; index++) {
+      assertThat(pinning.client(0).getAsInt()).isNotEqualTo(pinning.server(0).getAsInt());
+      for (int index = 0; index < cpus.size() - 1; index++) {
         assertThat(cpus).contains(pinning.server(index).getAsInt());
-        assertThat(pinning.server(index)).isNotEqualTo(pinning.client());
+        assertThat(pinning.server(index)).isNotEqualTo(pinning.client(0));
       }
     }
   }
 
   @Test
-  void severalServersSpreadOverTheProcessors() {
+  void severalThreadsSpreadOverTheProcessorsAndNeverShareOne() {
     Pinning pinning = new Pinning(List.of(0, 1, 2, 3));
     assertThat(pinning.server(0)).hasValue(3);
     assertThat(pinning.server(1)).hasValue(2);
     assertThat(pinning.server(2)).hasValue(1);
-    assertThat(pinning.server(3)).hasValue(3);
+    assertThat(pinning.server(3)).isEmpty();
+    assertThat(pinning.client(0)).hasValue(0);
+    assertThat(pinning.client(3)).hasValue(3);
+    assertThat(pinning.client(4)).isEmpty();
+  }
+
+  @Test
+  void thereIsRoomForAsManyThreadsAsThereAreProcessors() {
+    assertThat(new Pinning(List.of(0, 3, 4)).hasRoomFor(3)).isTrue();
+    assertThat(new Pinning(List.of(0, 3, 4)).hasRoomFor(4)).isFalse();
+    assertThat(Pinning.OFF.hasRoomFor(1)).isFalse();
   }
 
   @Test
   void withoutTwoProcessorsThereIsNoPinning() {
-    assertThat(Pinning.OFF.client()).isEmpty();
+    assertThat(Pinning.OFF.client(0)).isEmpty();
     assertThat(Pinning.OFF.server(0)).isEmpty();
   }
 

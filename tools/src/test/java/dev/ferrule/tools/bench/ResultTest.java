@@ -65,6 +65,26 @@ class ResultTest {
   }
 
   @Test
+  void severalConnectionsAndThreadsAreWrittenAndOneOfEachIsNot() {
+    assertThat(written(new Subject("sm", "spin", 4, 2)))
+        .contains("\"connections\": 4,")
+        .contains("\"threads\": 2,");
+    assertThat(written(new Subject("sm", "spin", 4, 1)))
+        .contains("\"connections\": 4,")
+        .doesNotContain("threads");
+    assertThat(written(SUBJECT)).doesNotContain("connections").doesNotContain("threads");
+    assertThat(new Subject("sm", "spin", 4, 2).crowd()).isEqualTo(", 4 connections, 2 threads");
+    assertThat(SUBJECT.crowd()).isEmpty();
+  }
+
+  private static String written(Subject subject) {
+    return ResultJson.format(
+        List.of(
+            Result.bandwidth(
+                subject, 8, 10, 30e6, OptionalDouble.empty(), OptionalDouble.empty())));
+  }
+
+  @Test
   void theTableAlignsItsColumns() {
     Result small =
         Result.latency(SUBJECT, 8, 10, LATENCY, OptionalDouble.of(40), OptionalDouble.of(1.25));

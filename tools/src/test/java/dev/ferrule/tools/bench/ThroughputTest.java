@@ -48,6 +48,25 @@ class ThroughputTest {
     assertThat(mostOutstanding).isLessThanOrEqualTo(Math.max(unacked, batch));
   }
 
+  @Property(tries = 60)
+  void neitherAreThereWhenOtherConnectionsTakeTheirTurnsInBetween(
+      @ForAll @IntRange(min = 0, max = 70) int unacked,
+      @ForAll @IntRange(min = 1, max = 20) int batch,
+      @ForAll @IntRange(min = 0, max = 200) int count) {
+    prepare(new RoundReply(true, count, (long) count * SIZE, 0));
+    Throughput throughput = throughput(new Throughput.Flow(unacked, batch, false));
+    throughput.start(count);
+    int turn = throughput.turn();
+    for (int from = 0; from < count; from += turn) {
+      throughput.send(from, Math.min(from + turn, count));
+    }
+    throughput.finish(count);
+    assertThat(sent).isEqualTo(count);
+    if (unacked > 0) {
+      assertThat(mostOutstanding).isLessThanOrEqualTo(Math.max(unacked, batch));
+    }
+  }
+
   @Test
   void aRoundInWhichTheServerSawSomethingElseIsAFailure() {
     for (RoundReply reply :

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.Connection;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.bench.BenchClient;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The connections of a measurement, all to one server. */
+final class Connections implements AutoCloseable {
+
+  private final List<Guarded<Connection>> connections = new ArrayList<>();
+  private final List<BenchClient> clients = new ArrayList<>();
+
+  /** Connects, so many times. */
+  Connections(Endpoint endpoint, int count) {
+    WaitStrategy wait = endpoint.waitStrategy();
+    try {
+      while (clients.size() < count) {
+        Guarded<Connection> connection =
+            Guarded.of(Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options()));
+        connections.add(connection);
+        clients.add(new BenchClient(connection.get(), wait));
+      }
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  List<BenchClient> clients() {
+    return clients;
+  }
+
+  /**
+   * Refuses to measure what the server does not take.
+   *
+   * @param longest the longest message to be measured, in bytes
+   * @param remedy how the server can be made to take longer ones, as far as the option's value
+   */
+  void requireRoomFor(int longest, String remedy) {
+    Connection first = connections.get(0).get();
+    int limit = first.sender().maxMessageSize();
+    if (longest > limit) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          first.uri()
+              + ": the server takes messages of up to "
+              + limit
+              + " bytes, and those of "
+              + longest
+              + " are to be measured; "
+              + remedy
+              + longest);
+    }
+  }
+
+  @Override
+  public void close() {
+    clients.forEach(BenchClient::close);
+    RuntimeException failure = null;
+    for (int i = connections.size() - 1; i >= 0; i--) {
+      failure = close(connections.get(i), failure);
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  /** Closes one connection whatever became of those before; returns the first failure. */
+  private static @Nullable RuntimeException close(
+      Guarded<Connection> connection, @Nullable RuntimeException failure) {
+    try {
+      connection.close();
+      return failure;
+    } catch (RuntimeException e) {
+      return failure == null ? e : failure;
+    }
+  }
+}

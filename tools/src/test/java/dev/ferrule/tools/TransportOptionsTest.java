@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Option;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.ToolException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class TransportOptionsTest {
+
+  private static final Option<Integer> UNACKED = Option.count("unacked", 1, 1000, 64, "");
+  private static final Option<Integer> RECEIVES = Option.count("receives", 0, 1000, 0, "");
+  private static final Option<Long> INLINE = Option.size("inline", 0, 4096, 220, "");
+  private static final Option<Boolean> SRQ = Option.flag("srq", false, "");
+  private static final Option<Boolean> SINGLE = Option.flag("singleReceiver", false, "");
+
+  private final ConnectionOptions.Builder options = ConnectionOptions.builder();
+
+  @Test
+  void theFlagsAreShortForOptionsOfTheProvider() {
+    flags("--inline", "1KiB", "--srq", "--single-receiver")
+        .addTo(options, provider(INLINE, SRQ, SINGLE));
+    ConnectionOptions set = options.build();
+    assertThat(set.get(INLINE)).isEqualTo(1024);
+    assertThat(set.get(SRQ)).isTrue();
+    assertThat(set.get(SINGLE)).isTrue();
+  }
+
+  @Test
+  void whatIsNotAskedForIsNotSet() {
+    flags().addTo(options, provider(INLINE, SRQ, SINGLE));
+    assertThat(options.build()).hasToString("{}");
+  }
+
+  @Test
+  void anOptionThatTheProviderDoesNotHaveIsToldWithThoseThatItHas() {
+    assertThatThrownBy(() -> flags("--single-receiver").addTo(options, provider(SRQ)))
+        .isInstanceOfSatisfying(
+            ToolException.class, failure -> assertThat(failure.exitCode()).isEqualTo(2))
+        .hasMessageContaining("--single-receiver")
+        .hasMessageContaining("provider test")
+        .hasMessageContaining("'singleReceiver'")
+        .hasMessageEndingWith("peerTimeout, backlog, srq");
+  }
+
+  @Test
+  void messagesAreAllowedToBeAsLongAsTheLongestAndNotLongerWhereThatCostsReceiveBuffers() {
+    TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
+    assertThat(maxMessage()).isEqualTo(4096);
+    assertThat(fitted(provider(RECEIVES), 5000)).isEqualTo(5000);
+    assertThat(fitted(provider(RECEIVES), 3 << 20)).isEqualTo(3 << 20);
+  }
+
+  @Test
+  void elsewhereTheLimitIsOnlyRaised() {
+    assertThat(fitted(provider(), 64)).isEqualTo(1 << 20);
+    assertThat(fitted(provider(), 3 << 20)).isEqualTo(3 << 20);
+  }
+
+  @Test
+  void theUsersOwnLimitStays() {
+    options.maxMessageSize(12_345);
+    TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
+    assertThat(maxMessage()).isEqualTo(12_345);
+  }
+
+  @Test
+  void anOptionIsRaisedAndNeverLowered() {
+    TransportOptions.raise(options, provider(UNACKED), "unacked", 0);
+    TransportOptions.raise(options, provider(UNACKED), "unacked", 64);
+    assertThat(options.build().isSet(UNACKED)).isFalse();
+    TransportOptions.raise(options, provider(UNACKED), "unacked", 65);
+    assertThat(options.build().get(UNACKED)).isEqualTo(65);
+    options.set("unacked", "500");
+    TransportOptions.raise(options, provider(UNACKED), "unacked", 300);
+    assertThat(options.build().get(UNACKED)).isEqualTo(500);
+  }
+
+  @Test
+  void anOptionThatTheProviderDoesNotHaveIsNotRaised() {
+    TransportOptions.raise(options, provider(), "unacked", 300);
+    assertThat(options.build()).hasToString("{}");
+  }
+
+  private static long fitted(ConnectionProvider provider, long longest) {
+    ConnectionOptions.Builder fresh = ConnectionOptions.builder();
+    TransportOptions.fitMaxMessage(fresh, provider, longest);
+    return fresh.build().get(StandardOptions.MAX_MESSAGE);
+  }
+
+  private long maxMessage() {
+    return options.build().get(StandardOptions.MAX_MESSAGE);
+  }
+
+  private static TransportOptions flags(String... arguments) {
+    return CommandLine.populateCommand(new TransportOptions(), arguments);
+  }
+
+  private static ConnectionProvider provider(Option<?>... own) {
+    List<Option<?>> all = new ArrayList<>(StandardOptions.all());
+    all.addAll(List.of(own));
+    ConnectionProvider provider = mock(ConnectionProvider.class);
+    when(provider.scheme()).thenReturn("test");
+    when(provider.options()).thenReturn(all);
+    return provider;
+  }
+}
