@@ -107,6 +107,9 @@ final class Connector {
           "what listens there is not Ferrule; if it speaks plain SEND and RECV, use hello=off",
           null);
     }
+    if (!plain && hello.get().version() != Hello.VERSION) {
+      throw versionMismatch(hello.get());
+    }
     Terms terms = Terms.agree(options, resources, plain ? Optional.empty() : hello);
     resources.makeSendMemory(SendRecvOptions.sendMemory(options, terms.peerMaxMessage()));
     resources.queuePair().setMinRnrTimer(options.get(SendRecvOptions.MIN_RNR_TIMER));
@@ -176,14 +179,7 @@ final class Connector {
     Hello said = hello.get();
     String text = new String(said.payload(), StandardCharsets.UTF_8);
     if (said.version() != Hello.VERSION) {
-      return new VersionMismatchException(
-          uri,
-          "the listener speaks version "
-              + said.version()
-              + " of the protocol, and this is version "
-              + Hello.VERSION
-              + "; use the same release on both sides",
-          null);
+      return versionMismatch(said);
     }
     return switch (said.kind()) {
       case REJECT -> new ConnectionRejectedException(uri, said.payload());
@@ -191,5 +187,16 @@ final class Connector {
           new ResourceExhaustedException(uri, "the listener lacks a resource: " + text, null);
       default -> new ConnectionRefusedException(uri, text, null);
     };
+  }
+
+  private VersionMismatchException versionMismatch(Hello said) {
+    return new VersionMismatchException(
+        uri,
+        "the listener speaks version "
+            + said.version()
+            + " of the protocol, and this is version "
+            + Hello.VERSION
+            + "; use the same release on both sides",
+        null);
   }
 }

@@ -51,6 +51,7 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
   private final Duration closeTimeout;
   private final long probeNanos;
   private final boolean plain;
+  private final boolean credits;
   private final Channel channel;
   private final ReceiveQueue receives;
   private final RegionTable regions;
@@ -82,6 +83,7 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
     this.resources = resources;
     this.peerPayload = peerPayload;
     this.plain = terms.plain();
+    this.credits = terms.credits();
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.probeNanos = options.get(StandardOptions.PEER_TIMEOUT).toNanos() / PROBES_PER_TIMEOUT;
     WaitStrategy wait = options.get(StandardOptions.WAIT);
@@ -172,6 +174,12 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
     if (probeNanos > 0 && now - lastProbe >= probeNanos && !life.hasEnded()) {
       lastProbe = now;
       channel.sends().probe();
+      // without credits, a peer that posts no receives may keep a message waiting for ever
+      if (credits && channel.sends().stalledProbes() > PROBES_PER_TIMEOUT) {
+        life.lost(
+            "the peer's device has acknowledged nothing for longer than the option peerTimeout (its"
+                + " host is dead, or the link is cut)");
+      }
     } else if (!life.hasEnded()) {
       channel.sends().look();
     }
@@ -224,7 +232,11 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
       case RNR_RETRY_EXCEEDED ->
           life.lost(status.text() + "; see the options credits, rnrRetry and receives");
       case FLUSHED -> onFlush();
-      case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
+      // The last two are what rdma_rxe makes of it.
+      case LOCAL_LENGTH_ERROR,
+          REMOTE_INVALID_REQUEST_ERROR,
+          LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+          REMOTE_OPERATION_ERROR ->
           life.broken("a message was longer than the receiver's maxMessage: " + status.text());
       default ->
           life.lost(

@@ -109,7 +109,12 @@ public final class SendRecvOptions {
 
   /** {@code retries}. */
   public static final Option<Integer> RETRIES =
-      Option.count("retries", 0, 7, 7, "how often the device repeats it before the peer is lost");
+      Option.count(
+          "retries",
+          0,
+          7,
+          6, // rdma_rxe takes 7 for endless, and would never notice that a host is dead
+          "how often the device repeats it before the peer is lost; with 7, rdma_rxe never stops");
 
   /** {@code srq}. */
   public static final Option<OnOff> SRQ =

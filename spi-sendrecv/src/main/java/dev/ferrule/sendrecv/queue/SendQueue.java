@@ -72,6 +72,8 @@ public final class SendQueue {
   private long lastSignaledId;
   private long retiredMessages;
   private int controlsPosted; // and not retired
+  private long probedRetired; // the last probe's
+  private int stalledProbes;
   private boolean closed;
   private boolean failed;
   private CompletionStatus failure = CompletionStatus.SUCCESS;
@@ -455,14 +457,32 @@ public final class SendQueue {
     lock.lock();
     try {
       poll();
+      stalledProbes = retired != posted && retired == probedRetired ? stalledProbes + 1 : 0;
+      probedRetired = retired;
       if (!closed && !failed && retired == posted) {
         postControl(SendOperation.RDMA_WRITE, 0);
         lastSignaledId = sent;
+      } else {
+        signalLast(Long.MAX_VALUE); // or nothing might ever be heard of it
       }
     } finally {
       lock.unlock();
     }
     report();
+  }
+
+  /**
+   * Tells for how many {@link #probe probes} nothing has been acknowledged of what was under way.
+   *
+   * @return the number of probes, the first one not counted
+   */
+  public int stalledProbes() {
+    lock.lock();
+    try {
+      return stalledProbes;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Asks for an event when the next completion comes. */

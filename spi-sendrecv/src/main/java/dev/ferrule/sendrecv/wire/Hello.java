@@ -106,7 +106,7 @@ public record Hello(
     }
     boolean numbers = said == Kind.CONNECT || said == Kind.ACCEPT;
     if (length > buffer.remaining()
-        || (numbers && (maxMessage < 1 || granted < 0 || granted > 0x7fff))) {
+        || (numbers && (maxMessage < 1 || granted < 1 || granted > 0x7fff))) {
       return Optional.empty();
     }
     byte[] payload = new byte[length];
