@@ -27,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program sees of a peer on the same host that is killed, stopped, or closes. */
+@SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PeerFaultsTest {

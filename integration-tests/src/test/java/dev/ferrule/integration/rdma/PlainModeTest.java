@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Messages between Ferrule and a program that knows nothing of it, with {@code hello=off}. */
+@SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlainModeTest {
