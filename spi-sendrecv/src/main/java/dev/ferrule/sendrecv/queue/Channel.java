@@ -82,7 +82,8 @@ public final class Channel {
             queuePair, sendCompletions, sendMemory, window, link, terms.unacked(), terms.inline());
     this.view = view;
     if (share == null) {
-      this.inbox = new Inbox(terms.receives());
+      // without credits, messages may come into the buffers for control messages as well
+      this.inbox = new Inbox(buffers.count());
       this.returns = new OwnReturns(queuePair, buffers, window, this, terms.receives());
     } else {
       this.inbox = new Inbox(buffers.count());

@@ -9,7 +9,6 @@ import dev.ferrule.verbs.ReceiveChain;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.IntUnaryOperator;
 
 /**
  * The array of receive buffers: registered memory, cut into pieces of one size, each of which is
@@ -114,7 +113,19 @@ public final class ReceiveBuffers {
    * @return 0, or -errno
    */
   int post(SharedReceiveQueue queue, int[] buffers, int howMany) {
-    return post(batch -> queue.post(chain, 0, batch), buffers, howMany);
+    lock.lock();
+    try {
+      int done = 0;
+      int result = 0;
+      while (done < howMany && result >= 0 && !stopped) {
+        int batch = set(buffers, done, howMany);
+        result = queue.post(chain, 0, batch);
+        done += batch;
+      }
+      return result;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
@@ -125,26 +136,28 @@ public final class ReceiveBuffers {
    * @return 0, or -errno
    */
   int post(QueuePair queuePair, int[] buffers, int howMany) {
-    return post(batch -> queuePair.post(chain, 0, batch), buffers, howMany);
-  }
-
-  private int post(IntUnaryOperator poster, int[] buffers, int howMany) {
     lock.lock();
     try {
       int done = 0;
       int result = 0;
       while (done < howMany && result >= 0 && !stopped) {
-        int batch = Math.min(howMany - done, chain.capacity());
-        for (int i = 0; i < batch; i++) {
-          set(i, buffers[done + i]);
-        }
-        result = poster.applyAsInt(batch);
+        int batch = set(buffers, done, howMany);
+        result = queuePair.post(chain, 0, batch);
         done += batch;
       }
       return result;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Edits as many requests as there are buffers left, and as the chain has; returns how many. */
+  private int set(int[] buffers, int from, int to) {
+    int batch = Math.min(to - from, chain.capacity());
+    for (int i = 0; i < batch; i++) {
+      set(i, buffers[from + i]);
+    }
+    return batch;
   }
 
   /** Posts one buffer. */
