@@ -221,7 +221,7 @@ class HostilePeerTest {
   @Test
   void creditsThatMakeNoSenseAreAProtocolError() {
     wrongIs(
-        peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 30_000, 0)),
+        peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 60_000, 0)),
         0,
         "credits make no sense");
     wrongIs(
