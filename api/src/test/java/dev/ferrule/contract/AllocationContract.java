@@ -49,7 +49,7 @@ public abstract class AllocationContract extends Contract {
    * after the warm-up, above all on the paths that are taken seldom. What allocates does so every
    * time.
    */
-  private static final int ROUNDS = 5;
+  private static final int ROUNDS = 15;
 
   /** What the handler and the readers add to, so that no read is dead code. */
   private long checksum;
