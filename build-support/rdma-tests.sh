@@ -22,7 +22,7 @@ set_tests() {
     --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
     --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
     --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
-  [ -n "${FERRULE_RDMA_TESTS:-}" ] || tests+=(--exclude-tag rdma-modes)
+
 }
 
 # This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.

@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.ResourceExhaustedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -214,8 +215,11 @@ public final class Lifecycle {
     if (now.state() == ConnectionState.CLOSED_BY_PEER) {
       return new ConnectionClosedException(connection.uri(), true, now.reason(), cause);
     }
-    return now.failure() instanceof ProtocolException
-        ? new ProtocolException(connection.uri(), now.reason(), now.failure())
+    if (now.failure() instanceof ProtocolException) {
+      return new ProtocolException(connection.uri(), now.reason(), now.failure());
+    }
+    return now.failure() instanceof ResourceExhaustedException
+        ? new ResourceExhaustedException(connection.uri(), now.reason(), now.failure())
         : new PeerLostException(connection.uri(), now.reason(), now.failure());
   }
 }

@@ -14,12 +14,16 @@ import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
+import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.endpoint.Cleanup;
 import dev.ferrule.verbs.endpoint.Fabric;
 import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -241,6 +245,20 @@ final class ConnectionResources {
     return common == null ? new RegionTable(buffers()) : common;
   }
 
+  /** The queues that the device may report an error of, as its events name them. */
+  List<Long> elements() {
+    List<Long> elements = new ArrayList<>();
+    elements.add(queuePair().address());
+    elements.add(sendCompletions().address());
+    CompletionQueue common = group == null ? null : group.completions();
+    elements.add((common == null ? there(receiveCompletions) : common).address());
+    SharedReceiveQueue shared = group == null ? null : group.sharedQueue();
+    if (shared != null) {
+      elements.add(shared.address());
+    }
+    return elements;
+  }
+
   MemoryRegion sendMemory() {
     return there(sendMemory);
   }
@@ -266,34 +284,36 @@ final class ConnectionResources {
 
   /** Gives everything up. To be called once, when nobody uses the queues any more. */
   void close() {
-    try {
-      destroyQueuePair();
-      fabric.destroy(id);
-      if (receiveCompletions != null) {
-        receiveCompletions.close();
-      }
-      if (sendCompletions != null) {
-        sendCompletions.close();
-      }
-      if (device != null) {
-        device.forget(key);
-      }
-      if (buffers != null) {
-        buffers.close();
-      }
-      if (sendMemory != null) {
-        sendMemory.close();
-      }
-      if (share != null) {
-        share.leave();
-      }
-    } finally {
-      Unmapper.close(arena);
-      if (group != null) {
-        group.giveCompletionsBack(reserved);
-        group.release();
-      }
-      fabric.release();
+    Cleanup.close(
+        this::destroyQueuePair,
+        () -> fabric.destroy(id),
+        receiveCompletions,
+        sendCompletions,
+        this::forgetKey,
+        buffers,
+        sendMemory,
+        this::leaveShare,
+        () -> Unmapper.close(arena),
+        this::releaseGroup,
+        fabric::release);
+  }
+
+  private void forgetKey() {
+    if (device != null) {
+      device.forget(key);
+    }
+  }
+
+  private void leaveShare() {
+    if (share != null) {
+      share.leave();
+    }
+  }
+
+  private void releaseGroup() {
+    if (group != null) {
+      group.giveCompletionsBack(reserved);
+      group.release();
     }
   }
 }

@@ -16,6 +16,7 @@ import dev.ferrule.VersionMismatchException;
 import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.cm.ConnectionParameters;
@@ -25,6 +26,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Makes one connection from the client's side. */
 final class Connector {
@@ -42,7 +44,8 @@ final class Connector {
     this.deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
   }
 
-  static SendRecvConnection connect(URI uri, ConnectionOptions options) {
+  static SendRecvConnection connect(
+      Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
     Terms.checkPayload(options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
     RdmaAddress address = RdmaAddress.parse(uri);
     if (address.port() == 0) {
@@ -50,7 +53,7 @@ final class Connector {
     }
     InetSocketAddress peer = address.resolve();
     try {
-      return new Connector(uri, address, options).connect(peer);
+      return new Connector(uri, address, options).connect(library.get(), peer);
     } catch (VerbsException e) {
       throw Failures.of(uri, e);
     } catch (InterruptedException e) {
@@ -59,8 +62,9 @@ final class Connector {
     }
   }
 
-  private SendRecvConnection connect(InetSocketAddress peer) throws InterruptedException {
-    Fabric fabric = Fabric.retain();
+  private SendRecvConnection connect(VerbsLibrary library, InetSocketAddress peer)
+      throws InterruptedException {
+    Fabric fabric = Fabric.retain(library);
     CmId id;
     boolean made = false;
     try {

@@ -11,6 +11,7 @@ import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.spi.Unmapper;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.endpoint.Cleanup;
 import dev.ferrule.verbs.endpoint.Fabric;
 import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
@@ -181,23 +182,14 @@ final class ReceiveGroup {
         return;
       }
     }
-    if (shared != null) {
-      shared.close();
-    }
-    if (queue != null) {
-      queue.close();
-    }
-    if (completions != null) {
-      completions.close();
-    }
-    device.forget(key);
-    if (sharedQueue != null) {
-      sharedQueue.close();
-    }
-    if (buffers != null) {
-      buffers.close();
-    }
-    Unmapper.close(arena);
-    fabric.release();
+    Cleanup.close(
+        shared,
+        queue,
+        completions,
+        () -> device.forget(key),
+        sharedQueue,
+        buffers,
+        () -> Unmapper.close(arena),
+        fabric::release);
   }
 }

@@ -9,12 +9,14 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sendrecv.queue.Channel;
 import dev.ferrule.sendrecv.queue.Link;
 import dev.ferrule.sendrecv.queue.ReceiveQueue;
+import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Lifecycle;
@@ -26,6 +28,7 @@ import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +63,8 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
   private final SendRecvReceiver receiver;
   private final Lifecycle life = new Lifecycle(this);
   private final Runnable tick = this::tick;
+  private final Consumer<AsyncEvent> asyncEvents = this::onAsyncEvent;
+  private final List<Long> watched;
 
   private volatile boolean peerGone; // whatever is still under way will not be acknowledged
   private long lastProbe = System.nanoTime(); // only by the fabric's thread
@@ -109,6 +114,7 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
             this, channel.sends(), receives, peerMaxMessage, terms.unacked(), new Waiter(wait));
     receiver = new SendRecvReceiver(this, receives, channel.inbox(), new Waiter(wait));
     capacity = terms.receives();
+    watched = resources.elements();
     resources.onCompletion(this::wake);
     life.onEnd(ended -> wake());
   }
@@ -121,7 +127,7 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
   void start(Mailbox mailbox) {
     ConnectionMonitor.opened(this);
     mailbox.handOver(this::onCmEvent);
-    resources.fabric().watch(resources.queuePair().address(), this::onAsyncEvent);
+    resources.device().watch(watched, asyncEvents);
     resources.fabric().addTick(tick);
   }
 
@@ -166,7 +172,11 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
 
   @Override
   public int capacity() {
-    return resources.share() == null ? capacity : 0; // a share grows
+    SharedReceives.Share share = resources.share();
+    if (share == null) {
+      return capacity;
+    }
+    return credits ? share.capacity() : 0; // without credits, it may have all shared buffers
   }
 
   private void tick() {
@@ -194,7 +204,9 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
         if (channel.isGoodbyeSaid() || plain) {
           life.closedByPeer();
         } else {
-          life.lost("the peer's process has ended without closing the connection");
+          life.lost(
+              "the peer has gone without closing the connection (its process has ended, or it"
+                  + " gave the connection up after an error of its own)");
         }
       }
       case DEVICE_REMOVAL -> life.lost("the RDMA device is being removed from this host");
@@ -205,9 +217,15 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
 
   private void onAsyncEvent(AsyncEvent event) {
     switch (event.type()) {
-      case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error");
-      case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR ->
-          life.lost("the queue pair reports an error: " + event.type());
+      case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error, or is gone");
+      case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR -> {
+        // the completions say what was wrong, if there are any
+        channel.sends().look();
+        receives.drain();
+        life.lost("the queue pair reports an error: " + event.type());
+      }
+      case COMPLETION_QUEUE_ERROR, SHARED_RECEIVE_QUEUE_ERROR, WORK_QUEUE_FATAL ->
+          life.lost("a queue of the connection reports an error: " + event.type());
       default -> {} // the rest ends nothing
     }
   }
@@ -266,10 +284,15 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
 
   @Override
   public void onPostFailure(String function, int errno) {
-    if (!life.hasEnded()) {
-      VerbsException failure = new VerbsException(function, "", errno);
-      String reason = String.valueOf(failure.getMessage());
-      life.fail(Failures.of(uri, failure), reason);
+    if (life.hasEnded()) {
+      return;
+    }
+    VerbsException failure = new VerbsException(function, "", errno);
+    String reason = String.valueOf(failure.getMessage());
+    if (Failures.of(uri, failure) instanceof ResourceExhaustedException exhausted) {
+      life.fail(exhausted, reason);
+    } else {
+      life.lost(reason); // the device is gone, or broken
     }
   }
 
@@ -358,15 +381,16 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
       flush(Deadlines.after(flushTimeout));
     }
     resources.fabric().removeTick(tick);
-    resources.fabric().unwatch(resources.queuePair().address());
+    resources.device().unwatch(watched, asyncEvents);
     channel.sends().close();
     resources.destroyQueuePair();
     receives.remove(channel);
     ReceiveGroup group = resources.group();
+    if (group != null) {
+      group.remove(channel);
+    }
     if (group == null || group.queue() == null) {
       receives.close();
-    } else {
-      group.remove(channel);
     }
     channel.closeReceives();
     sender.closeRegistrations();

@@ -168,7 +168,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
     ConnectionResources resources = null;
     boolean done = false;
     try {
-      resources = new ConnectionResources(fabric, id(), listener.group(id()));
+      resources = new ConnectionResources(fabric, id(), group());
       SendRecvConnection connection = make(resources, payload);
       awaitEstablished(uri, deadline);
       resources.queuePair().setMinRnrTimer(options.get(SendRecvOptions.MIN_RNR_TIMER));
@@ -211,17 +211,31 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
       client.accept(Terms.parameters(answer, options));
       return connection;
     } catch (VerbsException e) {
-      if (!client.isAcceptable()) {
-        throw gone(listener.uri(), e);
-      }
-      String text = String.valueOf(e.getMessage());
-      try {
-        client.reject(Hello.of(Hello.Kind.NO_ROOM, SendRecvListener.text(text, MAX_TEXT)).encode());
-      } catch (VerbsException ignored) {
-        e.addSuppressed(ignored); // the client has gone just now
-      }
-      throw Failures.of(listener.uri(), e);
+      throw noRoom(e);
     }
+  }
+
+  private @Nullable ReceiveGroup group() {
+    try {
+      return listener.group(id());
+    } catch (VerbsException e) {
+      throw noRoom(e);
+    }
+  }
+
+  /** Tells the client what this side lacks; returns what to tell the program. */
+  private FerruleException noRoom(VerbsException e) {
+    CmId client = id();
+    if (!client.isAcceptable()) {
+      return gone(listener.uri(), e);
+    }
+    String text = String.valueOf(e.getMessage());
+    try {
+      client.reject(Hello.of(Hello.Kind.NO_ROOM, SendRecvListener.text(text, MAX_TEXT)).encode());
+    } catch (VerbsException ignored) {
+      e.addSuppressed(ignored); // the client has gone just now
+    }
+    return Failures.of(listener.uri(), e);
   }
 
   private static FerruleException gone(URI uri, @Nullable Throwable cause) {

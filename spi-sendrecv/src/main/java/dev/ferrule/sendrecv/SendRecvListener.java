@@ -15,6 +15,7 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.endpoint.Fabric;
@@ -32,6 +33,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A port at which clients are accepted. */
@@ -73,12 +75,13 @@ final class SendRecvListener implements Listener {
     }
   }
 
-  static SendRecvListener listen(URI uri, ConnectionOptions options) {
+  static SendRecvListener listen(
+      Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
     RdmaAddress address = RdmaAddress.parse(uri);
     boolean done = false;
     Fabric fabric = null;
     try {
-      fabric = Fabric.retain();
+      fabric = Fabric.retain(library.get());
       SendRecvListener listener = new SendRecvListener(address, options, fabric);
       done = true;
       return listener;

@@ -11,6 +11,7 @@ import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.net.URI;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Connections over RDMA by SEND and RECV on a reliably connected queue pair. */
 @AutoService(ConnectionProvider.class)
@@ -18,8 +19,22 @@ public final class SendRecvProvider implements ConnectionProvider {
 
   static final String SCHEME = "sendrecv";
 
+  private final Supplier<VerbsLibrary> library;
+
   /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
-  public SendRecvProvider() {}
+  public SendRecvProvider() {
+    this.library = VerbsLibrary::system; // loaded when first used
+  }
+
+  /**
+   * A provider that goes by other functions than those of the installed libraries, such as a test's
+   * that fail.
+   *
+   * @param library the functions
+   */
+  public SendRecvProvider(VerbsLibrary library) {
+    this.library = () -> library;
+  }
 
   @Override
   public String scheme() {
@@ -48,11 +63,11 @@ public final class SendRecvProvider implements ConnectionProvider {
 
   @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    return Connector.connect(address, options.resolve(address, options()));
+    return Connector.connect(library, address, options.resolve(address, options()));
   }
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    return SendRecvListener.listen(address, options.resolve(address, options()));
+    return SendRecvListener.listen(library, address, options.resolve(address, options()));
   }
 }

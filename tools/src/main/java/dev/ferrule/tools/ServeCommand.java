@@ -95,7 +95,12 @@ final class ServeCommand implements Callable<Integer> {
       WaitStrategy wait = endpoint.waitStrategy();
       Consumer<String> problems = problem -> err.println("ferrule: " + problem);
       Pinning pinning = waitOptions.pinning(wait, BUSY_THREADS, problems);
-      new BenchServer(listener.get(), wait, pinning, problems).run();
+      BenchServer server = new BenchServer(listener.get(), wait, pinning, problems);
+      if (TransportOptions.isSingleReceiver(endpoint)) {
+        server.runSingleReceiver();
+      } else {
+        server.run();
+      }
     } finally {
       directory.close();
     }

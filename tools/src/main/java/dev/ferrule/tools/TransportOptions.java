@@ -4,6 +4,7 @@ package dev.ferrule.tools;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.util.LinkedHashMap;
@@ -54,8 +55,8 @@ final class TransportOptions {
   @Option(
       names = "--single-receiver",
       description =
-          "Let all connections of the server share one completion queue. Short for --option"
-              + " singleReceiver=on.")
+          "Let one thread of the server receive from all connections, through one completion queue."
+              + " Short for --option singleReceiver=on.")
   private boolean singleReceiver;
 
   /** Returns the options that the flags are short for, with what they were set to. */
@@ -129,6 +130,18 @@ final class TransportOptions {
         && now.longValue() < least) {
       options.set(name, String.valueOf(least));
     }
+  }
+
+  /** Tells whether one receiver is to serve all connections of a listener at this endpoint. */
+  static boolean isSingleReceiver(Endpoint endpoint) {
+    return Optional.ofNullable(endpoint.address().getScheme())
+        .flatMap(Endpoint::provider)
+        .flatMap(
+            provider ->
+                find(provider, SINGLE_RECEIVER)
+                    .map(option -> endpoint.resolved(provider).get(option)))
+        .map(value -> value.toString().equalsIgnoreCase(ON))
+        .orElse(false);
   }
 
   private static Optional<dev.ferrule.Option<?>> find(ConnectionProvider provider, String name) {

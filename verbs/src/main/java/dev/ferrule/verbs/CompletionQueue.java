@@ -49,7 +49,12 @@ public final class CompletionQueue implements AutoCloseable {
     this.completions = arena.allocate(BATCH * SIZE, Long.BYTES).address();
   }
 
-  long address() {
+  /**
+   * Returns the address of the C object, by which an {@link AsyncEvent} names it.
+   *
+   * @return the address of the {@code ibv_cq}
+   */
+  public long address() {
     return address;
   }
 

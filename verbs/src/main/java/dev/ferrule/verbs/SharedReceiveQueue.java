@@ -16,7 +16,12 @@ public final class SharedReceiveQueue implements AutoCloseable {
     this.address = address;
   }
 
-  long address() {
+  /**
+   * Returns the address of the C object, by which an {@link AsyncEvent} names it.
+   *
+   * @return the address of the {@code ibv_srq}
+   */
+  public long address() {
     return address;
   }
 

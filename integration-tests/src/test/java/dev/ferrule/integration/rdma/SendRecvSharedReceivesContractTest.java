@@ -10,6 +10,6 @@ class SendRecvSharedReceivesContractTest extends SendRecvContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new SendRecvUnderTest("srq", "on", "receives", "2048");
+    return new SendRecvUnderTest("srq", "on", "receives", "0");
   }
 }

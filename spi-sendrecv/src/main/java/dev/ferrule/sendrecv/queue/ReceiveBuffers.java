@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><b>Threads:</b> any thread may post.
  */
-public final class ReceiveBuffers {
+public final class ReceiveBuffers implements AutoCloseable {
 
   private static final long LINE = 64;
 
@@ -189,6 +189,7 @@ public final class ReceiveBuffers {
   }
 
   /** Ends the registration; the memory is the arena's. */
+  @Override
   public void close() {
     region.close();
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> any thread may call anything; only one at a time polls.
  */
-public final class ReceiveQueue implements ReceiveSource {
+public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private final CompletionQueue completions;
   private final IntConsumer strayBuffers;
@@ -153,6 +153,7 @@ public final class ReceiveQueue implements ReceiveSource {
   }
 
   /** Polls no more, so that the completion queue can be destroyed. */
+  @Override
   public void close() {
     lock.lock();
     try {

@@ -25,6 +25,10 @@ public final class SharedReceives implements AutoCloseable {
 
   private static final int BATCH = SendQueue.MAX_CHAIN;
   private static final int FIRST_SHARE = 32;
+
+  /** So that, after some connections, there are enough left for many more. */
+  private static final int FIRST_SHARE_OF_ALL = 16;
+
   private static final int MAX_SHARE = 1024;
   private static final long NAP_NANOS = 50_000_000; // a wake-up that is missed costs no more
 
@@ -73,10 +77,11 @@ public final class SharedReceives implements AutoCloseable {
    * @return its share; null if there are too few buffers left
    */
   public synchronized @Nullable Share admit() {
-    int first = Math.min(FIRST_SHARE, available / 4 - Window.CONTROL_RECEIVES);
-    if (first < 1) {
+    if (available <= Window.CONTROL_RECEIVES) {
       return null;
     }
+    int first =
+        Math.clamp(available / FIRST_SHARE_OF_ALL - Window.CONTROL_RECEIVES, 1, FIRST_SHARE);
     available -= first + Window.CONTROL_RECEIVES;
     return new Share(first);
   }
@@ -178,7 +183,7 @@ public final class SharedReceives implements AutoCloseable {
 
     private final int first;
     private final int limit;
-    private int size; // credits; under the group's monitor
+    private volatile int size; // credits; written under the group's monitor
     private final BufferRing freed;
     private final BufferRing controls;
     private volatile @Nullable Channel channel;
@@ -199,6 +204,15 @@ public final class SharedReceives implements AutoCloseable {
      */
     public int first() {
       return first;
+    }
+
+    /**
+     * Returns how many messages the program can hold by now before no more can come.
+     *
+     * @return the number of credits; it changes as messages are freed
+     */
+    public int capacity() {
+      return size;
     }
 
     void join(Channel newChannel, Window newWindow) {

@@ -14,7 +14,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 
-/** The other side of the measurements: any number of clients, each with a thread of its own. */
+/**
+ * The other side of the measurements: any number of clients, each with a thread of its own, or all
+ * of them with one.
+ */
 public final class BenchServer {
 
   private final Listener listener;
@@ -40,8 +43,26 @@ public final class BenchServer {
     this.problems = problems;
   }
 
-  /** Serves clients until the listener is closed. */
+  /** Serves clients until the listener is closed, each in a thread of its own. */
   public void run() {
+    accept(this::serve);
+  }
+
+  /** Serves clients until the listener is closed, all of them in one thread. */
+  public void runSingleReceiver() {
+    try (Dispatcher dispatcher = new Dispatcher(listener.receiver(), problems)) {
+      OptionalInt cpu = pinning.server(0);
+      start(
+          "ferrule-serve",
+          () -> {
+            Pinning.apply(cpu, problems);
+            dispatcher.run();
+          });
+      accept(dispatcher::add);
+    }
+  }
+
+  private void accept(Consumer<Connection> server) {
     while (true) {
       ConnectionRequest request;
       try {
@@ -51,7 +72,7 @@ public final class BenchServer {
       }
       try {
         Optional<Connection> connection = Handshake.BENCHMARK.accept(request, problems);
-        connection.ifPresent(this::serve);
+        connection.ifPresent(server);
       } catch (FerruleException e) { // of this client; the next one may do better
         problems.accept(e.getMessage());
       }
@@ -72,25 +93,27 @@ public final class BenchServer {
               + slot
               + " that have a CPU each are served by threads that are not pinned");
     }
-    Thread thread =
-        new Thread(
-            () -> {
-              try (Guarded<Connection> guarded = Guarded.of(connection);
-                  Session session =
-                      new Session(guarded.get(), connection.receiver(), waitStrategy)) {
-                Pinning.apply(cpu, problems);
-                session.run();
-              } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
-                if (!Guarded.exiting()) {
-                  problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
-                }
-              } finally {
-                synchronized (busySlots) {
-                  busySlots.clear(slot);
-                }
-              }
-            },
-            "ferrule-serve-" + slot);
+    start(
+        "ferrule-serve-" + slot,
+        () -> {
+          try (Guarded<Connection> guarded = Guarded.of(connection);
+              Session session = new Session(guarded.get(), connection.receiver(), waitStrategy)) {
+            Pinning.apply(cpu, problems);
+            session.run();
+          } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
+            if (!Guarded.exiting()) {
+              problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
+            }
+          } finally {
+            synchronized (busySlots) {
+              busySlots.clear(slot);
+            }
+          }
+        });
+  }
+
+  private static void start(String name, Runnable work) {
+    Thread thread = new Thread(work, name);
     thread.setDaemon(true);
     thread.start();
   }

@@ -81,8 +81,9 @@ final class Session implements AutoCloseable {
 
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
-      Sink sink = new Sink(receiver, new MessageContent(arena, round.size()), round.verify());
-      RoundReply reply = spin ? sink.spin(round.count()) : sink.await(round.count());
+      Sink sink = new Sink(new MessageContent(arena, round.size()), round.verify());
+      RoundReply reply =
+          spin ? sink.spin(receiver, round.count()) : sink.await(receiver, round.count());
       reply.send(connection.sender());
     }
   }

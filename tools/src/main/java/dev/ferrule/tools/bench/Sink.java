@@ -11,21 +11,19 @@ final class Sink implements MessageHandler {
 
   private static final int POLL_LIMIT = 256;
 
-  private final Receiver receiver;
   private final MessageContent expected;
   private final boolean verify;
   private long messages;
   private long bytes;
   private long wrong;
 
-  Sink(Receiver receiver, MessageContent expected, boolean verify) {
-    this.receiver = receiver;
+  Sink(MessageContent expected, boolean verify) {
     this.expected = expected;
     this.verify = verify;
   }
 
   /** Takes messages, spinning when there are none. */
-  RoundReply spin(long count) {
+  RoundReply spin(Receiver receiver, long count) {
     while (messages < count) {
       if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
         // Looking again at once would take the line away from the sender while it writes to it.
@@ -36,7 +34,7 @@ final class Sink implements MessageHandler {
   }
 
   /** Takes messages, waiting in the connection's own way when there are none. */
-  RoundReply await(long count) {
+  RoundReply await(Receiver receiver, long count) {
     while (messages < count) {
       if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
         ReceiveRegion message = receiver.receive();
@@ -47,7 +45,13 @@ final class Sink implements MessageHandler {
     return reply();
   }
 
-  private RoundReply reply() {
+  /** Returns how many messages have come. */
+  long messages() {
+    return messages;
+  }
+
+  /** Returns what to tell the client about those that have come. */
+  RoundReply reply() {
     return new RoundReply(true, messages, bytes, wrong);
   }
 

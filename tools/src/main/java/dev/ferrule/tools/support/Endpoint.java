@@ -53,6 +53,16 @@ public record Endpoint(URI address, ConnectionOptions options) {
   }
 
   /**
+   * Returns the options, with those of the address's query.
+   *
+   * @param provider the provider of the address
+   * @return what the provider goes by
+   */
+  public ConnectionOptions resolved(ConnectionProvider provider) {
+    return options.resolve(address, provider.options());
+  }
+
+  /**
    * Returns how blocking calls will wait at this endpoint, all of query, options and default
    * considered.
    *
@@ -61,7 +71,7 @@ public record Endpoint(URI address, ConnectionOptions options) {
   public WaitStrategy waitStrategy() {
     return Optional.ofNullable(address.getScheme())
         .flatMap(Endpoint::provider)
-        .map(provider -> options.resolve(address, provider.options()).get(StandardOptions.WAIT))
+        .map(provider -> resolved(provider).get(StandardOptions.WAIT))
         .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will say so
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.endpoint;
 
-import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.VerbsContext;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -13,29 +12,30 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The RDMA of this process: one thread for everything that the connection manager, the devices and
- * the completion channels have to tell, and what the connections on each device share. It lives as
- * long as anybody retains it.
+ * the completion channels have to tell, and what the connections on each device share. There is one
+ * for each {@link VerbsLibrary}, of which a program has one. It lives as long as anybody retains
+ * it.
  *
  * <p><b>Threads:</b> any thread may call. Handlers are called by the fabric's thread and must not
  * block.
  */
 public final class Fabric {
 
-  private static @Nullable Fabric current;
+  private static final Map<VerbsLibrary, Fabric> FABRICS = new HashMap<>(); // under its own lock
 
+  private final VerbsLibrary library;
   private final EventChannel channel;
   private final EventLoop loop;
   private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
   private final Map<Long, FabricDevice> devices = new HashMap<>();
-  private final Map<Long, Consumer<AsyncEvent>> watchers = new ConcurrentHashMap<>();
   private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
   private int retained = 1;
 
   private Fabric(VerbsLibrary library) {
+    this.library = library;
     this.channel = EventChannel.create(library);
     this.loop = new EventLoop("ferrule-rdma", () -> ticks.forEach(Runnable::run));
     loop.add(channel.descriptor(), this::takeCmEvents);
@@ -44,14 +44,15 @@ public final class Fabric {
   /**
    * Returns the fabric of this process, retained for the caller.
    *
+   * @param library the libraries to go by
    * @return the fabric, to be released
    */
-  public static Fabric retain() {
-    synchronized (Fabric.class) {
-      Fabric fabric = current;
+  public static Fabric retain(VerbsLibrary library) {
+    synchronized (FABRICS) {
+      Fabric fabric = FABRICS.get(library);
       if (fabric == null) {
-        fabric = new Fabric(VerbsLibrary.system());
-        current = fabric;
+        fabric = new Fabric(library);
+        FABRICS.put(library, fabric);
       } else {
         fabric.retained++;
       }
@@ -61,19 +62,19 @@ public final class Fabric {
 
   /** Retains the fabric once more, which somebody retains. */
   public void retainMore() {
-    synchronized (Fabric.class) {
+    synchronized (FABRICS) {
       retained++;
     }
   }
 
   /** Gives up what {@link #retain} gave; the last one to do so ends the fabric. */
   public void release() {
-    synchronized (Fabric.class) {
+    synchronized (FABRICS) {
       retained--;
       if (retained > 0) {
         return;
       }
-      current = null;
+      FABRICS.remove(library);
     }
     if (loop.isCurrent()) {
       // A close callback. The thread cannot wait for its own end.
@@ -86,7 +87,7 @@ public final class Fabric {
   private void close() {
     loop.close();
     devices.values().forEach(FabricDevice::close);
-    channel.close();
+    Cleanup.close(channel);
   }
 
   /**
@@ -156,45 +157,10 @@ public final class Fabric {
         known = new FabricDevice(context);
         devices.put(context.address(), known);
         loop.add(known.channel().descriptor(), known::takeCompletionEvents);
-        loop.add(context.asyncDescriptor(), () -> takeAsyncEvents(context));
+        loop.add(context.asyncDescriptor(), known::takeAsyncEvents);
       }
       return known;
     }
-  }
-
-  private void takeAsyncEvents(VerbsContext context) {
-    Optional<AsyncEvent> event = context.nextAsyncEvent();
-    while (event.isPresent()) {
-      AsyncEvent it = event.get();
-      if (it.type() == AsyncEvent.Type.DEVICE_FATAL) {
-        watchers.values().forEach(watcher -> watcher.accept(it));
-      } else {
-        Consumer<AsyncEvent> watcher = watchers.get(it.element());
-        if (watcher != null) {
-          watcher.accept(it);
-        }
-      }
-      event = context.nextAsyncEvent();
-    }
-  }
-
-  /**
-   * Tells of the events of a queue pair, and of its device's end.
-   *
-   * @param queuePair the address of the queue pair
-   * @param watcher told of them
-   */
-  public void watch(long queuePair, Consumer<AsyncEvent> watcher) {
-    watchers.put(queuePair, watcher);
-  }
-
-  /**
-   * Tells of the events of a queue pair no more.
-   *
-   * @param queuePair the address of the queue pair
-   */
-  public void unwatch(long queuePair) {
-    watchers.remove(queuePair);
   }
 
   /**

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.endpoint;
 
+import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.VerbsContext;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * What all connections of a process on one device share: a protection domain and a completion
@@ -24,6 +29,7 @@ public final class FabricDevice {
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
   private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>();
+  private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
   private final AtomicLong lastKey = new AtomicLong();
 
   FabricDevice(VerbsContext context) {
@@ -116,8 +122,55 @@ public final class FabricDevice {
     }
   }
 
+  /**
+   * Tells of the events of queue pairs and other queues, and of the device's end.
+   *
+   * @param elements the addresses of the queues
+   * @param watcher called by the fabric's thread; must not block
+   */
+  public void watch(List<Long> elements, Consumer<AsyncEvent> watcher) {
+    for (Long element : elements) {
+      watchers.computeIfAbsent(element, key -> ConcurrentHashMap.newKeySet()).add(watcher);
+    }
+  }
+
+  /**
+   * Tells a watcher no more.
+   *
+   * @param elements what it watches
+   * @param watcher the watcher
+   */
+  public void unwatch(List<Long> elements, Consumer<AsyncEvent> watcher) {
+    for (Long element : elements) {
+      watchers.computeIfPresent(
+          element,
+          (key, known) -> {
+            known.remove(watcher);
+            return known.isEmpty() ? null : known;
+          });
+    }
+  }
+
+  void takeAsyncEvents() {
+    Optional<AsyncEvent> event = context.nextAsyncEvent();
+    while (event.isPresent()) {
+      dispatch(event.get());
+      event = context.nextAsyncEvent();
+    }
+  }
+
+  private void dispatch(AsyncEvent event) {
+    if (event.type() == AsyncEvent.Type.DEVICE_FATAL) {
+      watchers.values().stream()
+          .flatMap(Set::stream)
+          .distinct()
+          .forEach(watcher -> watcher.accept(event));
+    } else {
+      watchers.getOrDefault(event.element(), Set.of()).forEach(watcher -> watcher.accept(event));
+    }
+  }
+
   void close() {
-    channel.close();
-    domain.close();
+    Cleanup.close(channel, domain);
   }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.verbs.ibv_context;
+import dev.ferrule.bindings.verbs.ibv_context_ops;
+import dev.ferrule.bindings.verbs.ibv_qp;
+import dev.ferrule.verbs.calls.NativeVerbsCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * A device that does nothing, as fast as a processor can: its functions are two instructions of
+ * machine code each. So what is left is what Java does to post and to poll. It needs no RDMA
+ * device, but libibverbs.
+ */
+final class IdleDevice {
+
+  private static final long PAGE = 4096;
+
+  /** Where the functions are in their page. */
+  private static final long RETURN_ZERO = 0;
+
+  private static final long RETURN_COUNT = 64;
+
+  private final Arena arena = Arena.ofAuto();
+  private final MemorySegment code = machineCode();
+  private final VerbsContext context = new VerbsContext(new NativeVerbsCalls(), contextOf(), false);
+
+  /** A function that takes three arguments and returns 0. */
+  MemorySegment noOperation() {
+    return code.asSlice(RETURN_ZERO);
+  }
+
+  QueuePair queuePair() {
+    return new QueuePair(
+        context, ibv_qp.allocate(arena).address(), new QueuePairSizes(1024, 1024, 220));
+  }
+
+  /** A queue from which as many completions can be polled as are asked for, always the same. */
+  CompletionQueue completionQueue() {
+    return new CompletionQueue(context, ibv_qp.allocate(arena).address());
+  }
+
+  private long contextOf() {
+    MemorySegment memory = ibv_context.allocate(arena);
+    MemorySegment operations = ibv_context.ops(memory);
+    ibv_context_ops.post_send(operations, code.asSlice(RETURN_ZERO));
+    ibv_context_ops.post_recv(operations, code.asSlice(RETURN_ZERO));
+    ibv_context_ops.post_srq_recv(operations, code.asSlice(RETURN_ZERO));
+    ibv_context_ops.poll_cq(operations, code.asSlice(RETURN_COUNT));
+    ibv_context_ops.req_notify_cq(operations, code.asSlice(RETURN_ZERO));
+    return memory.address();
+  }
+
+  private static MemorySegment machineCode() {
+    String architecture = System.getProperty("os.arch");
+    int[] returnZero;
+    int[] returnCount;
+    switch (architecture) {
+      case "amd64" -> {
+        returnZero = new int[] {0x90c3c031}; // xor eax, eax; ret; nop
+        returnCount = new int[] {0x90c3f089}; // mov eax, esi; ret; nop
+      }
+      case "aarch64" -> {
+        returnZero = new int[] {0x52800000, 0xd65f03c0}; // mov w0, #0; ret
+        returnCount = new int[] {0x2a0103e0, 0xd65f03c0}; // mov w0, w1; ret
+      }
+      default ->
+          throw new UnsupportedOperationException(
+              "no machine code for " + architecture + ", only for amd64 and aarch64");
+    }
+    MemorySegment page =
+        LibC.mmap(
+                MemorySegment.NULL,
+                PAGE,
+                LibC.PROT_READ() | LibC.PROT_WRITE(),
+                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS(),
+                -1,
+                0)
+            .reinterpret(PAGE);
+    put(page, RETURN_ZERO, returnZero);
+    put(page, RETURN_COUNT, returnCount);
+    // aarch64 has to be told that its instruction cache is out of date; a changed mapping does so
+    if (LibC.mprotect(page, PAGE, LibC.PROT_READ() | LibC.PROT_EXEC()) != 0) {
+      throw new UnsupportedOperationException("the system does not let this process run own code");
+    }
+    return page;
+  }
+
+  private static void put(MemorySegment page, long offset, int[] instructions) {
+    for (int i = 0; i < instructions.length; i++) {
+      page.set(
+          ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN),
+          offset + (long) i * Integer.BYTES,
+          instructions[i]);
+    }
+  }
+}

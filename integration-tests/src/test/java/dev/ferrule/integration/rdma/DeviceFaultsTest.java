@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.sendrecv.SendRecvProvider;
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What a program sees when the device refuses, fails, or breaks, which this one has to be made to.
+ */
+@SuppressWarnings("try") // closing early is what is tested
+@RdmaTest
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeviceFaultsTest {
+
+  private static final String SMALL = "?receives=8&maxMessage=4KiB&wait=block";
+  private static final Duration BOUND = Duration.ofSeconds(10);
+
+  private final FaultyLibrary device = new FaultyLibrary();
+  private final SendRecvProvider provider = new SendRecvProvider(device.library);
+  private Listener listener;
+
+  @BeforeEach
+  void listen() {
+    listener = Wires.listen(SMALL);
+  }
+
+  @AfterEach
+  void everythingIsGivenUp() {
+    listener.close();
+    device.repair();
+    expectNothingLeft();
+  }
+
+  private void expectNothingLeft() {
+    long deadline = System.nanoTime() + BOUND.toNanos();
+    while (!device.left().isEmpty() && System.nanoTime() - deadline < 0) {
+      Task.pause(Duration.ofMillis(1)); // the fabric's end is another thread's
+    }
+    assertThat(device.left()).isEmpty();
+  }
+
+  private Connection connect(Listener to) {
+    return provider.connect(
+        URI.create(to.uri() + SMALL),
+        ConnectionOptions.builder().connectTimeout(Duration.ofSeconds(20)).build());
+  }
+
+  /** A connection whose client's device has faults. */
+  private Wires.Pair pair() {
+    Task<Connection> connecting = Task.start(() -> connect(listener));
+    Connection server = listener.accept(Task.PATIENCE);
+    return new Wires.Pair(connecting.result(), server);
+  }
+
+  private static void expectLost(Connection peer) {
+    assertThat(Task.start(() -> peer.receiver().receive()).failure(BOUND))
+        .isInstanceOf(PeerLostException.class);
+  }
+
+  @Test
+  void aSendThatTheDeviceRefusesEndsTheConnectionAndIsNamed() {
+    try (Wires.Pair pair = pair()) {
+      long first = Numbered.send(pair.client().sender(), 0);
+      device.fail("postSend", Errno.ENOMEM);
+
+      assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 1))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("ibv_post_send")
+          .hasMessageContaining("Cannot allocate memory");
+
+      assertThat(pair.client().state()).isEqualTo(ConnectionState.FAILED);
+      assertThatThrownBy(() -> pair.client().sender().await(first + 1))
+          .isInstanceOf(ResourceExhaustedException.class);
+      pair.client().close();
+      try (ReceiveRegion message = pair.server().receiver().receive(BOUND)) {
+        Numbered.check(message, 0); // what went out before is not lost
+      }
+      expectLost(pair.server());
+    }
+  }
+
+  @Test
+  void aReceiveThatTheDeviceRefusesEndsTheConnectionAndIsNamed() {
+    try (Wires.Pair pair = pair()) {
+      device.fail("postRecv", Errno.ENOMEM);
+
+      Task<Void> receiving =
+          Task.start(
+              () -> {
+                for (int i = 0; ; i++) {
+                  try (ReceiveRegion message = pair.client().receiver().receive()) {
+                    Numbered.check(message, i);
+                  }
+                }
+              });
+      Task<Void> sending =
+          Task.start(
+              () -> {
+                for (int i = 0; ; i++) {
+                  Numbered.send(pair.server().sender(), i);
+                }
+              });
+
+      assertThat(receiving.failure(BOUND))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("ibv_post_recv");
+      pair.client().close();
+      assertThat(sending.failure(BOUND)).isInstanceOf(PeerLostException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "FLUSHED, flushed",
+    "RNR_RETRY_EXCEEDED, rnrRetry",
+    "RETRY_EXCEEDED, ackTimeout",
+    "RESPONSE_TIMEOUT, link is cut",
+    "LOCAL_PROTECTION_ERROR, not registered",
+    "FATAL, the device is broken",
+    "GENERAL_ERROR, GENERAL_ERROR",
+  })
+  void aSendThatFailsEndsTheConnectionAndWhatIsUnderWay(CompletionStatus status, String text) {
+    try (Wires.Pair pair = pair()) {
+      device.failSends(status);
+      long id = Numbered.send(pair.client().sender(), 0);
+      Task<Void> waiting =
+          Task.start(
+              () -> {
+                pair.client().receiver().receive();
+                return null;
+              });
+
+      assertThatThrownBy(() -> pair.client().sender().await(id, BOUND))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining(text);
+      assertThat(waiting.failure(BOUND))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining(text);
+      pair.client().close();
+      pair.server().receiver().receive(BOUND).close();
+      expectLost(pair.server());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = CompletionStatus.class,
+      names = {"LOCAL_LENGTH_ERROR", "REMOTE_INVALID_REQUEST_ERROR"})
+  void aMessageThatIsTooLongForTheReceiverBreaksTheProtocol(CompletionStatus status) {
+    try (Wires.Pair pair = pair()) {
+      device.failSends(status);
+      long id = Numbered.send(pair.client().sender(), 0);
+
+      assertThatThrownBy(() -> pair.client().sender().await(id, BOUND))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("maxMessage");
+    }
+  }
+
+  @Test
+  void aReceiveThatFailsEndsTheConnection() {
+    try (Wires.Pair pair = pair()) {
+      device.failReceives(CompletionStatus.LOCAL_PROTECTION_ERROR);
+      Numbered.send(pair.server().sender(), 0);
+
+      assertThatThrownBy(() -> pair.client().receiver().receive(BOUND))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("not registered");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = AsyncEvent.Type.class,
+      names = {
+        "QUEUE_PAIR_FATAL",
+        "QUEUE_PAIR_REQUEST_ERROR",
+        "QUEUE_PAIR_ACCESS_ERROR",
+        "COMPLETION_QUEUE_ERROR",
+        "DEVICE_FATAL"
+      })
+  void anErrorThatTheDeviceReportsByItselfEndsTheConnection(AsyncEvent.Type type) {
+    try (Wires.Pair pair = pair()) {
+      Task<Void> waiting =
+          Task.start(
+              () -> {
+                pair.client().receiver().receive();
+                return null;
+              });
+      device.report(type);
+
+      assertThat(waiting.failure(BOUND))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining(type == AsyncEvent.Type.DEVICE_FATAL ? "device" : type.toString());
+      pair.client().close();
+      expectLost(pair.server());
+    }
+  }
+
+  @Test
+  void anEventThatIsNoErrorEndsNothing() {
+    try (Wires.Pair pair = pair()) {
+      device.report(AsyncEvent.Type.PORT_ERROR);
+      device.report(AsyncEvent.Type.COMMUNICATION_ESTABLISHED);
+      Task.pause(Duration.ofMillis(300)); // for them to be read
+
+      Numbered.send(pair.client().sender(), 0);
+      try (ReceiveRegion message = pair.server().receiver().receive(BOUND)) {
+        Numbered.check(message, 0);
+      }
+      assertThat(pair.client().state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "createEventChannel, rdma_create_event_channel",
+    "createId, rdma_create_id",
+    "resolveAddr, rdma_resolve_addr",
+    "resolveRoute, rdma_resolve_route",
+    "queryDevice, ibv_query_device",
+    "allocPd, ibv_alloc_pd",
+    "createCompChannel, ibv_create_comp_channel",
+    "createCq, ibv_create_cq",
+    "createQp, rdma_create_qp",
+    "regMr, ibv_reg_mr",
+    "postRecv, ibv_post_recv",
+    "connect, rdma_connect",
+  })
+  void aClientThatLacksSomethingSaysWhatAndLeavesNothingBehind(String function, String named) {
+    device.fail(function, Errno.ENOMEM);
+
+    assertThatThrownBy(() -> connect(listener))
+        .isInstanceOf(ResourceExhaustedException.class)
+        .hasMessageContaining(named)
+        .hasMessageContaining("Cannot allocate memory");
+
+    device.repair();
+    expectNothingLeft();
+    try (Wires.Pair pair = pair()) {
+      Numbered.send(pair.client().sender(), 0);
+      pair.server().receiver().receive(BOUND).close();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "queryDevice, ibv_query_device, off",
+    "allocPd, ibv_alloc_pd, off",
+    "createCompChannel, ibv_create_comp_channel, off",
+    "createCq, ibv_create_cq, off",
+    "createQp, rdma_create_qp, off",
+    "regMr, ibv_reg_mr, off",
+    "postRecv, ibv_post_recv, off",
+    "accept, rdma_accept, off",
+    "createSrq, ibv_create_srq, on",
+    "postSrqRecv, ibv_post_srq_recv, on",
+  })
+  void aListenerThatLacksSomethingTellsBothSides(String function, String named, String srq) {
+    try (Listener lacking =
+        provider.listen(
+            URI.create("sendrecv://" + RdmaDevice.address() + ":0" + SMALL + "&srq=" + srq),
+            ConnectionOptions.defaults())) {
+      device.fail(function, Errno.ENOMEM);
+      Task<Connection> connecting = Task.start(() -> Wires.connect(lacking.uri() + SMALL, ""));
+
+      assertThatThrownBy(() -> lacking.accept(Task.PATIENCE))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining(named);
+      assertThat(connecting.failure(BOUND))
+          .isInstanceOf(FerruleException.class)
+          .hasMessageContaining(named);
+
+      device.repair();
+      Task<Connection> accepting = Task.start(() -> lacking.accept(Task.PATIENCE));
+      try (Connection client = Wires.connect(lacking.uri() + SMALL, "");
+          Connection server = accepting.result()) {
+        Numbered.send(client.sender(), 0);
+        server.receiver().receive(BOUND).close();
+      }
+    }
+  }
+}

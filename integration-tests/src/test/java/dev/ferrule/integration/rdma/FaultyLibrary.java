@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.withSettings;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.rdmacm.rdma_cm_event;
+import dev.ferrule.bindings.rdmacm.rdma_cm_id;
+import dev.ferrule.bindings.verbs.ibv_async_event;
+import dev.ferrule.bindings.verbs.ibv_context;
+import dev.ferrule.bindings.verbs.ibv_wc;
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.calls.CmCalls;
+import dev.ferrule.verbs.calls.NativeCmCalls;
+import dev.ferrule.verbs.calls.NativeVerbsCalls;
+import dev.ferrule.verbs.calls.VerbsCalls;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.InvocationTargetException;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.mockito.invocation.InvocationOnMock;
+
+/**
+ * The installed libraries on the real device, with faults that no device makes when it is asked to:
+ * calls that fail, completions with an error, and asynchronous events. It also keeps count of what
+ * is made and given up.
+ */
+final class FaultyLibrary {
+
+  /** What makes something, and what gives it up. */
+  private static final Map<String, String> PAIRS =
+      Map.of(
+          "allocPd", "deallocPd",
+          "createCompChannel", "destroyCompChannel",
+          "createCq", "destroyCq",
+          "createSrq", "destroySrq",
+          "regMr", "deregMr",
+          "createQp", "destroyQp",
+          "createId", "destroyId",
+          "createEventChannel", "destroyEventChannel");
+
+  private static final Object DELEGATE = new Object();
+
+  private final VerbsCalls realVerbs = new NativeVerbsCalls();
+  private final CmCalls realCm = new NativeCmCalls();
+  private final Map<String, Integer> failing = new ConcurrentHashMap<>(); // errno by function
+  private final Map<String, AtomicInteger> done = new ConcurrentHashMap<>();
+  private final Queue<AsyncEvent> events = new ConcurrentLinkedQueue<>();
+  private final int eventDescriptor =
+      LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK() | LibC.EFD_SEMAPHORE());
+  private volatile CompletionStatus sends = CompletionStatus.SUCCESS;
+  private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
+  private volatile long lastQueuePair;
+  private volatile long lastCompletionQueue;
+  private final AtomicReference<Runnable> substitution = new AtomicReference<>(); // undoes it
+
+  /** What a provider is to go by. */
+  final VerbsLibrary library =
+      VerbsLibrary.of(mocked(VerbsCalls.class, realVerbs), mocked(CmCalls.class, realCm));
+
+  private <T> T mocked(Class<T> type, T real) {
+    return mock(
+        type,
+        withSettings()
+            .stubOnly()
+            .defaultAnswer(call -> answer(real, call)));
+  }
+
+  /** Lets a function, by its name in the seam, fail from now on. */
+  void fail(String function, int errno) {
+    failing.put(function, errno);
+  }
+
+  /** Lets all functions work again. */
+  void repair() {
+    failing.clear();
+  }
+
+  /** Lets sends complete with an error from now on. */
+  void failSends(CompletionStatus status) {
+    sends = status;
+  }
+
+  /** Lets receives complete with an error from now on. */
+  void failReceives(CompletionStatus status) {
+    receives = status;
+  }
+
+  /** Lets the device report an event of the queue pair, or other queue, that was made last. */
+  void report(AsyncEvent.Type type) {
+    long element =
+        switch (type) {
+          case COMPLETION_QUEUE_ERROR -> lastCompletionQueue;
+          case DEVICE_FATAL, PORT_ERROR -> 1; // a port
+          default -> lastQueuePair;
+        };
+    events.add(new AsyncEvent(type, type.ordinal(), element));
+    try (Arena arena = Arena.ofConfined()) {
+      LibC.write(eventDescriptor, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
+    }
+  }
+
+  /** What was made and is not given up, by what makes it; without what there is none of. */
+  Map<String, Integer> left() {
+    Map<String, Integer> left = new TreeMap<>();
+    PAIRS.forEach(
+        (make, giveUp) -> {
+          int count = count(make).get() - count(giveUp).get();
+          if (count != 0) {
+            left.put(make, count);
+          }
+        });
+    return left;
+  }
+
+  private AtomicInteger count(String function) {
+    return done.computeIfAbsent(function, name -> new AtomicInteger());
+  }
+
+  private Object answer(Object real, InvocationOnMock call) throws Throwable {
+    String function = call.getMethod().getName();
+    if (function.equals("createCq") || function.equals("createSrq")) {
+      giveDescriptorBack();
+    }
+    Integer errno = failing.get(function);
+    if (errno != null) {
+      return call.getMethod().getReturnType() == long.class ? (Object) (long) -errno : -errno;
+    }
+    Object made = onEvents(function, call.getArguments());
+    if (made != DELEGATE) {
+      return made;
+    }
+    Object result;
+    try {
+      result = call.getMethod().invoke(real, call.getArguments());
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+    if (!(result instanceof Number number) || number.longValue() >= 0) {
+      count(function).incrementAndGet();
+    }
+    note(function, call.getArguments(), result);
+    return result;
+  }
+
+  /**
+   * Has the fabric watch our descriptor in place of the device's, which both fabrics of this
+   * process would read, and hands out our events.
+   */
+  private Object onEvents(String function, Object[] arguments) {
+    switch (function) {
+      case "createCompChannel" -> {
+        MemorySegment context = context((long) arguments[0]);
+        int kept = ibv_context.async_fd(context);
+        substitution.set(() -> ibv_context.async_fd(context, kept));
+        ibv_context.async_fd(context, eventDescriptor);
+        return DELEGATE;
+      }
+      case "getAsyncEvent" -> {
+        try (Arena arena = Arena.ofConfined()) {
+          LibC.read(eventDescriptor, arena.allocate(Long.BYTES), Long.BYTES);
+        }
+        AsyncEvent event = events.poll();
+        if (event == null) {
+          return -Errno.EAGAIN;
+        }
+        MemorySegment memory = (MemorySegment) arguments[1];
+        ibv_async_event.event_type(memory, event.code());
+        memory.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), event.element());
+        return 0;
+      }
+      case "ackAsyncEvent" -> {
+        return null;
+      }
+      default -> {
+        return DELEGATE;
+      }
+    }
+  }
+
+  /** The fabric has looked at it by now, and those who make queues need the right one. */
+  private void giveDescriptorBack() {
+    Runnable undo = substitution.getAndSet(null);
+    if (undo != null) {
+      undo.run();
+    }
+  }
+
+  private static MemorySegment context(long address) {
+    return MemorySegment.ofAddress(address).reinterpret(ibv_context.sizeof());
+  }
+
+  private void note(String function, Object[] arguments, Object result) {
+    switch (function) {
+      case "createCq" -> lastCompletionQueue = (long) result;
+      case "createQp" -> {
+        MemorySegment id =
+            MemorySegment.ofAddress((long) arguments[0]).reinterpret(rdma_cm_id.sizeof());
+        lastQueuePair = rdma_cm_id.qp(id).address();
+      }
+      case "getCmEvent" -> {
+        if ((long) result > 0 && isRequest((long) result)) {
+          count("createId").incrementAndGet(); // it brings the client's id
+        }
+      }
+      case "pollCq" -> spoil((int) result, (long) arguments[3]);
+      default -> {}
+    }
+  }
+
+  private static boolean isRequest(long event) {
+    MemorySegment memory =
+        MemorySegment.ofAddress(event).reinterpret(rdma_cm_event.sizeof());
+    return rdma_cm_event.event(memory) == CmEvent.Type.CONNECT_REQUEST.ordinal();
+  }
+
+  private void spoil(int count, long completions) {
+    if (count < 1) {
+      return;
+    }
+    MemorySegment first = MemorySegment.ofAddress(completions).reinterpret(ibv_wc.sizeof());
+    boolean receive = (ibv_wc.opcode(first) & 1 << 7) != 0;
+    CompletionStatus status = receive ? receives : sends;
+    if (status != CompletionStatus.SUCCESS) {
+      ibv_wc.status(first, status.ordinal());
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.tools.support.Guarded;
+import java.lang.foreign.Arena;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's side of all connections of a listener, played by one thread, which receives from
+ * them all ({@link dev.ferrule.Listener#receiver()}) and goes by which connection a message came
+ * over. With {@link Session}, each connection has a thread of its own instead.
+ */
+final class Dispatcher implements AutoCloseable {
+
+  private final Receiver receiver;
+  private final Consumer<String> problems;
+  private final Map<Connection, Part> parts = new ConcurrentHashMap<>();
+  private final ExecutorService closer =
+      Executors.newSingleThreadExecutor(
+          work -> {
+            Thread thread = new Thread(work, "ferrule-serve close");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  /**
+   * Creates the server's side.
+   *
+   * @param receiver receives from all connections
+   * @param problems is told in one line what goes wrong with a client; the others are served on
+   */
+  Dispatcher(Receiver receiver, Consumer<String> problems) {
+    this.receiver = receiver;
+    this.problems = problems;
+  }
+
+  /** Serves a connection from now on. Its first message may be dispatched already. */
+  void add(Connection connection) {
+    part(connection);
+  }
+
+  private Part part(Connection connection) {
+    Part known = parts.get(connection); // allocates nothing
+    return known != null ? known : parts.computeIfAbsent(connection, Part::new);
+  }
+
+  /** Closes a connection that has ended, or that is of no use. */
+  private void remove(Connection connection) {
+    Part part = parts.remove(connection);
+    if (part == null) {
+      return;
+    }
+    RuntimeException failure = connection.failure();
+    if (failure != null) {
+      tell(failure);
+    } else if (part.isInRound()) {
+      tell(connection.uri() + ": closed in the middle of a measurement");
+    }
+    part.close();
+  }
+
+  private void tell(RuntimeException failure) {
+    tell(failure.getMessage() == null ? failure.toString() : failure.getMessage());
+  }
+
+  private void tell(String problem) {
+    if (!Guarded.exiting()) {
+      problems.accept(problem);
+    }
+  }
+
+  /** Dispatches messages, in the calling thread, until the listener is closed. */
+  void run() {
+    while (true) {
+      ReceiveRegion message;
+      try {
+        message = receiver.receive();
+      } catch (ConnectionClosedException e) {
+        return;
+      }
+      dispatch(message);
+    }
+  }
+
+  private void dispatch(ReceiveRegion message) {
+    Connection connection = message.connection();
+    try {
+      part(connection).take(message);
+    } catch (RuntimeException e) {
+      tell(e);
+      closer.execute(() -> remove(connection));
+    } finally {
+      message.close();
+    }
+  }
+
+  /** One connection's part: what the round that its client has announced still needs. */
+  private final class Part implements AutoCloseable {
+
+    private final Guarded<Connection> connection;
+    private volatile long echoes; // still to be sent
+    private volatile @Nullable Sink sink;
+    private long sinkCount;
+
+    private Part(Connection connection) {
+      this.connection = Guarded.of(connection);
+      connection.onClose(ended -> closer.execute(() -> remove(ended)));
+    }
+
+    private boolean isInRound() {
+      return echoes > 0 || sink != null;
+    }
+
+    private void take(ReceiveRegion message) {
+      Sink begun = sink;
+      if (begun != null) {
+        begun.onMessage(message.buffer(), message.offset(), message.length());
+        endIfFull(begun);
+      } else if (echoes > 0) {
+        echoes--;
+        connection.get().sender().send(message.buffer(), message.offset(), message.length());
+      } else {
+        begin(Round.read(message));
+      }
+    }
+
+    private void begin(Round round) {
+      switch (round.kind()) {
+        case ECHO -> echoes = round.count();
+        case SINK -> {
+          // the client may close at any time, on another thread: the collector frees the memory
+          MessageContent expected = new MessageContent(Arena.ofAuto(), round.size());
+          Sink begun = new Sink(expected, round.verify());
+          sink = begun;
+          sinkCount = round.count();
+          endIfFull(begun);
+        }
+        // to bounce a cache line, this thread would have to leave the other clients alone
+        case OPEN_FLOOR -> new RoundReply(false, 0, 0, 0).send(connection.get().sender());
+        case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
+      }
+    }
+
+    private void endIfFull(Sink begun) {
+      if (begun.messages() == sinkCount) {
+        sink = null;
+        begun.reply().send(connection.get().sender());
+      }
+    }
+
+    @Override
+    public void close() {
+      connection.close();
+    }
+  }
+
+  /** Closes all connections. */
+  @Override
+  public void close() {
+    closer.shutdown();
+    parts.values().forEach(Part::close);
+  }
+}
