@@ -5,6 +5,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
@@ -55,6 +56,7 @@ final class SendRecvListener implements Listener {
   private final ArrayDeque<SendRecvConnectionRequest> waiting = new ArrayDeque<>();
   private final Set<SendRecvConnectionRequest> unanswered = new LinkedHashSet<>();
   private boolean closed;
+  private boolean deviceGone;
 
   private SendRecvListener(RdmaAddress wanted, ConnectionOptions options, Fabric fabric) {
     this.options = options;
@@ -96,6 +98,12 @@ final class SendRecvListener implements Listener {
 
   /** Called by the fabric's thread. */
   private void onEvent(CmEvent event) {
+    if (event.type() == CmEvent.Type.DEVICE_REMOVAL) {
+      synchronized (this) {
+        deviceGone = true;
+        notifyAll();
+      }
+    }
     if (event.type() != CmEvent.Type.CONNECT_REQUEST) {
       return;
     }
@@ -256,6 +264,10 @@ final class SendRecvListener implements Listener {
         SendRecvConnectionRequest next = waiting.poll();
         if (next != null) {
           return next;
+        }
+        if (deviceGone) {
+          throw new FerruleException(
+              uri(), "the RDMA device is being removed from this host; close the listener", null);
         }
         if (!bounded) {
           wait();

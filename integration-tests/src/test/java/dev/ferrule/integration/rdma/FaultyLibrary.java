@@ -71,11 +71,7 @@ final class FaultyLibrary {
       VerbsLibrary.of(mocked(VerbsCalls.class, realVerbs), mocked(CmCalls.class, realCm));
 
   private <T> T mocked(Class<T> type, T real) {
-    return mock(
-        type,
-        withSettings()
-            .stubOnly()
-            .defaultAnswer(call -> answer(real, call)));
+    return mock(type, withSettings().stubOnly().defaultAnswer(call -> answer(real, call)));
   }
 
   /** Lets a function, by its name in the seam, fail from now on. */
@@ -221,8 +217,7 @@ final class FaultyLibrary {
   }
 
   private static boolean isRequest(long event) {
-    MemorySegment memory =
-        MemorySegment.ofAddress(event).reinterpret(rdma_cm_event.sizeof());
+    MemorySegment memory = MemorySegment.ofAddress(event).reinterpret(rdma_cm_event.sizeof());
     return rdma_cm_event.event(memory) == CmEvent.Type.CONNECT_REQUEST.ordinal();
   }
 

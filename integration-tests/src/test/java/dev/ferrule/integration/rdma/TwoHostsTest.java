@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.integration.rdma.PeerAgent.RemoteProcess;
@@ -192,12 +193,37 @@ class TwoHostsTest {
     }
   }
 
-  /** The last one, for there is no other host afterwards. */
+  /** No test after this one has another host. */
   @Test
   @Order(9)
   void aHostThatIsDeadFromOneMomentToTheNextIsLost() {
     Busy busy = new Busy();
     Commands.run("rxe-wire", "kill-peer");
     busy.areAllLost();
+  }
+
+  /**
+   * No test after this one has a device. The kernel does not let go of it before this process has
+   * ended, so nobody waits for the command.
+   */
+  @Test
+  @Order(10)
+  void aDeviceThatIsRemovedEndsItsConnectionsAndListeners() throws IOException {
+    try (Listener listener = Wires.listen(IMPATIENT);
+        Wires.Pair pair = Wires.pair(listener, IMPATIENT)) {
+      Task<Connection> accepting = Task.start(listener::accept);
+      Task<ReceiveRegion> receiving = Task.start(() -> pair.client().receiver().receive());
+      new ProcessBuilder("rdma", "link", "delete", RdmaDevice.name()).inheritIO().start();
+
+      assertThat(receiving.failure(BOUND))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("device");
+      Task.await("the other end is told", () -> pair.server().state() == ConnectionState.FAILED);
+      assertThat(accepting.failure(BOUND))
+          .isInstanceOf(FerruleException.class)
+          .hasMessageContaining("device");
+      assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
+          .isInstanceOf(PeerLostException.class);
+    }
   }
 }
