@@ -3,8 +3,7 @@
 # Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
 # First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
 # between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
-# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not. Without a pattern,
-# those tagged "rdma-modes" are left out: the whole contract once more in other modes, which takes minutes.
+# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -22,7 +21,6 @@ set_tests() {
     --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
     --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
     --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
-
 }
 
 # This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.
@@ -37,7 +35,7 @@ esac
 pattern=${FERRULE_RDMA_TESTS:-}
 if [ -z "$pattern" ] || [[ $pattern != *TwoHosts* ]]; then
   set_tests rdma "$reports"
-  "$root/with-rxe" --keep "$reports" --time-limit 900 "${tests[@]}"
+  "$root/with-rxe" --keep "$reports" --time-limit 1200 "${tests[@]}"
 fi
 if [ -z "$pattern" ] || [[ $pattern = *TwoHosts* ]]; then
   FERRULE_RDMA_INSIDE=yes "$root/with-rxe" --two --keep "$reports" --time-limit 600 \

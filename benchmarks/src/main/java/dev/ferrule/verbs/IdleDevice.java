@@ -72,22 +72,34 @@ final class IdleDevice {
           throw new UnsupportedOperationException(
               "no machine code for " + architecture + ", only for amd64 and aarch64");
     }
-    MemorySegment page =
-        LibC.mmap(
-                MemorySegment.NULL,
-                PAGE,
-                LibC.PROT_READ() | LibC.PROT_WRITE(),
-                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS(),
-                -1,
-                0)
-            .reinterpret(PAGE);
-    put(page, RETURN_ZERO, returnZero);
-    put(page, RETURN_COUNT, returnCount);
-    // aarch64 has to be told that its instruction cache is out of date; a changed mapping does so
-    if (LibC.mprotect(page, PAGE, LibC.PROT_READ() | LibC.PROT_EXEC()) != 0) {
-      throw new UnsupportedOperationException("the system does not let this process run own code");
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment page = arena.allocate(PAGE);
+      put(page, RETURN_ZERO, returnZero);
+      put(page, RETURN_COUNT, returnCount);
+      return executable(page);
     }
-    return page;
+  }
+
+  /** A copy that can be run: pages of a file, so that none is ever both writable and executable. */
+  private static MemorySegment executable(MemorySegment page) {
+    try (Arena arena = Arena.ofConfined()) {
+      int file = LibC.memfd_create(arena.allocateFrom("ferrule-idle-device"), LibC.MFD_CLOEXEC());
+      LibC.write(file, page, PAGE);
+      MemorySegment code =
+          LibC.mmap(
+              MemorySegment.NULL,
+              PAGE,
+              LibC.PROT_READ() | LibC.PROT_EXEC(),
+              LibC.MAP_PRIVATE(),
+              file,
+              0);
+      LibC.close(file);
+      if (code.address() == -1) {
+        throw new UnsupportedOperationException(
+            "the system does not let this process run its code");
+      }
+      return code.reinterpret(PAGE);
+    }
   }
 
   private static void put(MemorySegment page, long offset, int[] instructions) {

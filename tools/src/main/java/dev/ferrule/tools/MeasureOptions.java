@@ -323,7 +323,8 @@ final class MeasureOptions {
     if (Pinning.onAllowedCpus() == Pinning.OFF) {
       problems.accept("no floor is measured: two threads that spin need two processors");
     } else if (!client.openFloor()) {
-      problems.accept("no floor is measured: the server runs on another host");
+      problems.accept(
+          "no floor is measured: the server runs on another host, or serves all with one thread");
     }
   }
 

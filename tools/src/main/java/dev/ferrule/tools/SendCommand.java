@@ -41,7 +41,8 @@ import picocli.CommandLine.Parameters;
       "",
       "Examples:",
       "  ferrule send sm:///tmp/app file",
-      "  tar c folder | ferrule send --retry 10s sm:///tmp/app"
+      "  tar c folder | ferrule send --retry 10s sm:///tmp/app",
+      "  ferrule send sendrecv://10.0.0.2:7471 file"
     })
 final class SendCommand implements Callable<Integer> {
 

@@ -2,10 +2,8 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
-import org.junit.jupiter.api.Tag;
 
 /** All connections of a listener share one group of receive buffers. */
-@Tag("rdma-modes") // takes minutes: see CONTRIBUTING.md
 class SendRecvSharedReceivesContractTest extends SendRecvContracts {
 
   @Override

@@ -29,6 +29,8 @@ public final class Channel {
   private final Inbox inbox;
   private final MemorySegment view;
   private volatile long grants;
+  private volatile boolean touched;
+  private @Nullable Channel touchedBefore;
 
   // What was found while polling, and is acted on after it; written under the receive queue's lock.
   private volatile boolean goodbye;
@@ -157,6 +159,27 @@ public final class Channel {
    */
   public long grants() {
     return grants;
+  }
+
+  /**
+   * Puts the channel before others whose completions were just taken, unless it is among such
+   * already. Under the queue's lock.
+   */
+  boolean touch(@Nullable Channel others) {
+    if (touched) {
+      return false;
+    }
+    touchedBefore = others;
+    touched = true;
+    return true;
+  }
+
+  /** Returns the one behind. What is taken from now on touches the channel anew. */
+  @Nullable Channel untouch() {
+    Channel next = touchedBefore;
+    touchedBefore = null;
+    touched = false;
+    return next;
   }
 
   /** Takes a receive completion in; returns whether it is a message. Under the queue's lock. */

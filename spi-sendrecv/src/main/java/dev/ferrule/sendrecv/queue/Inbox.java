@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ public final class Inbox {
   private final @Nullable Channel[] channels;
   private final long[] messages; // buffer and length
   private final int mask;
-  private volatile long tail;
+  private final AtomicLong tail = new AtomicLong();
   private long head; // the receiver's
   private long knownTail; // the receiver's
 
@@ -31,11 +32,11 @@ public final class Inbox {
   }
 
   void add(Channel channel, int buffer, int length) {
-    long now = tail;
+    long now = tail.getPlain();
     int slot = (int) now & mask;
     channels[slot] = channel;
     messages[slot] = (long) buffer << Integer.SIZE | length;
-    tail = now + 1;
+    tail.setRelease(now + 1);
   }
 
   /**
@@ -47,7 +48,7 @@ public final class Inbox {
     if (head < knownTail) {
       return true;
     }
-    knownTail = tail;
+    knownTail = tail.getAcquire();
     return head < knownTail;
   }
 

@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.verbs.CompletionQueue;
+import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
@@ -22,6 +23,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private volatile @Nullable Channel only; // the one of one connection, which needs no looking for
   private @Nullable Inbox common; // under the lock
   private volatile Runnable commonWake = () -> {};
+  private @Nullable Channel touched; // under the lock: those whose completions were just taken
   private boolean closed; // under the lock
 
   /**
@@ -100,24 +102,28 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private boolean pollLocked() {
     int count;
+    Channel next;
     try {
       count = closed ? 0 : completions.poll(CompletionQueue.BATCH);
       for (int i = 0; i < count; i++) {
         take(i);
       }
+      next = touched;
+      touched = null;
     } finally {
       lock.unlock();
     }
-    if (count > 0) {
-      Channel channel = only;
-      if (channel != null) {
-        channel.afterPoll();
-      } else {
-        channels.values().forEach(Channel::afterPoll);
-      }
-      commonWake.run();
+    if (count <= 0) {
+      return false;
     }
-    return count > 0;
+    VarHandle.fullFence(); // who sleeps has either seen what was taken, or is seen asleep
+    while (next != null) {
+      Channel channel = next;
+      next = channel.untouch();
+      channel.afterPoll();
+    }
+    commonWake.run();
+    return true;
   }
 
   private void take(int index) {
@@ -127,7 +133,12 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       if (completions.isSuccess(index)) {
         strayBuffers.accept((int) completions.workRequestId(index));
       }
-    } else if (channel.take(completions, index)) {
+      return;
+    }
+    if (channel.touch(touched)) {
+      touched = channel;
+    }
+    if (channel.take(completions, index)) {
       Inbox inbox = common;
       (inbox == null ? channel.inbox() : inbox)
           .add(channel, (int) completions.workRequestId(index), completions.length(index));

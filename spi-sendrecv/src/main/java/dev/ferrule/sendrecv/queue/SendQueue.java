@@ -9,6 +9,7 @@ import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The send queue of a connection, its completions, and the memory that is sent from.
@@ -80,7 +81,7 @@ public final class SendQueue {
   private int vendorError;
   private int postError;
 
-  private volatile long completedId;
+  private final AtomicLong completedId = new AtomicLong();
 
   /**
    * Takes over a queue.
@@ -142,7 +143,7 @@ public final class SendQueue {
         poll();
         result = tryReserve(length, needsMemory);
       }
-      if (result == FULL) {
+      if (result == FULL && lastSignaled <= retired) {
         signalLast(Long.MAX_VALUE); // or what would make room might never be heard of
       }
     } finally {
@@ -309,20 +310,20 @@ public final class SendQueue {
    * @return whether it was
    */
   public boolean isComplete(long id) {
-    if (id <= completedId) {
+    if (id <= completedId.getAcquire()) {
       return true;
     }
     lock.lock();
     try {
       poll();
-      if (id > completedId) {
+      if (id > completedId.getPlain()) {
         signalLast(id);
       }
     } finally {
       lock.unlock();
     }
     report();
-    return id <= completedId;
+    return id <= completedId.getAcquire();
   }
 
   /** Sees to it that there will be a completion for a message, or for the last one. */
@@ -359,7 +360,7 @@ public final class SendQueue {
       if (ids[slot] == CONTROL) {
         controlsPosted--;
       } else {
-        completedId = ids[slot];
+        completedId.setRelease(ids[slot]);
         retiredMessages++;
         if (firstLines[slot] >= 0) {
           lines.release(firstLines[slot]);

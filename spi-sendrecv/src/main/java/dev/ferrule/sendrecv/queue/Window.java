@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.sendrecv.wire.Immediate;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The credits of both directions of a connection, as numbers that only grow. A side may send a
@@ -32,15 +33,19 @@ final class Window {
   private final int capacity;
   private final int peerCapacity;
 
+  // Counters, each of which is written by one thread at a time. They are only released, as a full
+  // fence for each would cost more than the rest; whoever wakes a sleeper has one before that.
+
   // What this side may send; written by whoever polls the receive queue.
-  private volatile long grantedByPeer;
-  private volatile long controlsTakenByPeer;
+  private final AtomicLong grantedByPeer = new AtomicLong();
+  private final AtomicLong controlsTakenByPeer = new AtomicLong();
 
   // What the peer may send.
-  private volatile long reposted; // by the receiver's thread: how much could be granted by now
-  private volatile long received; // by whoever polls the receive queue
-  private volatile long controlsTaken; // by whoever polls the receive queue
-  private volatile long told; // under the send queue's lock: how much was granted
+  private final AtomicLong reposted =
+      new AtomicLong(); // by the receiver's thread: could be granted
+  private final AtomicLong received = new AtomicLong(); // by whoever polls the receive queue
+  private final AtomicLong controlsTaken = new AtomicLong(); // by whoever posts them again
+  private final AtomicLong told = new AtomicLong(); // under the send queue's lock: was granted
   private long controlsSent; // under the send queue's lock
 
   /**
@@ -56,9 +61,9 @@ final class Window {
     this.used = used && !plain;
     this.capacity = capacity;
     this.peerCapacity = peerCapacity;
-    this.grantedByPeer = peerCapacity;
-    this.reposted = capacity;
-    this.told = capacity;
+    this.grantedByPeer.set(peerCapacity);
+    this.reposted.set(capacity);
+    this.told.set(capacity);
   }
 
   boolean plain() {
@@ -67,12 +72,12 @@ final class Window {
 
   /** How many messages this side may have sent, ever. */
   long grantedByPeer() {
-    return used ? grantedByPeer : Long.MAX_VALUE;
+    return used ? grantedByPeer.getAcquire() : Long.MAX_VALUE;
   }
 
   /** Whether the peer has given back every credit, so that there is none to wait for. */
   boolean isAllBack(long sent) {
-    return !used || grantedByPeer - sent >= peerCapacity;
+    return !used || grantedByPeer.getAcquire() - sent >= peerCapacity;
   }
 
   /**
@@ -84,40 +89,38 @@ final class Window {
     if (!used) {
       return true;
     }
-    int granted = Immediate.newlyGranted(immediate, grantedByPeer);
-    int controls = Immediate.newControlsTaken(immediate, controlsTakenByPeer);
+    int granted = Immediate.newlyGranted(immediate, grantedByPeer.getPlain());
+    int controls = Immediate.newControlsTaken(immediate, controlsTakenByPeer.getPlain());
     if (granted > MAX_GRANT || controls > CONTROLS_AT_ONCE + 1) {
       return false;
     }
     if (granted > 0) {
-      grantedByPeer += granted;
+      add(grantedByPeer, granted);
     }
     if (controls > 0) {
-      controlsTakenByPeer += controls;
+      add(controlsTakenByPeer, controls);
     }
     return true;
   }
 
   /** A message came, and takes up a receive; false if it had no credit. */
   boolean messageReceived() {
-    long count = received + 1;
-    received = count;
-    return !used || count <= told;
+    return add(received, 1) <= told.getAcquire() || !used;
   }
 
   /** A control message came, and its receive is posted again. */
   void controlTaken() {
-    controlsTaken++;
+    add(controlsTaken, 1);
   }
 
   /** Receives of messages are posted again. */
   void reposted(int count) {
-    reposted += count;
+    add(reposted, count);
   }
 
   /** Whether the peer can send nothing more until it is granted something. */
   boolean isPeerStarving() {
-    return used && received == told;
+    return used && received.getAcquire() == told.getAcquire();
   }
 
   /** Whether it is time to grant by a message of its own. */
@@ -125,22 +128,29 @@ final class Window {
     if (!used) {
       return false;
     }
-    long owed = reposted - told;
-    return owed > 0 && (2 * owed >= capacity || received == told);
+    long granted = told.getAcquire();
+    long owed = reposted.getAcquire() - granted;
+    return owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted);
   }
 
   /** Whether another grant may be on its way; under the send queue's lock. */
   boolean mayGrant() {
-    return controlsSent - controlsTakenByPeer < CONTROLS_AT_ONCE;
+    return controlsSent - controlsTakenByPeer.getAcquire() < CONTROLS_AT_ONCE;
   }
 
   /** The numbers to go with a message that is sent now; under the send queue's lock. */
   int immediate(int type) {
-    long now = reposted;
-    told = now;
+    long now = reposted.getAcquire();
+    told.setRelease(now);
     if (type != Immediate.MESSAGE) {
       controlsSent++;
     }
-    return Immediate.of(type, now, controlsTaken);
+    return Immediate.of(type, now, controlsTaken.getAcquire());
+  }
+
+  private static long add(AtomicLong counter, long count) {
+    long sum = counter.getPlain() + count;
+    counter.setRelease(sum);
+    return sum;
   }
 }
