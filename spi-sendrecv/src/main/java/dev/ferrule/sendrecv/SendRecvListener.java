@@ -2,19 +2,12 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
-import dev.ferrule.Listener;
-import dev.ferrule.OperationInterruptedException;
-import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.PeerLostException;
-import dev.ferrule.ProtocolException;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.wire.Hello;
-import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.AbstractListener;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -25,7 +18,6 @@ import dev.ferrule.verbs.endpoint.RdmaAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,9 +30,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A port at which clients are accepted. */
-final class SendRecvListener implements Listener {
-
-  private static final System.Logger LOGGER = System.getLogger(SendRecvListener.class.getName());
+final class SendRecvListener extends AbstractListener<SendRecvConnectionRequest> {
 
   private final RdmaAddress address;
   private final ConnectionOptions options;
@@ -59,6 +49,7 @@ final class SendRecvListener implements Listener {
   private boolean deviceGone;
 
   private SendRecvListener(RdmaAddress wanted, ConnectionOptions options, Fabric fabric) {
+    super(options);
     this.options = options;
     this.fabric = fabric;
     this.backlog = options.get(StandardOptions.BACKLOG);
@@ -143,7 +134,7 @@ final class SendRecvListener implements Listener {
     FabricDevice device = fabric.device(client);
     synchronized (groups) {
       if (isClosed()) {
-        throw closed();
+        throw closedException();
       }
       ReceiveGroup group = groups.get(device);
       if (group == null) {
@@ -208,86 +199,33 @@ final class SendRecvListener implements Listener {
   }
 
   @Override
-  public ConnectionRequest nextRequest() {
-    return await(false, 0);
-  }
-
-  @Override
-  public ConnectionRequest nextRequest(Duration timeout) {
-    return await(true, Deadlines.after(timeout));
-  }
-
-  private SendRecvConnectionRequest await(boolean bounded, long deadline) {
-    SendRecvConnectionRequest request = next(bounded, deadline);
-    if (request == null) {
-      throw new OperationTimeoutException(uri(), "no client came in time", null);
-    }
-    return request;
-  }
-
-  @Override
-  public @Nullable ConnectionRequest pollRequest() {
-    return next(true, System.nanoTime());
-  }
-
-  @Override
-  public Connection accept() {
-    return accept(false, 0);
-  }
-
-  @Override
-  public Connection accept(Duration timeout) {
-    return accept(true, Deadlines.after(timeout));
-  }
-
-  private Connection accept(boolean bounded, long deadline) {
-    while (true) {
-      SendRecvConnectionRequest request = await(bounded, deadline);
-      long patience = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-      try {
-        return request.accept(
-            new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
-      } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
-        LOGGER.log(System.Logger.Level.DEBUG, "a client that was no use", e);
-      } catch (ConnectionClosedException e) {
-        if (!e.closedByPeer()) {
-          throw e;
-        }
+  protected synchronized @Nullable SendRecvConnectionRequest awaitRequest(
+      boolean bounded, long deadline) throws InterruptedException {
+    while (!closed) {
+      SendRecvConnectionRequest next = waiting.poll();
+      if (next != null) {
+        return next;
       }
-    }
-  }
-
-  /** The next client; null if none came in time. */
-  private synchronized @Nullable SendRecvConnectionRequest next(boolean bounded, long deadline) {
-    try {
-      while (!closed) {
-        SendRecvConnectionRequest next = waiting.poll();
-        if (next != null) {
-          return next;
-        }
-        if (deviceGone) {
-          throw new FerruleException(
-              uri(), "the RDMA device is being removed from this host; close the listener", null);
-        }
-        if (!bounded) {
-          wait();
-          continue;
-        }
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
-          return null;
-        }
-        wait(left / 1_000_000, (int) (left % 1_000_000));
+      if (deviceGone) {
+        throw new FerruleException(
+            uri(), "the RDMA device is being removed from this host; close the listener", null);
       }
-      throw closed();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
+      if (!bounded) {
+        wait();
+        continue;
+      }
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        return null;
+      }
+      wait(left / 1_000_000, (int) (left % 1_000_000));
     }
+    throw closedException();
   }
 
-  private ConnectionClosedException closed() {
-    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  @Override
+  protected Connection accept(SendRecvConnectionRequest request, long deadline) {
+    return request.accept(new byte[0], deadline);
   }
 
   @Override

@@ -2,43 +2,40 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.Connection;
-import dev.ferrule.ReceiveRegion;
 import dev.ferrule.sendrecv.queue.Channel;
-import java.lang.foreign.MemorySegment;
+import dev.ferrule.spi.AbstractReceiveRegion;
 import org.jspecify.annotations.Nullable;
 
 /** A receive buffer, and the message in it while it is lent out. */
-final class SendRecvReceiveRegion implements ReceiveRegion {
+final class SendRecvReceiveRegion extends AbstractReceiveRegion {
 
   private final int number;
-  private final long offset;
+  private final long position;
   private @Nullable SendRecvReceiver receiver; // to which it is lent
   private @Nullable Channel channel;
-  private MemorySegment view = MemorySegment.NULL;
-  private int length;
 
-  SendRecvReceiveRegion(int number, long offset) {
+  SendRecvReceiveRegion(int number, long position) {
     this.number = number;
-    this.offset = offset;
+    this.position = position;
   }
 
-  void lend(SendRecvReceiver newReceiver, Channel newChannel, int newLength) {
+  void lend(SendRecvReceiver newReceiver, Channel newChannel, int length) {
     receiver = newReceiver;
     channel = newChannel;
-    view = newChannel.view();
-    length = newLength;
+    lend(newChannel.view(), position, length);
   }
 
   /** Ends the loan; returns whose message it was. */
   Channel takeBack() {
-    Channel known = lent();
+    Channel known = lentChannel();
+    endLoan();
     receiver = null;
     channel = null;
     return known;
   }
 
   boolean isLentBy(SendRecvReceiver candidate) {
-    lent();
+    checkLent();
     return receiver == candidate;
   }
 
@@ -46,44 +43,23 @@ final class SendRecvReceiveRegion implements ReceiveRegion {
     return number;
   }
 
-  private Channel lent() {
+  private Channel lentChannel() {
+    checkLent();
     Channel known = channel;
     if (known == null) {
-      throw new IllegalStateException("the region was freed already");
+      throw new AssertionError("a message that is lent came over a connection");
     }
     return known;
   }
 
   @Override
-  public MemorySegment segment() {
-    lent();
-    return view.asSlice(offset, length);
-  }
-
-  @Override
-  public MemorySegment buffer() {
-    lent();
-    return view;
-  }
-
-  @Override
-  public long offset() {
-    return offset;
-  }
-
-  @Override
-  public int length() {
-    return length;
-  }
-
-  @Override
   public Connection connection() {
-    return SendRecvConnection.of(lent());
+    return SendRecvConnection.of(lentChannel());
   }
 
   @Override
   public void close() {
-    lent();
+    checkLent();
     SendRecvReceiver known = receiver;
     if (known != null) {
       known.free(this);

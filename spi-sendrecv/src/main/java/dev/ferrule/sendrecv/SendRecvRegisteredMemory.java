@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.spi.Registrations;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
@@ -16,14 +17,7 @@ final class SendRecvRegisteredMemory implements RegisteredMemory {
   private volatile boolean closed;
 
   SendRecvRegisteredMemory(SendRecvSender sender, ProtectionDomain domain, MemorySegment segment) {
-    if (!segment.isNative()) {
-      throw new IllegalArgumentException(
-          "memory on the heap cannot be registered; allocate it by an Arena");
-    }
-    if (!segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
-      throw new IllegalArgumentException(
-          "memory confined to one thread cannot be registered; use Arena.ofShared()");
-    }
+    Registrations.check(segment);
     this.sender = sender;
     this.segment = segment;
     this.region = domain.register(segment, 0);

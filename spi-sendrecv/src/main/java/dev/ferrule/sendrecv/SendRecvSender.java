@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv;
 
-import dev.ferrule.Batch;
-import dev.ferrule.MessageTooLongException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
-import dev.ferrule.Sender;
 import dev.ferrule.sendrecv.queue.ReceiveQueue;
 import dev.ferrule.sendrecv.queue.SendQueue;
+import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /** The sending half: claims, sends and batches, over a {@link SendQueue}. */
-final class SendRecvSender implements Sender {
+final class SendRecvSender extends AbstractSender {
 
   private static final int REGIONS_AT_ONCE = 64;
 
@@ -28,9 +26,7 @@ final class SendRecvSender implements Sender {
   private final SendQueue queue;
   private final ReceiveQueue receives; // from where credits come
   private final Waiter waiter;
-  private final int maxMessageSize;
   private final int maxRegions;
-  private final SendRecvBatch batch = new SendRecvBatch(this);
   private final RoomCondition roomCondition = new RoomCondition();
   private final CompletionCondition completionCondition = new CompletionCondition();
   private final Set<SendRecvRegisteredMemory> registrations = ConcurrentHashMap.newKeySet();
@@ -46,7 +42,6 @@ final class SendRecvSender implements Sender {
   private long bytesStaged;
   private long bytesPublished;
   private long published;
-  private long stalls;
 
   SendRecvSender(
       SendRecvConnection connection,
@@ -55,51 +50,26 @@ final class SendRecvSender implements Sender {
       int maxMessageSize,
       int unacked,
       Waiter waiter) {
+    super(maxMessageSize);
     this.connection = connection;
     this.queue = queue;
     this.receives = receives;
-    this.maxMessageSize = maxMessageSize;
     this.maxRegions = unacked;
     this.waiter = waiter;
   }
 
   @Override
-  public int maxMessageSize() {
-    return maxMessageSize;
+  protected URI uri() {
+    return connection.uri();
   }
 
   @Override
-  public @Nullable SendRegion tryClaim(int length) {
-    int line = checkAndReserve(length);
-    if (line == SendQueue.FULL) {
-      stalls++;
-      return null;
-    }
-    return lend(line, length);
+  protected void checkOpen() {
+    connection.life().checkOpen();
   }
 
   @Override
-  public SendRegion claim(int length) {
-    int line = checkAndReserve(length);
-    return lend(line == SendQueue.FULL ? awaitRoom(length, true, false, 0) : line, length);
-  }
-
-  @Override
-  public SendRegion claim(int length, Duration timeout) {
-    int line = checkAndReserve(length);
-    if (line == SendQueue.FULL) {
-      line = awaitRoom(length, true, true, Deadlines.after(timeout));
-      if (line == SendQueue.FULL) {
-        throw new OperationTimeoutException(
-            connection.uri(),
-            "no room for a message of " + length + " bytes in time: the peer does not keep up",
-            null);
-      }
-    }
-    return lend(line, length);
-  }
-
-  private SendRecvSendRegion lend(int line, int length) {
+  protected SendRegion lend(int line, int length) {
     if (idleCount == 0) {
       addRegions();
     }
@@ -124,25 +94,15 @@ final class SendRecvSender implements Sender {
     queue.unreserve(region.line());
   }
 
-  @Override
-  public long sendAsync(SendRegion region) {
-    return sendAsync(region, region.length());
-  }
-
-  @Override
-  public long sendAsync(SendRegion region, int length) {
-    stage(region, length);
-    publish();
-    return queue.lastId();
-  }
-
   /** Stages a region's message, which is not posted before {@link #publish}. */
-  void stage(SendRegion candidate, int length) {
+  @Override
+  protected void stage(SendRegion candidate, int length) {
     connection.life().checkOpen();
     if (!(candidate instanceof SendRecvSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
-    region.takeBackChecked(length);
+    region.checkSendable(length);
+    region.takeBack();
     idle[idleCount++] = region;
     bytesStaged += length;
     if (!queue.stage(region.line(), length)) {
@@ -160,7 +120,8 @@ final class SendRecvSender implements Sender {
     MemorySegment segment = registered.segment();
     Objects.checkFromIndexSize(offset, (long) length, segment.byteSize());
     checkLength(length);
-    if (queue.reserve(length, false) == SendQueue.FULL) {
+    if (queue.reserve(length, false) == FULL) {
+      stalled();
       awaitRoom(length, false, false, 0);
     }
     bytesStaged += length;
@@ -176,10 +137,7 @@ final class SendRecvSender implements Sender {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
-    int line = queue.reserve(size, true);
-    if (line == SendQueue.FULL) {
-      line = awaitRoom(size, true, false, 0);
-    }
+    int line = reserveOrWait(size);
     boolean copied = false;
     try {
       if (line >= 0) {
@@ -201,7 +159,8 @@ final class SendRecvSender implements Sender {
   }
 
   /** Posts all that is staged. */
-  void publish() {
+  @Override
+  protected void publish() {
     bytesPublished = bytesStaged;
     boolean taken = queue.publish();
     published = queue.lastId();
@@ -211,23 +170,12 @@ final class SendRecvSender implements Sender {
   }
 
   @Override
-  public Batch batch() {
-    return batch;
-  }
-
-  int staged() {
+  protected int staged() {
     return queue.staged();
   }
 
-  void flush() {
-    if (staged() > 0) {
-      connection.life().checkOpen();
-      publish();
-    }
-  }
-
-  /** The id of the message staged last. */
-  long lastId() {
+  @Override
+  protected long lastId() {
     return queue.lastId();
   }
 
@@ -262,46 +210,25 @@ final class SendRecvSender implements Sender {
     return waiter.await(completionCondition, bounded, deadline);
   }
 
-  private void checkId(long id) {
-    if (id < 1 || id > queue.lastId()) {
-      throw new IllegalArgumentException(
-          "no message of this connection has the id "
-              + id
-              + "; the last one was "
-              + queue.lastId());
-    }
-  }
-
-  private void checkLength(long length) {
-    if (length < 0) {
-      throw new IllegalArgumentException("a message cannot have " + length + " bytes");
-    }
-    if (length > maxMessageSize) {
-      throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
-    }
-  }
-
-  /**
-   * Takes room for a message if there is some; what is wrong with a connection comes before what is
-   * wrong with a length.
-   */
-  private int checkAndReserve(int length) {
-    connection.life().checkOpen();
-    checkLength(length);
+  @Override
+  protected int reserve(int length) {
     int line = queue.reserve(length, true);
-    if (line == SendQueue.FULL && receives.poll()) {
+    if (line == FULL && receives.poll()) {
       line = queue.reserve(length, true); // there may have been credits
     }
     return line;
   }
 
+  @Override
+  protected int awaitRoom(int length, boolean bounded, long deadline) {
+    return awaitRoom(length, true, bounded, deadline);
+  }
+
   private int awaitRoom(int length, boolean needsMemory, boolean bounded, long deadline) {
-    stalls++;
-    flush(); // what waits in a batch takes up room
     wantedLength = length;
     wantedMemory = needsMemory;
-    wantedLine = SendQueue.FULL;
-    return waiter.await(roomCondition, bounded, deadline) ? wantedLine : SendQueue.FULL;
+    wantedLine = FULL;
+    return waiter.await(roomCondition, bounded, deadline) ? wantedLine : FULL;
   }
 
   /** Waits for room: for completions, and for credits, which come with what is received. */
@@ -312,17 +239,17 @@ final class SendRecvSender implements Sender {
       connection.life().checkOpen();
       receives.poll();
       wantedLine = queue.reserve(wantedLength, wantedMemory);
-      if (wantedLine == SendQueue.FULL && !queue.isAnythingOut()) {
+      if (wantedLine == FULL && !queue.isAnythingOut()) {
         // everything may have been given back between the two looks
         wantedLine = queue.reserve(wantedLength, wantedMemory);
-        if (wantedLine == SendQueue.FULL) {
+        if (wantedLine == FULL) {
           connection.life().checkOpen();
           throw new IllegalStateException(
               "this program has claimed all the room that there is; send or abort some regions"
                   + " before claiming more");
         }
       }
-      return wantedLine != SendQueue.FULL;
+      return wantedLine != FULL;
     }
 
     @Override
@@ -417,10 +344,6 @@ final class SendRecvSender implements Sender {
 
   long bytes() {
     return bytesPublished;
-  }
-
-  long stalls() {
-    return stalls;
   }
 
   long sleeps() {

@@ -3,29 +3,21 @@ package dev.ferrule.sm;
 
 import dev.ferrule.AddressInUseException;
 import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.ConnectionRequest;
-import dev.ferrule.Listener;
-import dev.ferrule.OperationInterruptedException;
-import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.PeerLostException;
-import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.AbstractListener;
 import java.io.IOException;
 import java.net.URI;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** An endpoint at which clients are accepted. */
-final class SmListener implements Listener {
+final class SmListener extends AbstractListener<SmConnectionRequest> {
 
   private final Endpoint endpoint;
   private final Acceptor acceptor;
@@ -33,6 +25,7 @@ final class SmListener implements Listener {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private SmListener(Endpoint endpoint, Acceptor acceptor, ConnectionOptions options) {
+    super(options);
     this.endpoint = endpoint;
     this.acceptor = acceptor;
     this.options = options;
@@ -72,71 +65,18 @@ final class SmListener implements Listener {
   }
 
   @Override
-  public ConnectionRequest nextRequest() {
-    return await(false, 0);
-  }
-
-  @Override
-  public ConnectionRequest nextRequest(Duration timeout) {
-    return await(true, Deadlines.after(timeout));
-  }
-
-  private SmConnectionRequest await(boolean bounded, long deadline) {
-    SmConnectionRequest request = next(bounded, deadline);
-    if (request == null) {
-      throw new OperationTimeoutException(uri(), "no client came in time", null);
+  protected @Nullable SmConnectionRequest awaitRequest(boolean bounded, long deadline)
+      throws InterruptedException {
+    ServerHandshake handshake = acceptor.next(bounded, deadline);
+    if (handshake == null && acceptor.isClosed()) {
+      throw closedException();
     }
-    return request;
+    return handshake == null ? null : new SmConnectionRequest(endpoint, handshake, options);
   }
 
   @Override
-  public @Nullable ConnectionRequest pollRequest() {
-    return next(true, System.nanoTime());
-  }
-
-  @Override
-  public Connection accept() {
-    return accept(false, 0);
-  }
-
-  @Override
-  public Connection accept(Duration timeout) {
-    return accept(true, Deadlines.after(timeout));
-  }
-
-  private Connection accept(boolean bounded, long deadline) {
-    while (true) {
-      SmConnectionRequest request = await(bounded, deadline);
-      long patience = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-      try {
-        return request.accept(
-            new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
-      } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
-        continue; // this client is no use; the next one may be
-      } catch (ConnectionClosedException e) {
-        if (!e.closedByPeer()) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  /** The next client; null if none came in time. */
-  private @Nullable SmConnectionRequest next(boolean bounded, long deadline) {
-    try {
-      ServerHandshake handshake = acceptor.next(bounded, deadline);
-      if (handshake == null && acceptor.isClosed()) {
-        throw closed();
-      }
-      return handshake == null ? null : new SmConnectionRequest(endpoint, handshake, options);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
-    }
-  }
-
-  private ConnectionClosedException closed() {
-    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  protected Connection accept(SmConnectionRequest request, long deadline) {
+    return request.accept(new byte[0], deadline);
   }
 
   @Override

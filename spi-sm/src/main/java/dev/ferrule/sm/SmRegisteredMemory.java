@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.spi.Registrations;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -15,14 +16,7 @@ final class SmRegisteredMemory implements RegisteredMemory {
   private volatile boolean closed;
 
   SmRegisteredMemory(SmConnection connection, MemorySegment segment) {
-    if (!segment.isNative()) {
-      throw new IllegalArgumentException(
-          "memory on the heap cannot be registered; allocate it by an Arena");
-    }
-    if (!segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
-      throw new IllegalArgumentException(
-          "memory confined to one thread cannot be registered; use Arena.ofShared()");
-    }
+    Registrations.check(segment);
     this.connection = connection;
     this.segment = segment;
   }

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.Batch;
-import dev.ferrule.MessageTooLongException;
-import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
-import dev.ferrule.Sender;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half: claims, sends and batches, over a {@link RingProducer} that knows how messages
  * lie in shared memory.
  */
-final class SmSender implements Sender, Waiter.Condition {
+final class SmSender extends AbstractSender implements Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
@@ -30,9 +26,7 @@ final class SmSender implements Sender, Waiter.Condition {
   private final RingProducer producer;
   private final Arena arena;
   private final Waiter waiter;
-  private final int maxMessageSize;
   private final int maxRegions;
-  private final SmBatch batch = new SmBatch(this);
 
   private SmSendRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
@@ -41,7 +35,6 @@ final class SmSender implements Sender, Waiter.Condition {
 
   private long bytesStaged;
   private long bytesPublished;
-  private long stalls;
 
   SmSender(
       SmConnection connection,
@@ -49,51 +42,26 @@ final class SmSender implements Sender, Waiter.Condition {
       RingLayout layout,
       Arena arena,
       Waiter waiter) {
+    super(layout.maxMessage());
     this.connection = connection;
     this.producer = producer;
     this.arena = arena;
     this.waiter = waiter;
-    this.maxMessageSize = layout.maxMessage();
     this.maxRegions = layout.slots();
   }
 
   @Override
-  public int maxMessageSize() {
-    return maxMessageSize;
+  protected URI uri() {
+    return connection.uri();
   }
 
   @Override
-  public @Nullable SendRegion tryClaim(int length) {
-    int line = checkAndReserve(length);
-    if (line == RingProducer.FULL) {
-      stalls++;
-      return null;
-    }
-    return lend(line, length);
+  protected void checkOpen() {
+    connection.checkOpen();
   }
 
   @Override
-  public SendRegion claim(int length) {
-    int line = checkAndReserve(length);
-    return lend(line == RingProducer.FULL ? awaitRoom(length, false, 0) : line, length);
-  }
-
-  @Override
-  public SendRegion claim(int length, Duration timeout) {
-    int line = checkAndReserve(length);
-    if (line == RingProducer.FULL) {
-      line = awaitRoom(length, true, Deadlines.after(timeout));
-      if (line == RingProducer.FULL) {
-        throw new OperationTimeoutException(
-            connection.uri(),
-            "no room for a message of " + length + " bytes in time: the peer does not keep up",
-            null);
-      }
-    }
-    return lend(line, length);
-  }
-
-  private SmSendRegion lend(int line, int length) {
+  protected SendRegion lend(int line, int length) {
     try {
       if (idleCount == 0) {
         addRegions();
@@ -125,29 +93,14 @@ final class SmSender implements Sender, Waiter.Condition {
     producer.unreserve(region.line(), region.length());
   }
 
-  @Override
-  public long sendAsync(SendRegion region) {
-    return sendAsync(region, region.length());
-  }
-
-  @Override
-  public long sendAsync(SendRegion region, int length) {
-    stage(region, length);
-    publish();
-    return producer.messagesStaged();
-  }
-
   /** Puts a region's message into the ring, where the receiver does not see it yet. */
-  void stage(SendRegion candidate, int length) {
+  @Override
+  protected void stage(SendRegion candidate, int length) {
     connection.checkOpen();
     if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
-    region.checkClaimed();
-    if (length < 0 || length > region.length()) {
-      throw new IllegalArgumentException(
-          length + " bytes of a region of " + region.length() + " cannot be sent");
-    }
+    region.checkSendable(length);
     try {
       if (region.line() == RingProducer.INLINE) {
         producer.stageInline(region.buffer(), region.offset(), length, region.length());
@@ -177,14 +130,9 @@ final class SmSender implements Sender, Waiter.Condition {
   public long send(MemorySegment source, long offset, long length) {
     connection.checkOpen();
     Objects.checkFromIndexSize(offset, length, source.byteSize());
-    if (length > maxMessageSize) {
-      throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
-    }
+    checkLength(length);
     int size = (int) length;
-    int line = reserve(size);
-    if (line == RingProducer.FULL) {
-      line = awaitRoom(size, false, 0);
-    }
+    int line = reserveOrWait(size);
     boolean staged = false;
     try {
       if (line == RingProducer.INLINE) {
@@ -208,7 +156,8 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   /** Lets the receiver see all that is staged. */
-  void publish() {
+  @Override
+  protected void publish() {
     try {
       bytesPublished = bytesStaged;
       if (producer.publish()) {
@@ -220,23 +169,12 @@ final class SmSender implements Sender, Waiter.Condition {
   }
 
   @Override
-  public Batch batch() {
-    return batch;
-  }
-
-  int staged() {
+  protected int staged() {
     return (int) (producer.messagesStaged() - producer.messagesPublished());
   }
 
-  void flush() {
-    if (staged() > 0) {
-      connection.checkOpen();
-      publish();
-    }
-  }
-
-  /** The id of the message staged last. */
-  long lastId() {
+  @Override
+  protected long lastId() {
     return producer.messagesStaged();
   }
 
@@ -259,36 +197,8 @@ final class SmSender implements Sender, Waiter.Condition {
     await(id); // publishing does not wait
   }
 
-  private void checkId(long id) {
-    if (id < 1 || id > producer.messagesStaged()) {
-      throw new IllegalArgumentException(
-          "no message of this connection has the id "
-              + id
-              + "; the last one was "
-              + producer.messagesStaged());
-    }
-  }
-
-  private void checkLength(int length) {
-    if (length < 0) {
-      throw new IllegalArgumentException("a message cannot have " + length + " bytes");
-    }
-    if (length > maxMessageSize) {
-      throw new MessageTooLongException(connection.uri(), length, maxMessageSize);
-    }
-  }
-
-  /**
-   * Takes room for a message if there is some; what is wrong with a connection comes before what is
-   * wrong with a length.
-   */
-  private int checkAndReserve(int length) {
-    connection.checkOpen();
-    checkLength(length);
-    return reserve(length);
-  }
-
-  private int reserve(int length) {
+  @Override
+  protected int reserve(int length) {
     try {
       return producer.reserve(length);
     } catch (IllegalStateException | InternalError e) {
@@ -308,9 +218,8 @@ final class SmSender implements Sender, Waiter.Condition {
     }
   }
 
-  private int awaitRoom(int length, boolean bounded, long deadline) {
-    stalls++;
-    flush(); // what waits in a batch takes up room, and the receiver can only free what it sees
+  @Override
+  protected int awaitRoom(int length, boolean bounded, long deadline) {
     wantedLength = length;
     wantedLine = RingProducer.FULL;
     return waiter.await(this, bounded, deadline) ? wantedLine : RingProducer.FULL;
@@ -378,10 +287,6 @@ final class SmSender implements Sender, Waiter.Condition {
 
   long bytes() {
     return bytesPublished;
-  }
-
-  long stalls() {
-    return stalls;
   }
 
   long sleeps() {

@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
@@ -28,10 +29,10 @@ public final class SendQueue {
   public static final int MAX_CHAIN = 64;
 
   /** There is no room. */
-  public static final int FULL = -1;
+  public static final int FULL = AbstractSender.FULL;
 
   /** The message has no bytes, and so takes no lines. */
-  public static final int NO_LINES = -2;
+  public static final int NO_LINES = -1;
 
   /** Work requests that the send queue holds beside messages: grants, goodbye, flushes. */
   public static final int CONTROL_SENDS = 8;

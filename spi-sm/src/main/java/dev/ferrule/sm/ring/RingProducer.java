@@ -4,6 +4,7 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -19,7 +20,7 @@ import java.lang.invoke.VarHandle;
 public final class RingProducer {
 
   /** What {@link #reserve} returns when there is no room. */
-  public static final int FULL = -2;
+  public static final int FULL = AbstractSender.FULL;
 
   /** What {@link #reserve} returns for a message that rides inline: no line. */
   public static final int INLINE = -1;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import java.lang.foreign.MemorySegment;
+
+/** Checks memory that a program registers, for providers. */
+public final class Registrations {
+
+  private Registrations() {}
+
+  /**
+   * Checks that memory can be registered.
+   *
+   * @param memory the memory
+   * @throws IllegalArgumentException if it is on the heap, or confined to one thread
+   */
+  public static void check(MemorySegment memory) {
+    if (!memory.isNative()) {
+      throw new IllegalArgumentException(
+          "memory on the heap cannot be registered; allocate it by an Arena");
+    }
+    if (!memory.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
+      throw new IllegalArgumentException(
+          "memory confined to one thread cannot be registered; use Arena.ofShared()");
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import dev.ferrule.bindings.verbs.ibv_recv_wr;
+import dev.ferrule.bindings.verbs.ibv_sge;
+import dev.ferrule.verbs.calls.RawMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Work requests in native memory, built once and edited in place: each has one piece of memory, and
+ * is linked to the next, so that any run of them is posted by one call. What requests for sending
+ * and for receiving have in common, which is how both structures begin.
+ *
+ * <p><b>Threads:</b> for one thread at a time. The device has copied the requests when posting
+ * returns, so they may be edited anew.
+ */
+public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
+
+  private static final long ID = ibv_recv_wr.wr_id$offset();
+  private static final long NEXT = ibv_recv_wr.next$offset();
+  private static final long PIECES = ibv_recv_wr.sg_list$offset();
+  private static final long PIECE_COUNT = ibv_recv_wr.num_sge$offset();
+
+  private static final long PIECE = ibv_sge.sizeof();
+  private static final long PIECE_ADDRESS = ibv_sge.addr$offset();
+  private static final long PIECE_LENGTH = ibv_sge.length$offset();
+  private static final long PIECE_KEY = ibv_sge.lkey$offset();
+
+  private final Arena arena = Arena.ofAuto();
+  private final int capacity;
+  private final long size;
+  private final long requests;
+  private final long pieces;
+  private final long bad;
+
+  WorkRequestChain(int capacity, long size) {
+    this.capacity = capacity;
+    this.size = size;
+    MemorySegment memory = arena.allocate(capacity * (size + PIECE) + Long.BYTES, Long.BYTES);
+    requests = memory.address();
+    pieces = requests + capacity * size;
+    bad = pieces + capacity * PIECE;
+    for (int i = 0; i < capacity; i++) {
+      RawMemory.putLong(request(i) + PIECES, piece(i));
+      link(i);
+    }
+  }
+
+  /**
+   * Returns how many requests there are.
+   *
+   * @return the capacity
+   */
+  public final int capacity() {
+    return capacity;
+  }
+
+  private void link(int index) {
+    RawMemory.putLong(request(index) + NEXT, index + 1 < capacity ? request(index + 1) : 0);
+  }
+
+  /** Where a request starts. */
+  final long request(int index) {
+    return requests + index * size;
+  }
+
+  private long piece(int index) {
+    return pieces + index * PIECE;
+  }
+
+  /** Edits what all requests have. */
+  final void fill(int index, long id, long address, int length, int localKey) {
+    long request = request(index);
+    RawMemory.putLong(request + ID, id);
+    RawMemory.putInt(request + PIECE_COUNT, length == 0 ? 0 : 1);
+    long piece = piece(index);
+    RawMemory.putLong(piece + PIECE_ADDRESS, address);
+    RawMemory.putInt(piece + PIECE_LENGTH, length);
+    RawMemory.putInt(piece + PIECE_KEY, localKey);
+  }
+
+  /** Ends a run at a request, and returns the address of the run's first. */
+  final long cut(int first, int count) {
+    RawMemory.putLong(request(first + count - 1) + NEXT, 0);
+    RawMemory.putLong(bad, request(first)); // some drivers leave it as it is
+    return request(first);
+  }
+
+  /** Undoes {@link #cut}. */
+  final void join(int first, int count) {
+    link(first + count - 1);
+  }
+
+  /** Where the device tells which request it did not take. */
+  final long bad() {
+    return bad;
+  }
+
+  /**
+   * Returns which request was not taken, when posting has failed; those before it were.
+   *
+   * @return the index
+   */
+  public final int failedIndex() {
+    return (int) ((RawMemory.getLong(bad) - requests) / size);
+  }
+}
