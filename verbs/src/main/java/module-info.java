@@ -13,4 +13,5 @@ module dev.ferrule.verbs {
   exports dev.ferrule.verbs.calls;
   exports dev.ferrule.verbs.cm;
   exports dev.ferrule.verbs.endpoint;
+  exports dev.ferrule.verbs.memory;
 }

@@ -67,8 +67,16 @@ public final class VerbsException extends FerruleException {
     return errno;
   }
 
-  /** Returns a result, if it is none below 0, which is -errno. */
-  static long check(String function, String subject, long result) {
+  /**
+   * Returns what a function returned, unless that is an error.
+   *
+   * @param function the C function
+   * @param subject what it was called for
+   * @param result what it returned; -errno for an error
+   * @return the result
+   * @throws VerbsException if it is below 0
+   */
+  public static long check(String function, String subject, long result) {
     if (result < 0) {
       throw new VerbsException(function, subject, (int) -result);
     }

@@ -57,6 +57,11 @@ final class Downcalls {
     return run(call, result -> result == 0);
   }
 
+  /** For a function that returns MAP_FAILED and sets errno: the address, or -errno. */
+  static long mapping(Call call) {
+    return run(call, result -> result == -1);
+  }
+
   /** For a function that returns -1 and sets errno: the result, or -errno. */
   static int status(Call call) {
     return (int) run(call, result -> result < 0);

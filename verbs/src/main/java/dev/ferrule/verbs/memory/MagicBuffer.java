@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.memory;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.spi.Unmapper;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.calls.MappingCalls;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/**
+ * A ring's memory, mapped twice, back to back: what is written beyond the end of the first mapping
+ * shows at its start, so that a message that wraps around is contiguous all the same.
+ *
+ * {@snippet lang=java :
+ * try (MagicBuffer ring = MagicBuffer.allocate(4096)) {
+ *   ring.segment().set(ValueLayout.JAVA_BYTE, 4096 + 5, (byte) 7);
+ *   System.out.println(ring.segment().get(ValueLayout.JAVA_BYTE, 5)); // 7
+ * }
+ * }
+ *
+ * <p>The memory is zeroed, and committed from the start: touching it cannot fail later for want of
+ * it. A program may register {@link #segment} with a device, both halves in one memory region.
+ *
+ * <p><b>Threads:</b> any number of threads may use one. A thread that uses the segment while
+ * another one closes the buffer gets an {@link IllegalStateException}.
+ *
+ * <p>Source: the seed "Magic WriteSimplexConnection"; mmap(2), memfd_create(2).
+ */
+public final class MagicBuffer implements AutoCloseable {
+
+  private static final String NAME = "ferrule-ring";
+  private static final long HUGE_PAGE = 2L << 20;
+  private static final long PAGE = LibC.getpagesize();
+  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
+  private static final long KIBIBYTE = 1024;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment segment;
+  private final long size;
+  private final boolean huge;
+
+  private MagicBuffer(long address, long size, boolean huge) {
+    this.size = size;
+    this.huge = huge;
+    this.segment =
+        MemorySegment.ofAddress(address)
+            .reinterpret(2 * size, arena, mapped -> MappingCalls.munmap(address, 2 * size));
+  }
+
+  /**
+   * Allocates a buffer.
+   *
+   * @param size how much it holds, in bytes; whole {@linkplain #pageSize pages}, at least one
+   * @return the buffer, to be closed
+   * @throws IllegalArgumentException if the size is not one
+   * @throws VerbsException if the system lacks memory (ENOMEM) or descriptors (EMFILE)
+   */
+  public static MagicBuffer allocate(long size) {
+    check(size);
+    return new MagicBuffer(map(size, PAGE, 0), size, false);
+  }
+
+  /**
+   * Allocates a buffer in huge pages of 2 MiB, if the system has enough of them set aside and the
+   * size is a multiple of that; in normal pages otherwise, which {@link #isHuge} tells.
+   *
+   * @param size as for {@link #allocate}
+   * @return the buffer, to be closed
+   * @throws IllegalArgumentException if the size is not one
+   * @throws VerbsException as for {@link #allocate}
+   */
+  public static MagicBuffer allocateHuge(long size) {
+    check(size);
+    if (size % HUGE_PAGE == 0) {
+      try {
+        return new MagicBuffer(map(size, HUGE_PAGE, LibC.MFD_HUGETLB()), size, true);
+      } catch (VerbsException e) {
+        return allocate(size); // few systems have any
+      }
+    }
+    return allocate(size);
+  }
+
+  private static void check(long size) {
+    if (size < 1 || size % PAGE != 0 || size > Long.MAX_VALUE / 4) {
+      throw new IllegalArgumentException(
+          "a ring of "
+              + size
+              + " bytes cannot be mapped twice; use a multiple of "
+              + PAGE
+              + ", the size of a page");
+    }
+  }
+
+  /**
+   * Returns the size of a page.
+   *
+   * @return the size in bytes, a power of two
+   */
+  public static long pageSize() {
+    return PAGE;
+  }
+
+  /** The kernel would rather end this process, or another one, than refuse. */
+  private static void checkAvailable(long size) {
+    OptionalLong available = availableMemory();
+    if (available.isPresent() && size > available.getAsLong()) {
+      throw new VerbsException(
+          "memfd_create",
+          size + " bytes",
+          Errno.ENOMEM,
+          "the system has " + available.getAsLong() + " bytes available; use a smaller ring",
+          null);
+    }
+  }
+
+  private static OptionalLong availableMemory() {
+    try (Stream<String> lines = Files.lines(MEMORY_INFO)) {
+      return lines
+          .filter(line -> line.startsWith("MemAvailable:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * KIBIBYTE)
+          .findFirst();
+    } catch (IOException | UncheckedIOException | NumberFormatException e) {
+      return OptionalLong.empty(); // then nobody knows
+    }
+  }
+
+  private static long map(long size, long alignment, int flags) {
+    String subject = size + " bytes";
+    checkAvailable(size);
+    int file =
+        (int)
+            VerbsException.check(
+                "memfd_create", NAME, MappingCalls.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags));
+    try {
+      VerbsException.check("ftruncate", subject, MappingCalls.ftruncate(file, size));
+      VerbsException.check("fallocate", subject, MappingCalls.fallocate(file, size));
+      return mapTwice(file, size, alignment);
+    } finally {
+      MappingCalls.close(file); // the mappings keep it
+    }
+  }
+
+  /**
+   * Reserves the range of both mappings, and replaces it by them: never is a part of it free, so
+   * that no other thread's mapping can come to lie there, nor be replaced.
+   */
+  private static long mapTwice(int file, long size, long alignment) {
+    String subject = "2 times " + size + " bytes";
+    long reserved = 2 * size + alignment - PAGE;
+    long start =
+        VerbsException.check(
+            "mmap",
+            subject,
+            MappingCalls.mmap(
+                0,
+                reserved,
+                LibC.PROT_NONE(),
+                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE(),
+                -1));
+    long first = (start + alignment - 1) / alignment * alignment;
+    boolean done = false;
+    try {
+      mapOver(first, size, file, subject);
+      mapOver(first + size, size, file, subject);
+      done = true;
+    } finally {
+      if (!done) {
+        MappingCalls.munmap(start, reserved);
+      }
+    }
+    unmapRest(start, first);
+    unmapRest(first + 2 * size, start + reserved);
+    return first;
+  }
+
+  private static void mapOver(long address, long size, int file, String subject) {
+    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
+    int flags = LibC.MAP_SHARED() | LibC.MAP_FIXED();
+    VerbsException.check(
+        "mmap", subject, MappingCalls.mmap(address, size, protection, flags, file));
+  }
+
+  private static void unmapRest(long from, long to) {
+    if (to > from) {
+      MappingCalls.munmap(from, to - from);
+    }
+  }
+
+  /**
+   * Returns both mappings.
+   *
+   * @return a segment of twice the {@linkplain #size size}, which ends with the buffer; any thread
+   *     may access it
+   */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /**
+   * Returns how much the buffer holds.
+   *
+   * @return the size of one mapping in bytes
+   */
+  public long size() {
+    return size;
+  }
+
+  /**
+   * Tells whether the buffer is in huge pages.
+   *
+   * @return whether it is
+   */
+  public boolean isHuge() {
+    return huge;
+  }
+
+  /**
+   * Gives the memory back; what a device has registered is to be deregistered before. Closing twice
+   * does nothing.
+   */
+  @Override
+  public void close() {
+    Unmapper.close(arena);
+  }
+}
