@@ -90,7 +90,7 @@ final class ServeCommand implements Callable<Integer> {
         .ifPresent(provider -> transportOptions.addTo(builder, provider));
     Endpoint endpoint = new Endpoint(uri, builder.build());
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
-    try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, endpoint.options()))) {
+    try (Guarded<Listener> listener = listen(endpoint)) {
       announce(listener.get().uri());
       WaitStrategy wait = endpoint.waitStrategy();
       Consumer<String> problems = problem -> err.println("ferrule: " + problem);
@@ -107,6 +107,11 @@ final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
+  /** Whoever removes the directory meanwhile, because the process is to end, waits for this. */
+  private synchronized Guarded<Listener> listen(Endpoint endpoint) {
+    return Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()));
+  }
+
   private void announce(URI uri) {
     PrintWriter out = spec.commandLine().getOut();
     if (child) {
@@ -118,7 +123,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void removeDirectory() {
+  private synchronized void removeDirectory() {
     if (childDirectory != null) {
       FreshAddress.remove(childDirectory);
     }

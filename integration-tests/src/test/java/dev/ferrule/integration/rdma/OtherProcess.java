@@ -27,14 +27,24 @@ final class OtherProcess implements AutoCloseable {
 
   /** Starts it; what it complains about goes to this JVM's standard error. */
   static OtherProcess start(String... arguments) {
+    return start(builder(List.of(arguments)));
+  }
+
+  static OtherProcess start(ProcessBuilder builder) {
     try {
-      return new OtherProcess(builder(List.of(arguments)).start());
+      return new OtherProcess(builder.start());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  /** A peer's process. */
   static ProcessBuilder builder(List<String> arguments) {
+    return builder(Peer.class.getName(), arguments);
+  }
+
+  /** The process of any program on this one's class path. */
+  static ProcessBuilder builder(String main, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
@@ -46,7 +56,7 @@ final class OtherProcess implements AutoCloseable {
             "-Drdma.device=" + System.getProperty("rdma.device", ""),
             "-cp",
             System.getProperty("java.class.path"),
-            Peer.class.getName()));
+            main));
     command.addAll(arguments);
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
   }

@@ -160,10 +160,11 @@ public final class SendQueue {
         || sent + reserved >= window.grantedByPeer()) {
       return FULL;
     }
-    int line =
-        length == 0 || !needsMemory
-            ? NO_LINES
-            : lines.allocate(linesFor(length), Integer.MAX_VALUE);
+    if (length == 0 || !needsMemory) {
+      reserved++;
+      return NO_LINES;
+    }
+    int line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
     if (line == LineAllocator.NONE) {
       return FULL;
     }
