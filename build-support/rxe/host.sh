@@ -92,7 +92,7 @@ run_on_host() {
   done
   if [ "$signal" ]; then
     result=$((128 + $(kill -l "$signal")))
-  elif [ $((SECONDS - started_at)) -ge "$time_limit" ] && [[ $result = 1[23][47] ]]; then
+  elif [ $((SECONDS - started_at)) -ge "$time_limit" ] && [[ $result =~ ^(124|137)$ ]]; then
     say "the time limit of $time_limit s has passed"
     result=124
   fi

@@ -48,7 +48,8 @@ public abstract class BatchContract extends Contract {
     Pair pair = connect();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
-    for (int round = 1; round <= 5; round++) {
+    // no more than a new connection has room for: a claim that has to wait would flush the batch
+    for (int round = 1; round <= 3; round++) {
       try (Batch batch = pair.client().sender().batch()) {
         add(pair, (round - 1) * 10, round * 10);
         assertThat(batch.size()).isEqualTo(10);

@@ -45,6 +45,7 @@ final class ConnectionResources {
   private SharedReceives.@Nullable Share share;
   private int receives;
   private int reserved;
+  private boolean closed;
   private @Nullable QueuePair queuePair;
   private @Nullable ReceiveBuffers buffers;
   private @Nullable MemoryRegion sendMemory;
@@ -121,7 +122,7 @@ final class ConnectionResources {
       receiveQueue = commonQueue;
       return common;
     }
-    // As many as there can be: a share of shared buffers grows.
+    // as many as there can be
     int entries = share == null || group == null ? posted : group.sharedCapacity();
     CompletionQueue made = found.createCompletionQueue(entries, key);
     receiveCompletions = made;
@@ -239,12 +240,6 @@ final class ConnectionResources {
     return share == null ? view : view.reinterpret(arena, null);
   }
 
-  /** The buffers' regions. */
-  RegionTable regions() {
-    RegionTable common = group == null ? null : group.regions();
-    return common == null ? new RegionTable(buffers()) : common;
-  }
-
   /** The queues that the device may report an error of, as its events name them. */
   List<Long> elements() {
     List<Long> elements = new ArrayList<>();
@@ -282,8 +277,12 @@ final class ConnectionResources {
     }
   }
 
-  /** Gives everything up. To be called once, when nobody uses the queues any more. */
+  /** Gives everything up, once. To be called when nobody uses the queues any more. */
   void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     Cleanup.close(
         this::destroyQueuePair,
         () -> fabric.destroy(id),

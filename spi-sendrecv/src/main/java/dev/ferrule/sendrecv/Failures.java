@@ -18,9 +18,7 @@ final class Failures {
     String message = String.valueOf(e.getMessage());
     return switch (e.errno()) {
       case Errno.ENOMEM, Errno.EAGAIN -> new ResourceExhaustedException(uri, message, e);
-      case Errno.EADDRINUSE ->
-          new AddressInUseException(
-              uri, message + "; another listener has that port, so use another one", e);
+      case Errno.EADDRINUSE -> new AddressInUseException(uri, message, e);
       case Errno.ENODEV, Errno.EADDRNOTAVAIL -> new InvalidAddressException(uri, message, e);
       default -> new FerruleException(uri, message, e);
     };

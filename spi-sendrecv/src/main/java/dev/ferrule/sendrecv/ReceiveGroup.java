@@ -35,7 +35,6 @@ final class ReceiveGroup {
   private @Nullable SharedReceiveQueue sharedQueue;
   private @Nullable ReceiveBuffers buffers;
   private @Nullable SharedReceives shared;
-  private @Nullable RegionTable regions;
   private @Nullable CompletionQueue completions;
   private @Nullable ReceiveQueue queue;
   private long key;
@@ -76,7 +75,6 @@ final class ReceiveGroup {
             count,
             Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE)));
     buffers = memory;
-    regions = new RegionTable(memory);
     shared = new SharedReceives(made, memory);
   }
 
@@ -115,11 +113,6 @@ final class ReceiveGroup {
     return sharedQueue;
   }
 
-  /** The regions of the shared buffers; null if each connection has its own. */
-  @Nullable RegionTable regions() {
-    return regions;
-  }
-
   /** The common completion queue; null if each connection has its own. */
   @Nullable CompletionQueue completions() {
     return completions;
@@ -130,10 +123,13 @@ final class ReceiveGroup {
     return queue;
   }
 
-  /** How many messages of one connection may have come at a time. */
+  /**
+   * How many messages of one connection may have come at a time: all that there is room for, as a
+   * peer need not keep to its credit.
+   */
   int sharedCapacity() {
     SharedReceives known = shared;
-    return known == null ? 0 : known.maxShare() + Channel.CONTROL_RECEIVES;
+    return known == null ? 0 : known.buffers().count();
   }
 
   /** Sets completions of the common queue aside; false if there are not so many left. */

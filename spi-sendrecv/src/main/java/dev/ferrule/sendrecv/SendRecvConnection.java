@@ -57,7 +57,6 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
   private final boolean credits;
   private final Channel channel;
   private final ReceiveQueue receives;
-  private final RegionTable regions;
   private final int capacity;
   private final SendRecvSender sender;
   private final SendRecvReceiver receiver;
@@ -102,7 +101,6 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
             resources.view(),
             terms,
             this);
-    regions = resources.regions();
     receives = resources.receiveQueue();
     receives.add(channel);
     ReceiveGroup group = resources.group();
@@ -111,12 +109,17 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
     }
     sender =
         new SendRecvSender(
-            this, channel.sends(), receives, peerMaxMessage, terms.unacked(), new Waiter(wait));
+            this,
+            channel.sends(),
+            receives,
+            (int) Math.min(peerMaxMessage, resources.sendMemory().segment().byteSize()),
+            terms.unacked(),
+            new Waiter(wait));
     receiver = new SendRecvReceiver(this, receives, channel.inbox(), new Waiter(wait));
     capacity = terms.receives();
     watched = resources.elements();
     resources.onCompletion(this::wake);
-    life.onEnd(ended -> wake());
+    life.onEnd(ended -> onEnd());
   }
 
   /**
@@ -131,6 +134,14 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
     resources.fabric().addTick(tick);
   }
 
+  /** A peer that is given up must not go on sending, least of all into buffers of others. */
+  private void onEnd() {
+    if (life.failure() != null) {
+      channel.sends().abort();
+    }
+    wake();
+  }
+
   private void wake() {
     sender.wake();
     receiver.wake();
@@ -139,10 +150,6 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
   /** The connection of a channel. */
   static SendRecvConnection of(Channel channel) {
     return (SendRecvConnection) channel.link(); // there is no other kind
-  }
-
-  RegionTable regions() {
-    return regions;
   }
 
   @Override
@@ -192,6 +199,7 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
       }
     } else if (!life.hasEnded()) {
       channel.sends().look();
+      channel.lookAfterGrants();
     }
   }
 
@@ -380,6 +388,16 @@ final class SendRecvConnection implements Connection, Link, SendRecvReceiver.Own
     if (wasOpen) {
       flush(Deadlines.after(flushTimeout));
     }
+    giveUp();
+  }
+
+  /** Gives up a connection that was made and never started, without a word to the peer. */
+  void abandon() {
+    life.release();
+    giveUp();
+  }
+
+  private void giveUp() {
     resources.fabric().removeTick(tick);
     resources.device().unwatch(watched, asyncEvents);
     channel.sends().close();

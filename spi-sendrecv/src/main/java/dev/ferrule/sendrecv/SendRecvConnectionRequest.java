@@ -27,6 +27,9 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
       System.getLogger(SendRecvConnectionRequest.class.getName());
   private static final int MAX_TEXT = ConnectionParameters.MAX_REJECT_DATA - Hello.SIZE;
 
+  /** What there is to say against a client. */
+  record Objection(Hello.Kind kind, String reason) {}
+
   /** How far the request has come. */
   private enum State {
     WAITING,
@@ -42,6 +45,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
   private @Nullable CmId id;
   private Optional<Hello> hello = Optional.empty();
   private State state = State.WAITING;
+  private @Nullable SendRecvConnection made; // by the thread that accepts
 
   SendRecvConnectionRequest(SendRecvListener listener, Fabric fabric, ConnectionOptions options) {
     this.listener = listener;
@@ -58,14 +62,28 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
   }
 
   /** What there is to say against the client; null if it may be asked about. */
-  Hello.@Nullable Kind objection() {
+  @Nullable Objection objection() {
     if (plain) {
       return null;
     }
     if (hello.isEmpty() || hello.get().kind() != Hello.Kind.CONNECT) {
-      return Hello.Kind.REFUSE;
+      return new Objection(Hello.Kind.REFUSE, "what connects does not speak this protocol");
     }
-    return hello.get().version() == Hello.VERSION ? null : Hello.Kind.VERSION_MISMATCH;
+    if (hello.get().version() != Hello.VERSION) {
+      return new Objection(Hello.Kind.VERSION_MISMATCH, "");
+    }
+    return endangersOthers()
+        ? new Objection(
+            Hello.Kind.REFUSE,
+            "the listener shares its receive buffers (srq=on) and takes no client without credits")
+        : null;
+  }
+
+  /** Whether the client would take shared buffers that the others have credit for. */
+  private boolean endangersOthers() {
+    return SendRecvOptions.isOn(options, SendRecvOptions.SRQ)
+        && SendRecvOptions.usesCredits(options)
+        && !hello.map(Hello::credits).orElse(false);
   }
 
   /** Called by the fabric's thread. */
@@ -183,6 +201,8 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
     } finally {
       if (resources == null) {
         giveUpId();
+      } else if (!done && made != null) {
+        made.abandon();
       } else if (!done) {
         resources.close();
       }
@@ -203,6 +223,7 @@ final class SendRecvConnectionRequest implements ConnectionRequest {
               terms.peerMaxMessage(),
               payload(),
               options);
+      made = connection;
       client.setAckTimeout(options.get(SendRecvOptions.ACK_TIMEOUT));
       byte[] answer =
           plain

@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.sendrecv.SendRecvConnectionRequest.Objection;
 import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.spi.AbstractListener;
 import dev.ferrule.verbs.VerbsException;
@@ -101,26 +102,25 @@ final class SendRecvListener extends AbstractListener<SendRecvConnectionRequest>
     SendRecvConnectionRequest request = new SendRecvConnectionRequest(this, fabric, options);
     CmId client = fabric.adopt(event, request::onEvent);
     request.begin(client, event.privateData());
-    Hello.Kind refusal;
-    String reason;
+    Objection objection;
     synchronized (this) {
-      refusal = request.objection();
-      reason = "what connects does not speak this protocol";
+      objection = request.objection();
       if (closed) {
-        refusal = Hello.Kind.REFUSE;
-        reason = "the listener was closed";
-      } else if (refusal == null && waiting.size() >= backlog) {
-        refusal = Hello.Kind.REFUSE;
-        reason = "too many clients wait already; see the listener's option backlog";
+        objection = new Objection(Hello.Kind.REFUSE, "the listener was closed");
+      } else if (objection == null && waiting.size() >= backlog) {
+        objection =
+            new Objection(
+                Hello.Kind.REFUSE,
+                "too many clients wait already; see the listener's option backlog");
       }
-      if (refusal == null) {
+      if (objection == null) {
         waiting.add(request);
         unanswered.add(request);
         notifyAll();
         return;
       }
     }
-    request.refuse(refusal, reason);
+    request.refuse(objection.kind(), objection.reason());
   }
 
   /**

@@ -20,6 +20,7 @@ public final class SendRecvOptions {
   private static final int MAX_SHARED_RECEIVES = 4096;
   private static final int MESSAGES_IN_BUFFER = 4;
   private static final long MIN_BUFFER = 256 << 10;
+  private static final long MAX_BUFFER = 64 << 20;
 
   /** {@code unacked}. */
   public static final Option<Integer> UNACKED =
@@ -48,7 +49,7 @@ public final class SendRecvOptions {
           1L << 30,
           0,
           "memory that this side sends from; 0 is four times the longest message that the peer"
-              + " takes, but at least 256 KiB");
+              + " takes, but 256 KiB to 64 MiB; longer messages than that cannot be sent");
 
   /** {@code inline}. */
   public static final Option<Long> INLINE =
@@ -197,10 +198,20 @@ public final class SendRecvOptions {
   public static long sendMemory(ConnectionOptions options, int peerMaxMessage) {
     long wanted = options.get(BUFFER);
     long size =
-        wanted > 0
-            ? Math.max(wanted, peerMaxMessage)
-            : Math.max(MIN_BUFFER, (long) MESSAGES_IN_BUFFER * peerMaxMessage);
+        wanted > 0 // and as large as one message at least, unless that is unheard-of
+            ? Math.max(wanted, Math.min(peerMaxMessage, MAX_BUFFER))
+            : Math.clamp((long) MESSAGES_IN_BUFFER * peerMaxMessage, MIN_BUFFER, MAX_BUFFER);
     return (size + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
+  }
+
+  /**
+   * Tells whether this side wants credits, and has a hello to agree on them.
+   *
+   * @param options the options
+   * @return whether it does
+   */
+  public static boolean usesCredits(ConnectionOptions options) {
+    return isOn(options, CREDITS) && isOn(options, HELLO);
   }
 
   /**

@@ -6,39 +6,36 @@ import dev.ferrule.sendrecv.queue.Channel;
 import dev.ferrule.spi.AbstractReceiveRegion;
 import org.jspecify.annotations.Nullable;
 
-/** A receive buffer, and the message in it while it is lent out. */
+/** A message that is lent out, in the receive buffer in which it came. */
 final class SendRecvReceiveRegion extends AbstractReceiveRegion {
 
-  private final int number;
-  private final long position;
-  private @Nullable SendRecvReceiver receiver; // to which it is lent
-  private @Nullable Channel channel;
+  private final SendRecvReceiver receiver;
+  private @Nullable Channel channel; // over which the message came, while it is lent
+  private int number;
 
-  SendRecvReceiveRegion(int number, long position) {
-    this.number = number;
-    this.position = position;
+  SendRecvReceiveRegion(SendRecvReceiver receiver) {
+    this.receiver = receiver;
   }
 
-  void lend(SendRecvReceiver newReceiver, Channel newChannel, int length) {
-    receiver = newReceiver;
+  void lend(Channel newChannel, int buffer, int length) {
     channel = newChannel;
-    lend(newChannel.view(), position, length);
+    number = buffer;
+    lend(newChannel.view(), newChannel.buffers().offset(buffer), length);
   }
 
   /** Ends the loan; returns whose message it was. */
   Channel takeBack() {
     Channel known = lentChannel();
     endLoan();
-    receiver = null;
-    channel = null;
+    channel = null; // or a closed connection would be kept in memory
     return known;
   }
 
-  boolean isLentBy(SendRecvReceiver candidate) {
-    checkLent();
+  boolean belongsTo(SendRecvReceiver candidate) {
     return receiver == candidate;
   }
 
+  /** The number of the buffer. */
   int number() {
     return number;
   }
@@ -59,10 +56,6 @@ final class SendRecvReceiveRegion extends AbstractReceiveRegion {
 
   @Override
   public void close() {
-    checkLent();
-    SendRecvReceiver known = receiver;
-    if (known != null) {
-      known.free(this);
-    }
+    receiver.free(this);
   }
 }

@@ -46,10 +46,14 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
     int capacity();
   }
 
+  private static final int REGIONS_AT_ONCE = 32;
+
   private final Owner owner;
   private final ReceiveSource queue;
   private final Inbox inbox;
   private final Waiter waiter;
+  private SendRecvReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
+  private int idleCount;
   private int held;
   private boolean polling;
 
@@ -107,14 +111,24 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
 
   private SendRecvReceiveRegion take() {
     Channel channel = inbox.nextChannel();
-    SendRecvReceiveRegion region =
-        SendRecvConnection.of(channel).regions().region(inbox.nextBuffer());
-    region.lend(this, channel, inbox.nextLength());
+    if (idleCount == 0) {
+      addRegions();
+    }
+    SendRecvReceiveRegion region = idle[--idleCount];
+    region.lend(channel, inbox.nextBuffer(), inbox.nextLength());
     inbox.advance();
     held++;
     messages++;
     bytes += region.length();
     return region;
+  }
+
+  /** There are never more regions than messages that the program has held at a time. */
+  private void addRegions() {
+    idle = new SendRecvReceiveRegion[idle.length + REGIONS_AT_ONCE];
+    for (int i = 0; i < REGIONS_AT_ONCE; i++) {
+      idle[idleCount++] = new SendRecvReceiveRegion(this);
+    }
   }
 
   @Override
@@ -155,7 +169,18 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
   }
 
   private boolean hasNext() {
-    return inbox.hasNext() || (queue.poll() && inbox.hasNext());
+    return hasReadable() || (queue.poll() && hasReadable());
+  }
+
+  /** Whether a message is here; those of connections that were closed meanwhile are dropped. */
+  private boolean hasReadable() {
+    while (inbox.hasNext()) {
+      if (!inbox.nextChannel().isClosed()) {
+        return true;
+      }
+      inbox.advance();
+    }
+    return false;
   }
 
   /** Whether there is a message; throws if there will never be one again. */
@@ -171,7 +196,7 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
     }
     // the peer may have sent its last message between our look and its end
     queue.drain();
-    if (inbox.hasNext()) {
+    if (hasReadable()) {
       return true;
     }
     throw owner.end();
@@ -179,10 +204,11 @@ final class SendRecvReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public void free(ReceiveRegion message) {
-    if (!(message instanceof SendRecvReceiveRegion region) || !region.isLentBy(this)) {
+    if (!(message instanceof SendRecvReceiveRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was received from another connection");
     }
     Channel channel = region.takeBack();
+    idle[idleCount++] = region;
     held--;
     channel.free(region.number());
   }

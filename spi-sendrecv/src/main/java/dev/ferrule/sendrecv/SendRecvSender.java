@@ -118,11 +118,15 @@ final class SendRecvSender extends AbstractSender {
     }
     registered.checkOpen();
     MemorySegment segment = registered.segment();
+    if (length <= queue.inlineMax()) {
+      return send(segment, offset, length); // the device would copy it as well, and unchecked
+    }
     Objects.checkFromIndexSize(offset, (long) length, segment.byteSize());
     checkLength(length);
     if (queue.reserve(length, false) == FULL) {
       stalled();
       awaitRoom(length, false, false, 0);
+      checkStillOpen(registered);
     }
     bytesStaged += length;
     queue.stage(segment.address() + offset, length, registered.localKey());
@@ -156,6 +160,16 @@ final class SendRecvSender extends AbstractSender {
     queue.stage(line, size);
     publish();
     return queue.lastId();
+  }
+
+  /** Another thread may have closed it while there was no room. */
+  private void checkStillOpen(SendRecvRegisteredMemory registered) {
+    try {
+      registered.checkOpen();
+    } catch (IllegalStateException e) {
+      queue.unreserve(SendQueue.NO_LINES);
+      throw e;
+    }
   }
 
   /** Posts all that is staged. */

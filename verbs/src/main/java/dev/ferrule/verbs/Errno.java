@@ -15,6 +15,9 @@ public final class Errno {
   /** Interrupted system call. */
   public static final int EINTR = 4;
 
+  /** Input/output error: the device is broken, or gone. */
+  public static final int EIO = 5;
+
   /** Try again: nothing is there. */
   public static final int EAGAIN = 11;
 
@@ -29,6 +32,9 @@ public final class Errno {
 
   /** Invalid argument. */
   public static final int EINVAL = 22;
+
+  /** Too many open files. */
+  public static final int EMFILE = 24;
 
   /** Function not implemented. */
   public static final int ENOSYS = 38;
@@ -47,7 +53,7 @@ public final class Errno {
           Map.entry(EPERM, "Operation not permitted"),
           Map.entry(ENOENT, "No such file or directory"),
           Map.entry(EINTR, "Interrupted system call"),
-          Map.entry(5, "Input/output error"),
+          Map.entry(EIO, "Input/output error"),
           Map.entry(6, "No such device or address"),
           Map.entry(9, "Bad file descriptor"),
           Map.entry(EAGAIN, "Resource temporarily unavailable"),
@@ -59,7 +65,7 @@ public final class Errno {
           Map.entry(ENODEV, "No such device"),
           Map.entry(EINVAL, "Invalid argument"),
           Map.entry(23, "Too many open files in system"),
-          Map.entry(24, "Too many open files"),
+          Map.entry(EMFILE, "Too many open files"),
           Map.entry(28, "No space left on device"),
           Map.entry(ENOSYS, "Function not implemented"),
           Map.entry(61, "No data available"),
@@ -76,6 +82,9 @@ public final class Errno {
           Map.entry(ECONNREFUSED, "Connection refused"),
           Map.entry(113, "No route to host"));
 
+  private static final String GENERAL_ADVICE =
+      "see the kernel's log (dmesg) and the state of the device (rdma link)";
+
   private Errno() {}
 
   /**
@@ -89,7 +98,7 @@ public final class Errno {
     return (text == null ? "error" : text) + " (errno " + errno + ")";
   }
 
-  /** What to try about an error of a function; empty if there is nothing to say. */
+  /** What to try about an error of a function. */
   static String advice(String function, int errno) {
     return switch (errno) {
       case ENOMEM, EAGAIN ->
@@ -107,10 +116,20 @@ public final class Errno {
       case ENOENT ->
           function.equals("rdma_create_event_channel")
               ? "load the kernel module rdma_ucm (modprobe rdma_ucm)"
-              : "";
+              : GENERAL_ADVICE;
       case ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
-      case EINVAL -> "a size may exceed what the device can do, see ibv_devinfo -v";
-      default -> "";
+      case EINVAL ->
+          function.startsWith("rdma_") && !function.equals("rdma_create_qp")
+              ? "the connection may have ended meanwhile, or the address is not one of an RDMA device"
+              : "a size may exceed what the device can do, see ibv_devinfo -v";
+      case EMFILE -> "raise the limit of open files (ulimit -n)";
+      case EADDRINUSE -> "another listener has that port, so use another one";
+      case EIO -> "the device is broken or gone: see the kernel's log (dmesg)";
+      case 16 -> "something that was made of it is still open: close that first";
+      case 28 -> "the device has no more of these, see ibv_devinfo -v; close connections";
+      case 100, 101, 113 -> "check the route to the peer (ip route) and the link (rdma link)";
+      case 110 -> "check that the peer's host lives and the link is up (ping, rdma link)";
+      default -> GENERAL_ADVICE;
     };
   }
 }

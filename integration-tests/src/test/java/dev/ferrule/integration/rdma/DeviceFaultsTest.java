@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What a program sees when the device refuses, fails, or breaks, which this one has to be made to.
@@ -301,6 +302,33 @@ class DeviceFaultsTest {
           Connection server = accepting.result()) {
         Numbered.send(client.sender(), 0);
         server.receiver().receive(BOUND).close();
+      }
+    }
+  }
+
+  /** It has its queues and its part of what the others share by then. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&srq=on", "&singleReceiver=on", "&srq=on&singleReceiver=on"})
+  void anAcceptThatFailsAtItsVeryEndHarmsNoOtherConnection(String modes) {
+    URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB" + modes);
+    try (Listener failing = provider.listen(address, ConnectionOptions.defaults());
+        Wires.Pair other = Wires.pair(failing, SMALL)) {
+      for (int i = 0; i < 5; i++) {
+        device.fail("modifyQp", Errno.EIO);
+        Task<Connection> connecting = Task.start(() -> Wires.connect(failing.uri() + SMALL, ""));
+        assertThatThrownBy(() -> failing.accept(Task.PATIENCE))
+            .isInstanceOf(FerruleException.class)
+            .hasMessageContaining("ibv_modify_qp");
+        device.repair();
+        Connection client = connecting.result();
+        expectLost(client);
+        client.close();
+        for (int n = 0; n < 20; n++) {
+          Numbered.send(other.client().sender(), n);
+          try (ReceiveRegion message = other.server().receiver().receive(BOUND)) {
+            Numbered.check(message, n);
+          }
+        }
       }
     }
   }

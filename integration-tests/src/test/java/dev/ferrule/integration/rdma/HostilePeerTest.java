@@ -45,7 +45,12 @@ class HostilePeerTest {
 
   @BeforeEach
   void listen() {
-    listener = Wires.listen(QUERY);
+    listener = Wires.listen(listenQuery());
+  }
+
+  /** What the listener under test is made with. */
+  String listenQuery() {
+    return QUERY;
   }
 
   @AfterEach
@@ -80,6 +85,8 @@ class HostilePeerTest {
     negativeLimit[11] = (byte) 0x80;
     byte[] hugeGrant = hello(Hello.VERSION, Hello.Kind.CONNECT);
     hugeGrant[14] = 1;
+    byte[] hugeMessages = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    hugeMessages[11] = (byte) 0x7f; // for which the other side would need gigabytes
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
         Arguments.of("noise", noise),
@@ -88,7 +95,8 @@ class HostilePeerTest {
         Arguments.of("an unknown kind", unknownKind),
         Arguments.of("a payload that is longer than all", longPayload),
         Arguments.of("a negative maxMessage", negativeLimit),
-        Arguments.of("a grant of 65536", hugeGrant));
+        Arguments.of("a grant of 65536", hugeGrant),
+        Arguments.of("a maxMessage of 2 GiB", hugeMessages));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -17,6 +17,9 @@ final class BufferRing {
 
   void add(int buffer) {
     long now = tail;
+    if (now - head > mask) {
+      throw new IllegalStateException("more buffers came back than there are");
+    }
     buffers[(int) now & mask] = buffer;
     tail = now + 1;
   }

@@ -7,6 +7,7 @@ import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.QueuePair;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,8 @@ public final class Channel {
   private final Inbox inbox;
   private final MemorySegment view;
   private volatile long grants;
-  private volatile boolean touched;
+  private volatile boolean closed;
+  private final AtomicBoolean touched = new AtomicBoolean();
   private @Nullable Channel touchedBefore;
 
   // What was found while polling, and is acted on after it; written under the receive queue's lock.
@@ -163,14 +165,14 @@ public final class Channel {
 
   /**
    * Puts the channel before others whose completions were just taken, unless it is among such
-   * already. Under the queue's lock.
+   * already: then whoever is to look after those has yet to begin with this one. Under the queue's
+   * lock, when the completion is taken.
    */
   boolean touch(@Nullable Channel others) {
-    if (touched) {
+    if (touched.getAndSet(true)) {
       return false;
     }
     touchedBefore = others;
-    touched = true;
     return true;
   }
 
@@ -178,58 +180,63 @@ public final class Channel {
   @Nullable Channel untouch() {
     Channel next = touchedBefore;
     touchedBefore = null;
-    touched = false;
+    touched.getAndSet(false);
     return next;
   }
 
   /** Takes a receive completion in; returns whether it is a message. Under the queue's lock. */
   boolean take(CompletionQueue completions, int index) {
+    int buffer = (int) completions.workRequestId(index);
     if (!completions.isSuccess(index)) {
       if (!failed) {
         failure = completions.status(index);
         vendorError = completions.vendorError(index);
         failed = true;
       }
+      returns.dropped(buffer);
       return false;
     }
-    int buffer = (int) completions.workRequestId(index);
     if (window.plain()) {
       window.messageReceived();
       returns.taken(buffer);
       return true;
     }
-    if (!completions.hasImmediate(index)) {
-      return isViolated(
-          "a message came without immediate data; is the peer in the plain mode (hello=off)?");
+    String objection =
+        completions.hasImmediate(index)
+            ? take(completions.immediate(index), buffer)
+            : "a message came without immediate data; is the peer in the plain mode (hello=off)?";
+    if (objection == null) {
+      return Immediate.type(completions.immediate(index)) == Immediate.MESSAGE;
     }
-    int immediate = completions.immediate(index);
+    violation = objection;
+    returns.dropped(buffer);
+    return false;
+  }
+
+  /** Takes in what came with a message; returns what is wrong with it, or null. */
+  private @Nullable String take(int immediate, int buffer) {
     if (!window.take(immediate)) {
-      return isViolated("its credits make no sense: 0x" + Integer.toHexString(immediate));
+      return "its credits make no sense: 0x" + Integer.toHexString(immediate);
     }
     switch (Immediate.type(immediate)) {
       case Immediate.MESSAGE -> {
         if (!window.messageReceived()) {
-          return isViolated("it sent more messages than it had credit for");
+          return "it sent more messages than it had credit for";
         }
         returns.taken(buffer);
-        return true;
       }
-      case Immediate.GRANT -> repost(buffer);
-      case Immediate.GOODBYE -> {
+      case Immediate.GRANT, Immediate.GOODBYE -> {
+        if (!window.controlReceived()) {
+          return "it sent more control messages than may be under way";
+        }
         repost(buffer);
-        goodbye = true;
+        goodbye |= Immediate.type(immediate) == Immediate.GOODBYE;
       }
       default -> {
-        return isViolated("a message came of the unknown type " + Immediate.type(immediate));
+        return "a message came of the unknown type " + Immediate.type(immediate);
       }
     }
-    return false;
-  }
-
-  /** Notes what the peer did; returns that it sent no message. */
-  private boolean isViolated(String reason) {
-    violation = reason;
-    return false;
+    return null;
   }
 
   private void repost(int buffer) {
@@ -279,8 +286,26 @@ public final class Channel {
     returns.freeForStarvingPeer();
   }
 
-  /** Posts no more; what the program has not freed is gone for it. */
+  /** Posts no more; what the program has not freed, or not yet received, is gone for it. */
   public void closeReceives() {
+    closed = true;
     returns.close();
+  }
+
+  /**
+   * Tells whether the connection was closed, so that its messages cannot be read any more.
+   *
+   * @return whether it was
+   */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * Tells the peer what it may send by now, if that is due and was not possible before. To be
+   * called now and then, by any thread.
+   */
+  public void lookAfterGrants() {
+    grantIfDue();
   }
 }

@@ -16,6 +16,7 @@ public final class Inbox {
   private final long[] messages; // buffer and length
   private final int mask;
   private final AtomicLong tail = new AtomicLong();
+  private final AtomicLong taken = new AtomicLong(); // the receiver's: the head, for others
   private long head; // the receiver's
   private long knownTail; // the receiver's
 
@@ -33,6 +34,9 @@ public final class Inbox {
 
   void add(Channel channel, int buffer, int length) {
     long now = tail.getPlain();
+    if (now - taken.getAcquire() > mask) {
+      throw new IllegalStateException("more messages came than there are buffers");
+    }
     int slot = (int) now & mask;
     channels[slot] = channel;
     messages[slot] = (long) buffer << Integer.SIZE | length;
@@ -87,6 +91,7 @@ public final class Inbox {
   public void advance() {
     channels[(int) head & mask] = null; // or a closed connection would be kept in memory
     head++;
+    taken.setRelease(head);
   }
 
   /** Moves all messages to another inbox; nobody takes from this one any more. */

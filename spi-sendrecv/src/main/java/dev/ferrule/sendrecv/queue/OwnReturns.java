@@ -31,6 +31,11 @@ final class OwnReturns implements Returns {
   }
 
   @Override
+  public void dropped(int buffer) {
+    // whatever it was, the connection is at its end
+  }
+
+  @Override
   public int control(int buffer) {
     int result = buffers.post(queuePair, buffer);
     window.controlTaken();

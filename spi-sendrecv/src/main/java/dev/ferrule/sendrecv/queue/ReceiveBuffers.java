@@ -174,6 +174,20 @@ public final class ReceiveBuffers implements AutoCloseable {
     }
   }
 
+  /** Posts one buffer to a shared queue. */
+  int post(SharedReceiveQueue queue, int buffer) {
+    lock.lock();
+    try {
+      if (stopped) {
+        return 0;
+      }
+      set(0, buffer);
+      return queue.post(chain, 0, 1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void set(int index, int buffer) {
     chain.set(index, buffer, address + buffer * stride, size, region.localKey());
   }

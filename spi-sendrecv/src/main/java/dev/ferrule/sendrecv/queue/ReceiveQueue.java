@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
+  /** Rounds of polling that empty any queue, though others may go on filling it. */
+  private static final int MAX_DRAIN = 65_536 / CompletionQueue.BATCH;
+
   private final CompletionQueue completions;
   private final IntConsumer strayBuffers;
   private final SpinLock lock = new SpinLock();
@@ -95,9 +98,11 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   @Override
   public void drain() {
+    int rounds = 0;
     do {
       lock.lock();
-    } while (pollLocked());
+      rounds++;
+    } while (pollLocked() && rounds < MAX_DRAIN);
   }
 
   private boolean pollLocked() {
@@ -130,18 +135,16 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     Channel known = only;
     Channel channel = known != null ? known : channels.get(completions.queuePairNumber(index));
     if (channel == null) {
-      if (completions.isSuccess(index)) {
-        strayBuffers.accept((int) completions.workRequestId(index));
-      }
+      strayBuffers.accept((int) completions.workRequestId(index));
       return;
-    }
-    if (channel.touch(touched)) {
-      touched = channel;
     }
     if (channel.take(completions, index)) {
       Inbox inbox = common;
       (inbox == null ? channel.inbox() : inbox)
           .add(channel, (int) completions.workRequestId(index), completions.length(index));
+    }
+    if (channel.touch(touched)) { // not before: see there
+      touched = channel;
     }
   }
 

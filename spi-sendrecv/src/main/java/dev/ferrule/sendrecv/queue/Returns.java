@@ -14,6 +14,9 @@ interface Returns {
    */
   int control(int buffer);
 
+  /** Nothing that anybody wants is in a buffer. Under the receive queue's lock. */
+  void dropped(int buffer);
+
   /** The program has done with the message in a buffer. By the receiver's thread. */
   void free(int buffer);
 

@@ -10,6 +10,7 @@ import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.VerbsException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -25,6 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class SendQueue {
 
+  private static final System.Logger LOGGER = System.getLogger(SendQueue.class.getName());
+
   /** How many work requests are posted at a time, at most. */
   public static final int MAX_CHAIN = 64;
 
@@ -33,6 +36,12 @@ public final class SendQueue {
 
   /** The message has no bytes, and so takes no lines. */
   public static final int NO_LINES = -1;
+
+  /** From so many bytes on each message is signaled: many of them at once would take too long. */
+  private static final int LONG_MESSAGE = 256 << 10;
+
+  /** Of {@link #CONTROL_SENDS}, those that only grants and a goodbye may take up. */
+  private static final int RESERVED_SENDS = 4;
 
   /** Work requests that the send queue holds beside messages: grants, goodbye, flushes. */
   public static final int CONTROL_SENDS = 8;
@@ -271,8 +280,8 @@ public final class SendQueue {
         window.plain() ? SendOperation.SEND : SendOperation.SEND_WITH_IMMEDIATE;
     for (int i = 0; i < staged; i++) {
       long number = posted + 1 + i;
-      boolean signaled = number - lastSignaled >= signalInterval;
       int length = stagedLengths[i];
+      boolean signaled = number - lastSignaled >= signalInterval || length >= LONG_MESSAGE;
       int flags =
           (signaled ? SendChain.SIGNALED : 0) | (length <= inlineMax ? SendChain.INLINE : 0);
       chain.set(i, operation, number, stagedAddresses[i], length, stagedKeys[i], flags);
@@ -333,7 +342,7 @@ public final class SendQueue {
     if (!closed
         && !failed
         && lastSignaledId < Math.min(id, sent)
-        && controlsPosted < CONTROL_SENDS) {
+        && controlsPosted < CONTROL_SENDS - RESERVED_SENDS) {
       postControl(SendOperation.RDMA_WRITE, 0);
       lastSignaledId = sent;
     }
@@ -532,6 +541,29 @@ public final class SendQueue {
     } else if (error != 0) {
       link.onPostFailure("ibv_post_send", error);
     }
+  }
+
+  /** Puts the queue pair into the error state, so that the peer can send nothing more. */
+  public void abort() {
+    lock.lock();
+    try {
+      if (!closed) {
+        queuePair.toError();
+      }
+    } catch (VerbsException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "the device is gone, or broken", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns up to how many bytes messages ride inline.
+   *
+   * @return the number; below 0 none do
+   */
+  public int inlineMax() {
+    return inlineMax;
   }
 
   /** Posts and polls no more, so that the queue pair can be destroyed. */

@@ -6,14 +6,16 @@ import dev.ferrule.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One group of receive buffers for many connections, in a shared receive queue. A single thread
- * posts them again; the connections hand them to it through queues without locks, one for what
- * their receivers free and one for control messages.
+ * posts those of messages again; each connection hands it what its receiver frees through a queue
+ * without locks. Those of control messages are posted by whoever polls, for a peer may be waiting
+ * to hear of that.
  *
  * <p>The credits of all connections together are never more than the buffers, so that there is a
  * receive for every message that can come. A connection starts with a small share, which grows as
@@ -143,20 +145,27 @@ public final class SharedReceives implements AutoCloseable {
 
   /** Posts what there is to post; returns whether there was anything. */
   private boolean repostAll() {
-    boolean any = false;
+    boolean any = repostStrays();
     for (Share share : shares) {
       any |= share.repost();
     }
-    int count = 0;
+    return any;
+  }
+
+  private boolean repostStrays() {
+    boolean any = false;
     Integer stray = strays.poll();
-    while (stray != null && count < BATCH) {
-      batch[count++] = stray;
-      stray = count < BATCH ? strays.poll() : null;
-    }
-    if (count > 0) {
+    while (stray != null) {
+      int count = 0;
+      while (stray != null) {
+        batch[count++] = stray;
+        stray = count < BATCH ? strays.poll() : null;
+      }
       buffers.post(queue, batch, count);
+      any = true;
+      stray = strays.poll();
     }
-    return any || count > 0;
+    return any;
   }
 
   /** Ends the thread. The queue is closed by whoever made it. */
@@ -178,14 +187,20 @@ public final class SharedReceives implements AutoCloseable {
     }
   }
 
-  /** A connection's part of the group. */
+  /**
+   * A connection's part of the group. When the connection closes, the part is given back only when
+   * every buffer that was taken for it is posted again, for until then nobody else may count on it.
+   */
   public final class Share implements Returns {
 
     private final int first;
     private final int limit;
     private volatile int size; // credits; written under the group's monitor
     private final BufferRing freed;
-    private final BufferRing controls;
+    private final AtomicLong taken = new AtomicLong(); // written under the receive queue's lock
+    private long returned; // by the group's thread
+    private volatile long strayed; // once, when closing
+    private volatile boolean closed;
     private volatile @Nullable Channel channel;
     private @Nullable Window window;
 
@@ -194,7 +209,6 @@ public final class SharedReceives implements AutoCloseable {
       this.size = first;
       this.limit = maxShare();
       this.freed = new BufferRing(buffers.count());
-      this.controls = new BufferRing(2 * Window.CONTROL_RECEIVES);
     }
 
     /**
@@ -223,14 +237,23 @@ public final class SharedReceives implements AutoCloseable {
 
     @Override
     public void taken(int buffer) {
+      taken.setRelease(taken.getPlain() + 1);
       holders.set(buffer, this);
     }
 
     @Override
     public int control(int buffer) {
-      controls.add(buffer);
-      wake();
-      return 0;
+      int result = buffers.post(queue, buffer);
+      Window credits = window;
+      if (credits != null) {
+        credits.controlTaken();
+      }
+      return result;
+    }
+
+    @Override
+    public void dropped(int buffer) {
+      stray(buffer);
     }
 
     @Override
@@ -253,18 +276,27 @@ public final class SharedReceives implements AutoCloseable {
       if (known == null || credits == null) {
         return false;
       }
-      int controlCount = take(controls, 0);
-      int count = take(freed, controlCount);
+      boolean over = closed && strayed >= 0 && returned + strayed == taken.getAcquire();
+      int count = 0;
+      int buffer = freed.poll();
+      while (buffer >= 0) {
+        batch[count++] = buffer;
+        buffer = count < BATCH ? freed.poll() : -1;
+      }
       if (count == 0) {
-        return false;
+        if (over) {
+          repostStrays(); // what the program held, and whatever else came of this connection
+          shares.remove(this);
+          giveBack();
+        }
+        return over;
       }
+      returned += count;
       int result = buffers.post(queue, batch, count);
-      for (int i = 0; i < controlCount; i++) {
-        credits.controlTaken();
+      if (closed) {
+        return true;
       }
-      if (count > controlCount) {
-        credits.reposted(regrant(this, count - controlCount));
-      }
+      credits.reposted(regrant(this, count));
       if (result < 0) {
         known.link().onPostFailure("ibv_post_srq_recv", -result);
       } else {
@@ -273,30 +305,29 @@ public final class SharedReceives implements AutoCloseable {
       return true;
     }
 
-    private int take(BufferRing ring, int from) {
-      int count = from;
-      int buffer = count < BATCH ? ring.poll() : -1;
-      while (buffer >= 0) {
-        batch[count++] = buffer;
-        buffer = count < BATCH ? ring.poll() : -1;
-      }
-      return count;
-    }
-
     @Override
     public void close() {
-      shares.remove(this);
+      strayed = -1; // not known yet
+      closed = true;
+      long count = 0;
       for (int i = 0; i < buffers.count(); i++) {
         if (holders.compareAndSet(i, this, null)) {
           strays.add(i);
+          count++;
         }
       }
-      leave();
+      strayed = count;
       wake();
     }
 
-    /** Gives the share back without a connection having been made of it. */
+    /** Gives the share back if no connection has been made of it. */
     public void leave() {
+      if (channel == null) {
+        giveBack();
+      }
+    }
+
+    private void giveBack() {
       synchronized (SharedReceives.this) {
         available += size + Window.CONTROL_RECEIVES;
         size = -Window.CONTROL_RECEIVES; // once

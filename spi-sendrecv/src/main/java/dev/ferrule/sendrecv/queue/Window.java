@@ -46,6 +46,7 @@ final class Window {
   private final AtomicLong received = new AtomicLong(); // by whoever polls the receive queue
   private final AtomicLong controlsTaken = new AtomicLong(); // by whoever posts them again
   private final AtomicLong told = new AtomicLong(); // under the send queue's lock: was granted
+  private long controlsReceived; // by whoever polls the receive queue
   private long controlsSent; // under the send queue's lock
 
   /**
@@ -106,6 +107,12 @@ final class Window {
   /** A message came, and takes up a receive; false if it had no credit. */
   boolean messageReceived() {
     return add(received, 1) <= told.getAcquire() || !used;
+  }
+
+  /** A control message came; false if there are more than an honest peer has under way. */
+  boolean controlReceived() {
+    controlsReceived++;
+    return controlsReceived - controlsTaken.getAcquire() <= CONTROL_RECEIVES;
   }
 
   /** A control message came, and its receive is posted again. */

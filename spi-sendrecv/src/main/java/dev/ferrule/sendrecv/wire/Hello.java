@@ -37,6 +37,9 @@ public record Hello(
   /** How long a hello is without a payload, in bytes. */
   public static final int SIZE = 16;
 
+  /** No side can ask for longer messages, which the other would need memory for. */
+  private static final int MAX_MESSAGE = 1 << 30;
+
   private static final int MAGIC = 0x72737246; // "Frsr"
   private static final int FLAG_CREDITS = 1;
 
@@ -106,7 +109,8 @@ public record Hello(
     }
     boolean numbers = said == Kind.CONNECT || said == Kind.ACCEPT;
     if (length > buffer.remaining()
-        || (numbers && (maxMessage < 1 || granted < 1 || granted > 0x7fff))) {
+        || (numbers
+            && (maxMessage < 1 || maxMessage > MAX_MESSAGE || granted < 1 || granted > 0x7fff))) {
       return Optional.empty();
     }
     byte[] payload = new byte[length];

@@ -3,6 +3,8 @@ package dev.ferrule.verbs.endpoint;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.pollfd;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -41,6 +43,9 @@ final class EventLoop implements AutoCloseable {
   EventLoop(String name, Runnable tick) {
     this.tick = tick;
     this.wakeUp = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
+    if (wakeUp < 0) {
+      throw new VerbsException("eventfd", name, Errno.EMFILE);
+    }
     sources.add(new Source(wakeUp, this::drainWakeUp));
     this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
@@ -88,8 +93,11 @@ final class EventLoop implements AutoCloseable {
         }
         LibC.poll(descriptors, now.size(), TICK_MILLIS);
         for (int i = 0; i < now.size() && !stopped; i++) {
-          if (pollfd.revents(pollfd.asSlice(descriptors, i)) != 0) {
+          int events = pollfd.revents(pollfd.asSlice(descriptors, i));
+          if ((events & READABLE) != 0) {
             guard(now.get(i).action());
+          } else if (events != 0) {
+            sources.remove(now.get(i)); // of a device that is gone; it would be told of for ever
           }
         }
       }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.sendrecv.wire.Hello;
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** The same where a wrong peer shares the receive buffers with right ones. */
+class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
+
+  /** So many that the first connection has credit for as many as without sharing. */
+  private static final int BUFFERS = 192;
+
+  private static final String SHARED = "?srq=on&maxMessage=4KiB&receives=" + BUFFERS;
+
+  @Override
+  String listenQuery() {
+    return SHARED;
+  }
+
+  private static byte[] hello(boolean credits) {
+    return new Hello(Hello.VERSION, Hello.Kind.CONNECT, credits, 4096, 8, new byte[0]).encode();
+  }
+
+  /** Whatever becomes of a connection, the buffers that it had are there for the next one. */
+  private static void expectAllBuffers(Listener listener) {
+    try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+      for (int i = 0; i < 3 * BUFFERS; i++) {
+        Numbered.send(pair.client().sender(), i);
+        try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+          Numbered.check(message, i);
+        }
+      }
+    }
+  }
+
+  @Test
+  void brokenConnectionsTakeNoBuffersWithThem() {
+    try (Listener listener = Wires.listen(SHARED)) {
+      for (int i = 0; i < BUFFERS + 8; i++) {
+        Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+        try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
+            Connection connection = accepting.result()) {
+          peer.send(new byte[10], Immediate.of(i % 2 == 0 ? 7 : Immediate.MESSAGE, 60_000, 0));
+          assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
+              .hasMessageContaining("broke the protocol");
+        }
+      }
+      expectAllBuffers(listener);
+    }
+  }
+
+  @Test
+  void connectionsThatBothSidesCloseAtOnceTakeNoBuffersWithThem() {
+    try (Listener listener = Wires.listen(SHARED)) {
+      for (int i = 0; i < BUFFERS + 8; i++) {
+        try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+          Numbered.send(pair.client().sender(), 0);
+          Numbered.send(pair.client().sender(), 1);
+          ReceiveRegion held = pair.server().receiver().receive(Task.PATIENCE);
+          Task<Void> closing =
+              Task.start(
+                  () -> {
+                    pair.client().close();
+                    return null;
+                  });
+          pair.server().close();
+          closing.result();
+          held.close();
+        }
+      }
+      expectAllBuffers(listener);
+    }
+  }
+
+  @Test
+  void aClientWithoutCreditsMayNotShareWithThoseThatHaveSome() {
+    try (Listener listener = Wires.listen(SHARED);
+        RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
+      assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
+      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("without credits");
+    }
+  }
+}
