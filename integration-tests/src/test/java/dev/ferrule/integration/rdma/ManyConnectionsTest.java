@@ -199,10 +199,10 @@ class ManyConnectionsTest {
 
   @Test
   void shouldTakeBackBuffersOfAConnectionThatIsClosedWhileItsMessagesAreHeld() throws Exception {
-    try (Listener listener = listen("srq=on&receives=64");
+    try (Listener listener = listen("srq=on&receives=256");
         Arena arena = Arena.ofConfined()) {
       MemorySegment message = arena.allocate(8);
-      for (int round = 0; round < 30; round++) { // far more messages than buffers
+      for (int round = 0; round < 60; round++) { // more messages than buffers
         CompletableFuture<Connection> connecting = connect(listener);
         Connection server = listener.accept(PATIENCE);
         Connection client = connecting.get();
