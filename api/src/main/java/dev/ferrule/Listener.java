@@ -92,9 +92,15 @@ public interface Listener extends AutoCloseable {
   /**
    * Returns the one receiver of all connections that this listener has accepted and will accept:
    * one thread receives from them all, and {@link ReceiveRegion#connection()} tells from whom. From
-   * the first call on their messages go there, and the receivers of the single connections get none
-   * any more. The order of messages is kept for each connection. That a connection ends is told by
-   * {@link Connection#onClose}; closing the listener ends this receiver.
+   * the first call on their messages go there, and the receivers of the single connections throw an
+   * {@link IllegalStateException}; only a connection whose own receiver was used before keeps its
+   * messages. The order of messages is kept for each connection, and the connections take turns.
+   * That a connection ends is told by {@link Connection#onClose}; what was not received by the time
+   * it is closed is dropped.
+   *
+   * <p>This receiver ends with its listener. From then on, the receiver of each connection gets the
+   * messages of that connection, those included that wait already. Messages that were lent out
+   * before are freed as always, by the thread that uses the connection's receiver.
    *
    * <p>{@link Receiver#poll} works as well, but does not tell the connection.
    *

@@ -237,7 +237,8 @@ public abstract class CloseContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void closingWhileBothHalvesAreBusyEndsThemAndNeverCrashes(WaitStrategy strategy) {
-    for (int round = 0; round < 60; round++) {
+    int rounds = Math.max(8, provider.messages(60_000) / 1000);
+    for (int round = 0; round < rounds; round++) {
       Pair pair = connect(options().waitStrategy(strategy));
       AtomicInteger received = new AtomicInteger();
       int wayToSend = round % 4;
@@ -267,7 +268,8 @@ public abstract class CloseContract extends Contract {
   @EnumSource
   void closingFromAnotherThreadInterruptsNobody(WaitStrategy strategy) {
     MemorySegment source = Arena.ofAuto().allocate(200);
-    for (int round = 0; round < 60; round++) {
+    int rounds = Math.max(8, provider.messages(60_000) / 1000);
+    for (int round = 0; round < rounds; round++) {
       Pair pair = connect(options().waitStrategy(strategy));
       AtomicInteger received = new AtomicInteger();
       boolean poll = round % 2 == 0;

@@ -120,7 +120,7 @@ public abstract class Contract {
     } catch (OperationTimeoutException e) {
       throw new AssertionError("no client came; connecting ended with " + connecting.failure(), e);
     }
-    return new Pair(connecting.result(), server);
+    return new Pair(connecting.result(), provider.accepted(listener, server));
   }
 
   final Background<Connection> connectInBackground(Listener listener, ConnectionOptions options) {

@@ -274,15 +274,15 @@ public abstract class FreeContract extends Contract {
 
   private static Held hold(NumberedReceiver receiver) {
     long number = receiver.count();
-    return new Held(number, receiver.hold(NumberedReceiver.Way.RECEIVE));
+    return new Held(receiver, number, receiver.hold(NumberedReceiver.Way.RECEIVE));
   }
 
   /** A message that the test holds on to. */
-  private record Held(long number, ReceiveRegion message) {
+  private record Held(NumberedReceiver receiver, long number, ReceiveRegion message) {
 
     void checkAndFree(MessageStream stream) {
       stream.verify(message.buffer(), message.offset(), message.length(), number);
-      message.connection().receiver().free(message);
+      receiver.free(message);
     }
   }
 }

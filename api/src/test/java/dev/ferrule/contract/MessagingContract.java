@@ -357,8 +357,15 @@ public abstract class MessagingContract extends Contract {
           .asString(US_ASCII)
           .isEqualTo(expected);
       assertThat(bytes(message)).asString(US_ASCII).isEqualTo(expected);
-      assertThat(message.connection()).isSameAs(pair.server());
     }
+  }
+
+  @Test
+  void aReceivedMessageKnowsTheConnectionThatItCameOver() {
+    Pair pair = connect();
+    pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+
+    assertThat(pair.server().receiver().receive(PATIENCE).connection()).isSameAs(pair.server());
   }
 
   @Test

@@ -70,6 +70,11 @@ final class NumberedReceiver {
     return message;
   }
 
+  /** Frees a message that was held. */
+  void free(ReceiveRegion message) {
+    receiver.free(message);
+  }
+
   /** Checks that no message is there but those received. */
   void expectNoMore() {
     assertThatThrownBy(() -> receiver.receive(Contract.LASTING))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.contract;
 
+import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
 import java.net.URI;
 import java.util.List;
 
@@ -43,6 +45,18 @@ public interface ProviderUnderTest extends AutoCloseable {
    * @return options for connecting and listening
    */
   ConnectionOptions options();
+
+  /**
+   * Returns what the tests use in place of a connection that a listener has accepted: that very
+   * connection, unless its messages are to be received in another way than by its own receiver.
+   *
+   * @param listener the listener
+   * @param connection the connection, which the tests close by themselves
+   * @return the connection, or a view of it
+   */
+  default Connection accepted(Listener listener, Connection connection) {
+    return connection;
+  }
 
   /**
    * Returns the file descriptors that this process has open.

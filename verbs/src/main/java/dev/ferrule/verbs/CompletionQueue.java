@@ -4,6 +4,7 @@ package dev.ferrule.verbs;
 import dev.ferrule.bindings.verbs.ibv_wc;
 import dev.ferrule.verbs.calls.RawMemory;
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 
 /**
  * A completion queue ({@code ibv_cq}), and the completions that were polled last.
@@ -37,6 +38,7 @@ public final class CompletionQueue implements AutoCloseable {
 
   private static final int FLAG_WITH_IMMEDIATE = 2;
   private static final int OPCODE_RECEIVE = 1 << 7;
+  private static final int OPCODE_RECEIVE_OF_WRITE = OPCODE_RECEIVE + 1;
 
   private final VerbsContext context;
   private final long address;
@@ -65,7 +67,11 @@ public final class CompletionQueue implements AutoCloseable {
    * @return how many there were; below 0 if the device is gone
    */
   public int poll(int limit) {
-    return context.calls().pollCq(context.pollCq(), address, limit, completions);
+    try {
+      return context.calls().pollCq(context.pollCq(), address, limit, completions);
+    } finally {
+      Reference.reachabilityFence(arena); // the call knows its address only
+    }
   }
 
   /**
@@ -127,6 +133,17 @@ public final class CompletionQueue implements AutoCloseable {
    */
   public boolean isReceive(int index) {
     return (RawMemory.getInt(completions + index * SIZE + OPCODE) & OPCODE_RECEIVE) != 0;
+  }
+
+  /**
+   * Tells whether a receive was taken up by an RDMA WRITE with immediate data, which has put its
+   * bytes elsewhere.
+   *
+   * @param index the completion, from 0; of a receive
+   * @return whether it was; if not, by a SEND
+   */
+  public boolean isWriteWithImmediate(int index) {
+    return RawMemory.getInt(completions + index * SIZE + OPCODE) == OPCODE_RECEIVE_OF_WRITE;
   }
 
   /**

@@ -100,9 +100,13 @@ public final class Errno {
 
   /** What to try about an error of a function. */
   static String advice(String function, int errno) {
+    return advice(function, errno, DeviceFiles.system());
+  }
+
+  static String advice(String function, int errno, DeviceFiles files) {
     return switch (errno) {
       case ENOMEM, EAGAIN ->
-          function.equals("ibv_reg_mr")
+          function.startsWith("ibv_reg_mr")
               ? "the limit of locked memory may be too small: raise it (ulimit -l unlimited, or"
                   + " memlock in /etc/security/limits.conf, or LimitMEMLOCK in the service's unit)"
               : "the device or the system has no more of these: use fewer or smaller queues, or"
@@ -111,8 +115,11 @@ public final class Errno {
           "the process may not use the device: check the owner of /dev/infiniband/uverbs* and of"
               + " /dev/infiniband/rdma_cm";
       case ENODEV, EADDRNOTAVAIL ->
-          "no RDMA device serves that address: use the address of one that does (rdma link, ip"
-              + " addr), or add one";
+          files
+              .denial()
+              .orElse(
+                  "no RDMA device serves that address: use the address of one that does (rdma link,"
+                      + " ip addr), or add one");
       case ENOENT ->
           function.equals("rdma_create_event_channel")
               ? "load the kernel module rdma_ucm (modprobe rdma_ucm)"
@@ -120,7 +127,8 @@ public final class Errno {
       case ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
       case EINVAL ->
           function.startsWith("rdma_") && !function.equals("rdma_create_qp")
-              ? "the connection may have ended meanwhile, or the address is not one of an RDMA device"
+              ? "the connection may have ended meanwhile, or the address is not one of an RDMA"
+                  + " device"
               : "a size may exceed what the device can do, see ibv_devinfo -v";
       case EMFILE -> "raise the limit of open files (ulimit -n)";
       case EADDRINUSE -> "another listener has that port, so use another one";

@@ -115,6 +115,28 @@ public final class ProtectionDomain implements AutoCloseable {
     return new MemoryRegion(context.calls(), memory, pin(memory, access), null);
   }
 
+  /**
+   * Registers memory in which work requests, this side's and a peer's, name bytes by their offset
+   * from its start and not by an address; so that no peer need be told an address of this process.
+   * As with {@link #register(MemorySegment, int)}, the pages stay the device's until the region is
+   * closed.
+   *
+   * @param memory native memory
+   * @param access the sum of constants of {@link Access}
+   * @return the region, to be closed
+   * @throws IllegalArgumentException if the memory is not native
+   * @throws VerbsException if too little memory may be locked
+   */
+  public MemoryRegion registerZeroBased(MemorySegment memory, int access) {
+    checkNative(memory);
+    long region =
+        VerbsException.check(
+            "ibv_reg_mr_iova2",
+            memory.byteSize() + " bytes",
+            context.calls().regMrIova(address, memory.address(), memory.byteSize(), 0, access));
+    return new MemoryRegion(context.calls(), memory, region, null);
+  }
+
   private static void checkNative(MemorySegment memory) {
     if (!memory.isNative()) {
       throw new IllegalArgumentException(

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> one thread at a time posts to the send queue, and one to the receive queue.
  */
-public final class QueuePair {
+public final class QueuePair implements ReceiveWorkQueue {
 
   private static final int TYPE_RC = 2;
   private static final int MASK_STATE = 1;
@@ -133,15 +133,7 @@ public final class QueuePair {
     return result;
   }
 
-  /**
-   * Posts receives. Does not wait or allocate.
-   *
-   * @param chain holds them
-   * @param first the first one
-   * @param count how many, at least 1
-   * @return 0; below 0 if one was not taken, such as -ENOMEM for a full queue: then {@link
-   *     ReceiveChain#failedIndex} says which
-   */
+  @Override
   public int post(ReceiveChain chain, int first, int count) {
     int result = calls.postRecv(context.postRecv(), address, chain.cut(first, count), chain.bad());
     chain.join(first, count);

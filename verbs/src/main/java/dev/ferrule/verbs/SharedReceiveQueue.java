@@ -6,7 +6,7 @@ package dev.ferrule.verbs;
  *
  * <p><b>Threads:</b> one thread at a time posts.
  */
-public final class SharedReceiveQueue implements AutoCloseable {
+public final class SharedReceiveQueue implements ReceiveWorkQueue, AutoCloseable {
 
   private final VerbsContext context;
   private final long address;
@@ -25,15 +25,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
     return address;
   }
 
-  /**
-   * Posts receives. Does not wait or allocate.
-   *
-   * @param chain holds them
-   * @param first the first one
-   * @param count how many, at least 1
-   * @return 0; below 0 if one was not taken, such as -ENOMEM for a full queue: then {@link
-   *     ReceiveChain#failedIndex} says which
-   */
+  @Override
   public int post(ReceiveChain chain, int first, int count) {
     int result =
         context

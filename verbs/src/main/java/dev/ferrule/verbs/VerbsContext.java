@@ -12,6 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -205,6 +206,19 @@ public final class VerbsContext implements AutoCloseable {
    * @throws VerbsException if the device is gone
    */
   public Optional<AsyncEvent> nextAsyncEvent() {
+    return nextAsyncEvent(event -> {});
+  }
+
+  /**
+   * Takes an event as {@link #nextAsyncEvent()} does, and shows it before it is acknowledged: after
+   * that, what it tells of may be closed at any time, and something else may have the same address.
+   *
+   * @param observer called with the event, if there is one; it must not close what the event tells
+   *     of, which would wait for the acknowledgement
+   * @return the event; empty if none is there and the descriptor does not block
+   * @throws VerbsException if the device is gone
+   */
+  public Optional<AsyncEvent> nextAsyncEvent(Consumer<AsyncEvent> observer) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment event = ibv_async_event.allocate(arena);
       int result = calls.getAsyncEvent(address, event);
@@ -214,8 +228,13 @@ public final class VerbsContext implements AutoCloseable {
       VerbsException.check("ibv_get_async_event", "", result);
       int type = ibv_async_event.event_type(event);
       long element = event.get(ValueLayout.JAVA_LONG, ibv_async_event.element$offset());
-      calls.ackAsyncEvent(event);
-      return Optional.of(new AsyncEvent(AsyncEvent.Type.of(type), type, element));
+      AsyncEvent copy = new AsyncEvent(AsyncEvent.Type.of(type), type, element);
+      try {
+        observer.accept(copy);
+      } finally {
+        calls.ackAsyncEvent(event);
+      }
+      return Optional.of(copy);
     }
   }
 

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The C libraries, libibverbs and librdmacm, as installed or as a test has them.
@@ -33,7 +34,8 @@ public final class VerbsLibrary {
 
   private static final Path CM_DEVICE = Path.of("/dev/infiniband/rdma_cm");
   private static final String PACKAGES =
-      "install the packages of rdma-core (Debian, Ubuntu: libibverbs1 librdmacm1 ibverbs-providers)";
+      "install the packages of rdma-core (Debian, Ubuntu: libibverbs1 librdmacm1"
+          + " ibverbs-providers)";
 
   private final VerbsCalls verbs;
   private final CmCalls cm;
@@ -92,7 +94,7 @@ public final class VerbsLibrary {
                 "this user may not use " + CM_DEVICE, "add the user to the device's group")
             : Availability.no("there is no " + CM_DEVICE, "load its module: modprobe rdma_ucm");
       }
-      return Availability.yes();
+      return system().deviceAvailability(DeviceFiles.system());
     } catch (VerbsException e) {
       return Availability.no(
           "the devices cannot be listed: " + e.getMessage(),
@@ -105,6 +107,37 @@ public final class VerbsLibrary {
     } catch (LinkageError e) {
       return Availability.no("libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
     }
+  }
+
+  /**
+   * Tells why there seems to be no device although there is one: the libraries say nothing of those
+   * that this process may not use.
+   *
+   * @return which file it may not use, and what to do; empty if that is not why
+   */
+  public static Optional<String> denial() {
+    return DeviceFiles.system().denial();
+  }
+
+  /** Whether one of the devices that are listed can be opened. */
+  Availability deviceAvailability(DeviceFiles files) {
+    VerbsException failure = null;
+    for (String name : deviceNames()) {
+      try {
+        open(name).close();
+        return Availability.yes();
+      } catch (VerbsException e) {
+        failure = e;
+      }
+    }
+    Optional<Path> forbidden = files.forbidden();
+    if (forbidden.isPresent()) {
+      return Availability.no(
+          DeviceFiles.problem(forbidden.get()), DeviceFiles.fix(forbidden.get()));
+    }
+    return Availability.no(
+        "no device can be opened: " + (failure == null ? "there is none" : failure.getMessage()),
+        "see ferrule doctor and the kernel's log (dmesg)");
   }
 
   /**

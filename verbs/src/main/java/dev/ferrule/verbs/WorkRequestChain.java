@@ -6,6 +6,7 @@ import dev.ferrule.bindings.verbs.ibv_sge;
 import dev.ferrule.verbs.calls.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * Work requests in native memory, built once and edited in place: each has one piece of memory, and
@@ -90,6 +91,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
   /** Undoes {@link #cut}. */
   final void join(int first, int count) {
     link(first + count - 1);
+    Reference.reachabilityFence(arena); // the call in between knows its address only
   }
 
   /** Where the device tells which request it did not take. */

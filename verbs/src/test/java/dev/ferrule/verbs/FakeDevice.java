@@ -125,10 +125,18 @@ public final class FakeDevice {
     return new QueuePair(context(), queuePairMemory(), new QueuePairSizes(8, 8, 0));
   }
 
+  public QueuePair queuePair(int number) {
+    return new QueuePair(context(), queuePairMemory(number), new QueuePairSizes(8, 8, 0));
+  }
+
   /** The address of an {@code ibv_qp} with the number 77. */
   public long queuePairMemory() {
+    return queuePairMemory(77);
+  }
+
+  private long queuePairMemory(int number) {
     MemorySegment queuePair = ibv_qp.allocate(arena);
-    ibv_qp.qp_num(queuePair, 77);
+    ibv_qp.qp_num(queuePair, number);
     return queuePair.address();
   }
 

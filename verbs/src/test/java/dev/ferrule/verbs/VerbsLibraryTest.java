@@ -10,12 +10,20 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import dev.ferrule.Availability;
 import dev.ferrule.bindings.verbs.ibv_context;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.mockito.InOrder;
 
 class VerbsLibraryTest {
+
+  @TempDir Path folder;
 
   private final FakeDevice device = new FakeDevice();
 
@@ -74,6 +82,46 @@ class VerbsLibraryTest {
         .withMessageStartingWith("ibv_open_device(rxe0): Permission denied (errno 13); ")
         .withMessageContaining("/dev/infiniband/uverbs");
     verify(device.verbs).freeDeviceList(anyLong());
+  }
+
+  @Test
+  void rdmaWorksWhereOneOfTheDevicesCanBeOpened() {
+    device.list("mlx5_0", "rxe0");
+    when(device.verbs.openDevice(1)).thenReturn((long) -Errno.EIO);
+    when(device.verbs.openDevice(2)).thenReturn(device.contextAddress());
+
+    assertThat(device.library.deviceAvailability(files(false)).available()).isTrue();
+
+    verify(device.verbs).closeDevice(device.contextAddress());
+  }
+
+  @Test
+  void rdmaDoesNotWorkWhereNoDeviceMayBeOpened() {
+    device.list("rxe0");
+    when(device.verbs.openDevice(1)).thenReturn((long) -Errno.EACCES);
+
+    Availability availability = device.library.deviceAvailability(files(false));
+
+    assertThat(availability.available()).isFalse();
+    assertThat(availability.toString()).contains("no permission for ", "uverbs0", "chmod a+rw ");
+  }
+
+  @Test
+  void rdmaDoesNotWorkWhereNoDeviceCanBeOpenedForAnotherReason() {
+    device.list("rxe0");
+    when(device.verbs.openDevice(1)).thenReturn((long) -Errno.EIO);
+
+    assertThat(device.library.deviceAvailability(files(true)).toString())
+        .contains("ibv_open_device(rxe0)");
+  }
+
+  private DeviceFiles files(boolean permitted) {
+    try {
+      Files.createFile(folder.resolve("uverbs0"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return new DeviceFiles(folder, file -> permitted);
   }
 
   @Test

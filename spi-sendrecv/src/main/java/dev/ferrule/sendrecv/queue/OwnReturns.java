@@ -2,6 +2,8 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.queue.Channel;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Buffers of one connection, which are posted to its own receive queue, several at a time. */
 final class OwnReturns implements Returns {
@@ -15,6 +17,8 @@ final class OwnReturns implements Returns {
   private final Channel channel;
   private final int[] freed;
   private int freedCount;
+  private final AtomicBoolean keeps = new AtomicBoolean(); // any in freed, for other threads
+  private volatile boolean flushWanted;
 
   OwnReturns(
       QueuePair queuePair, ReceiveBuffers buffers, Window window, Channel channel, int receives) {
@@ -44,27 +48,44 @@ final class OwnReturns implements Returns {
 
   @Override
   public void free(int buffer) {
+    if (freedCount == 0) {
+      keeps.setRelease(true);
+    }
     freed[freedCount++] = buffer;
-    if (freedCount == freed.length || window.isPeerStarving()) {
+    if (freedCount == freed.length || window.isPeerStarving() || flushWanted) {
       repost();
     }
   }
 
   @Override
   public void freeForStarvingPeer() {
-    if (freedCount > 0 && window.isPeerStarving()) {
+    if (freedCount > 0 && (window.isPeerStarving() || flushWanted)) {
       repost();
     }
   }
 
+  @Override
+  public boolean keepsAny() {
+    boolean any = keeps.getAcquire();
+    flushWanted = any;
+    return any;
+  }
+
   private void repost() {
+    boolean asked = flushWanted;
+    if (asked) {
+      flushWanted = false;
+    }
     int result = buffers.post(queuePair, freed, freedCount);
     window.reposted(freedCount);
     freedCount = 0;
+    keeps.setRelease(false);
     if (result < 0) {
       channel.link().onPostFailure("ibv_post_recv", -result);
+    } else if (asked) {
+      channel.reportOwed();
     } else {
-      channel.grantIfDue();
+      channel.reportIfDue();
     }
   }
 

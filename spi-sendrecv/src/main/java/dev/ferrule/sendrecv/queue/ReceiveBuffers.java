@@ -4,9 +4,11 @@ package dev.ferrule.sendrecv.queue;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
-import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.ReceiveChain;
-import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.ReceiveWorkQueue;
+import dev.ferrule.verbs.memory.NativeMemory;
+import dev.ferrule.verbs.queue.SendQueue;
+import dev.ferrule.verbs.queue.SpinLock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -37,12 +39,16 @@ public final class ReceiveBuffers implements AutoCloseable {
    * @param arena what to allocate them by
    * @param count how many
    * @param size how long each is, in bytes
+   * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
+   *     locked
    */
   public ReceiveBuffers(ProtectionDomain domain, Arena arena, int count, int size) {
     this.count = count;
     this.size = size;
     this.stride = (size + LINE - 1) / LINE * LINE;
-    MemorySegment memory = arena.allocate(count * stride, LINE);
+    MemorySegment memory =
+        NativeMemory.allocate(
+            arena, count * stride, LINE, "use smaller values of receives or maxMessage");
     this.region = domain.register(arena, memory, Access.LOCAL_WRITE);
     this.view = memory.asReadOnly();
     this.address = memory.address();
@@ -80,52 +86,15 @@ public final class ReceiveBuffers implements AutoCloseable {
   /**
    * Posts all buffers, for the first time.
    *
-   * @param queuePair where to
-   * @return 0, or -errno
-   */
-  public int postAll(QueuePair queuePair) {
-    int[] all = new int[count];
-    for (int i = 0; i < count; i++) {
-      all[i] = i;
-    }
-    return post(queuePair, all, count);
-  }
-
-  /**
-   * Posts all buffers to a shared queue, for the first time.
-   *
    * @param queue where to
    * @return 0, or -errno
    */
-  int postAll(SharedReceiveQueue queue) {
+  public int postAll(ReceiveWorkQueue queue) {
     int[] all = new int[count];
     for (int i = 0; i < count; i++) {
       all[i] = i;
     }
     return post(queue, all, count);
-  }
-
-  /**
-   * Posts buffers to a shared queue.
-   *
-   * @param buffers which
-   * @param howMany how many of them
-   * @return 0, or -errno
-   */
-  int post(SharedReceiveQueue queue, int[] buffers, int howMany) {
-    lock.lock();
-    try {
-      int done = 0;
-      int result = 0;
-      while (done < howMany && result >= 0 && !stopped) {
-        int batch = set(buffers, done, howMany);
-        result = queue.post(chain, 0, batch);
-        done += batch;
-      }
-      return result;
-    } finally {
-      lock.unlock();
-    }
   }
 
   /**
@@ -135,14 +104,14 @@ public final class ReceiveBuffers implements AutoCloseable {
    * @param howMany how many of them
    * @return 0, or -errno
    */
-  int post(QueuePair queuePair, int[] buffers, int howMany) {
+  int post(ReceiveWorkQueue queue, int[] buffers, int howMany) {
     lock.lock();
     try {
       int done = 0;
       int result = 0;
       while (done < howMany && result >= 0 && !stopped) {
         int batch = set(buffers, done, howMany);
-        result = queuePair.post(chain, 0, batch);
+        result = queue.post(chain, 0, batch);
         done += batch;
       }
       return result;
@@ -161,21 +130,7 @@ public final class ReceiveBuffers implements AutoCloseable {
   }
 
   /** Posts one buffer. */
-  int post(QueuePair queuePair, int buffer) {
-    lock.lock();
-    try {
-      if (stopped) {
-        return 0;
-      }
-      set(0, buffer);
-      return queuePair.post(chain, 0, 1);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Posts one buffer to a shared queue. */
-  int post(SharedReceiveQueue queue, int buffer) {
+  int post(ReceiveWorkQueue queue, int buffer) {
     lock.lock();
     try {
       if (stopped) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import dev.ferrule.spi.Threads;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.SendQueue;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One group of receive buffers for many connections, in a shared receive queue. A single thread
- * posts those of messages again; each connection hands it what its receiver frees through a queue
- * without locks. Those of control messages are posted by whoever polls, for a peer may be waiting
- * to hear of that.
+ * posts those of messages again, of all connections together; each connection hands it what its
+ * receiver frees through a queue without locks. Those of control messages are posted by whoever
+ * polls, for a peer may be waiting to hear of that.
  *
  * <p>The credits of all connections together are never more than the buffers, so that there is a
  * receive for every message that can come. A connection starts with a small share, which grows as
@@ -31,8 +35,10 @@ public final class SharedReceives implements AutoCloseable {
   /** So that, after some connections, there are enough left for many more. */
   private static final int FIRST_SHARE_OF_ALL = 16;
 
+  /** A window that is worth its name, as long as a few more connections can come. */
+  private static final int LEAST_SHARE = 8;
+
   private static final int MAX_SHARE = 1024;
-  private static final long NAP_NANOS = 50_000_000; // a wake-up that is missed costs no more
 
   private final SharedReceiveQueue queue;
   private final ReceiveBuffers buffers;
@@ -40,11 +46,17 @@ public final class SharedReceives implements AutoCloseable {
       holders; // by buffer, while a message is in it
   private final List<Share> shares = new CopyOnWriteArrayList<>();
   private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
-  private final int[] batch = new int[BATCH]; // the thread's
+
+  // What is to be posted next; the thread's.
+  private final int[] batch = new int[BATCH];
+  private final @Nullable Share[] owners = new Share[BATCH]; // those of a share are side by side
+  private int batched;
+
   private final Thread thread;
   private int available; // credits that no connection has; under the monitor
   private volatile boolean asleep;
   private volatile boolean stopped;
+  private volatile @Nullable Throwable fault; // what has ended the thread
 
   /**
    * Posts all buffers, and starts the thread.
@@ -77,13 +89,20 @@ public final class SharedReceives implements AutoCloseable {
    * Takes in a connection.
    *
    * @return its share; null if there are too few buffers left
+   * @throws VerbsException if buffers are not posted any more
    */
   public synchronized @Nullable Share admit() {
+    Throwable why = fault;
+    if (why != null) {
+      throw new VerbsException(
+          "ibv_post_srq_recv", "", Errno.EIO, "the thread that calls it has ended: " + why, why);
+    }
     if (available <= Window.CONTROL_RECEIVES) {
       return null;
     }
-    int first =
-        Math.clamp(available / FIRST_SHARE_OF_ALL - Window.CONTROL_RECEIVES, 1, FIRST_SHARE);
+    int fair = available / FIRST_SHARE_OF_ALL - Window.CONTROL_RECEIVES;
+    int least = Math.min(LEAST_SHARE, available / 4 - Window.CONTROL_RECEIVES);
+    int first = Math.clamp(Math.max(fair, least), 1, FIRST_SHARE);
     available -= first + Window.CONTROL_RECEIVES;
     return new Share(first);
   }
@@ -132,40 +151,82 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   private void run() {
-    while (!stopped) {
-      if (!repostAll()) {
-        asleep = true;
+    try {
+      while (!stopped) {
         if (!repostAll()) {
-          LockSupport.parkNanos(this, NAP_NANOS);
+          sleep();
         }
-        asleep = false;
       }
+    } catch (Throwable e) { // nobody else posts, so no peer could send anything any more
+      fault = e;
+      shares.forEach(Share::tellFault);
     }
   }
 
-  /** Posts what there is to post; returns whether there was anything. */
+  /**
+   * Waits for buffers. No wake-up is missed: whoever has a buffer puts it into a queue before
+   * looking whether the thread is asleep, and the thread looks into the queues after saying so. Nor
+   * is there anything in between that would use an early wake-up up.
+   */
+  private void sleep() {
+    asleep = true;
+    if (!repostAll() && !stopped) {
+      LockSupport.park(this);
+    }
+    asleep = false;
+  }
+
+  /** Posts what there is to post, of all connections together; returns whether there was any. */
   private boolean repostAll() {
-    boolean any = repostStrays();
+    boolean any = takeStrays();
     for (Share share : shares) {
-      any |= share.repost();
+      any |= share.takeFreed();
+    }
+    post();
+    return any;
+  }
+
+  private boolean takeStrays() {
+    boolean any = false;
+    for (Integer stray = strays.poll(); stray != null; stray = strays.poll()) {
+      add(stray, null);
+      any = true;
     }
     return any;
   }
 
-  private boolean repostStrays() {
-    boolean any = false;
-    Integer stray = strays.poll();
-    while (stray != null) {
-      int count = 0;
-      while (stray != null) {
-        batch[count++] = stray;
-        stray = count < BATCH ? strays.poll() : null;
-      }
-      buffers.post(queue, batch, count);
-      any = true;
-      stray = strays.poll();
+  private void add(int buffer, @Nullable Share owner) {
+    batch[batched] = buffer;
+    owners[batched] = owner;
+    batched++;
+    if (batched == BATCH) {
+      post();
     }
-    return any;
+  }
+
+  /** Posts the batch by one call, and then gives each connection credit for its part of it. */
+  private void post() {
+    int count = batched;
+    if (count == 0) {
+      return;
+    }
+    batched = 0;
+    int result = buffers.post(queue, batch, count);
+    int next = 0;
+    while (next < count) {
+      Share owner = owners[next];
+      int start = next;
+      while (next < count && owners[next] == owner) {
+        owners[next] = null; // or a closed connection would be kept in memory
+        next++;
+      }
+      if (owner != null && result >= 0) {
+        owner.reposted(next - start);
+      }
+    }
+    if (result < 0) {
+      shares.forEach(share -> share.tellFailure(-result)); // they all lack these buffers
+    }
   }
 
   /** Ends the thread. The queue is closed by whoever made it. */
@@ -174,17 +235,7 @@ public final class SharedReceives implements AutoCloseable {
     stopped = true;
     buffers.stop();
     LockSupport.unpark(thread);
-    boolean interrupted = false;
-    while (thread.isAlive() && thread != Thread.currentThread()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.awaitEnd(thread);
   }
 
   /**
@@ -233,6 +284,7 @@ public final class SharedReceives implements AutoCloseable {
       window = newWindow;
       channel = newChannel;
       shares.add(this);
+      tellFault();
     }
 
     @Override
@@ -269,40 +321,53 @@ public final class SharedReceives implements AutoCloseable {
       // the thread does not wait for more
     }
 
-    /** Posts what has come back; by the group's thread. */
-    private boolean repost() {
+    @Override
+    public boolean keepsAny() {
+      return false;
+    }
+
+    /** Puts what has come back into the batch; by the group's thread. */
+    private boolean takeFreed() {
+      boolean over = closed && strayed >= 0 && returned + strayed == taken.getAcquire();
+      boolean any = false;
+      for (int buffer = freed.poll(); buffer >= 0; buffer = freed.poll()) {
+        returned++;
+        add(buffer, this);
+        any = true;
+      }
+      if (any || !over) {
+        return any;
+      }
+      takeStrays(); // what the program held, and whatever else came of this connection
+      post();
+      shares.remove(this);
+      giveBack();
+      return true;
+    }
+
+    /** Buffers of this connection are posted again; by the group's thread. */
+    private void reposted(int count) {
       Channel known = channel;
       Window credits = window;
-      if (known == null || credits == null) {
-        return false;
+      if (!closed && known != null && credits != null) {
+        credits.reposted(regrant(this, count));
+        known.reportIfDue();
       }
-      boolean over = closed && strayed >= 0 && returned + strayed == taken.getAcquire();
-      int count = 0;
-      int buffer = freed.poll();
-      while (buffer >= 0) {
-        batch[count++] = buffer;
-        buffer = count < BATCH ? freed.poll() : -1;
+    }
+
+    private void tellFailure(int errno) {
+      Channel known = channel;
+      if (!closed && known != null) {
+        known.link().onPostFailure("ibv_post_srq_recv", errno);
       }
-      if (count == 0) {
-        if (over) {
-          repostStrays(); // what the program held, and whatever else came of this connection
-          shares.remove(this);
-          giveBack();
-        }
-        return over;
+    }
+
+    private void tellFault() {
+      Channel known = channel;
+      Throwable why = fault;
+      if (!closed && known != null && why != null) {
+        known.link().onFault("the thread that posts the shared receives has ended: " + why);
       }
-      returned += count;
-      int result = buffers.post(queue, batch, count);
-      if (closed) {
-        return true;
-      }
-      credits.reposted(regrant(this, count));
-      if (result < 0) {
-        known.link().onPostFailure("ibv_post_srq_recv", -result);
-      } else {
-        known.grantIfDue();
-      }
-      return true;
     }
 
     @Override

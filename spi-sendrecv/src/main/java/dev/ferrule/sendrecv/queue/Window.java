@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.sendrecv.wire.Immediate;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -46,6 +47,7 @@ final class Window {
   private final AtomicLong received = new AtomicLong(); // by whoever polls the receive queue
   private final AtomicLong controlsTaken = new AtomicLong(); // by whoever posts them again
   private final AtomicLong told = new AtomicLong(); // under the send queue's lock: was granted
+  private final AtomicLong controlsTold = new AtomicLong(); // under the send queue's lock
   private long controlsReceived; // by whoever polls the receive queue
   private long controlsSent; // under the send queue's lock
 
@@ -112,7 +114,7 @@ final class Window {
   /** A control message came; false if there are more than an honest peer has under way. */
   boolean controlReceived() {
     controlsReceived++;
-    return controlsReceived - controlsTaken.getAcquire() <= CONTROL_RECEIVES;
+    return controlsReceived - controlsTold.getAcquire() <= CONTROL_RECEIVES;
   }
 
   /** A control message came, and its receive is posted again. */
@@ -123,11 +125,14 @@ final class Window {
   /** Receives of messages are posted again. */
   void reposted(int count) {
     add(reposted, count);
+    VarHandle.fullFence(); // whoever polls sees this, or is seen to have used up the peer's credit
   }
 
-  /** Whether the peer can send nothing more until it is granted something. */
+  /** Whether the peer can send nothing more until it is granted something, or hardly anything. */
   boolean isPeerStarving() {
-    return used && received.getAcquire() == told.getAcquire();
+    return used
+        ? received.getAcquire() == told.getAcquire()
+        : received.getAcquire() >= reposted.getAcquire(); // it sends, and its device repeats
   }
 
   /** Whether it is time to grant by a message of its own. */
@@ -138,6 +143,11 @@ final class Window {
     long granted = told.getAcquire();
     long owed = reposted.getAcquire() - granted;
     return owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted);
+  }
+
+  /** Whether there is anything to grant, though it may not be time to. */
+  boolean isGrantOwed() {
+    return used && reposted.getAcquire() > told.getAcquire();
   }
 
   /** Whether another grant may be on its way; under the send queue's lock. */
@@ -152,7 +162,9 @@ final class Window {
     if (type != Immediate.MESSAGE) {
       controlsSent++;
     }
-    return Immediate.of(type, now, controlsTaken.getAcquire());
+    long controls = controlsTaken.getAcquire();
+    controlsTold.setRelease(controls);
+    return Immediate.of(type, now, controls);
   }
 
   private static long add(AtomicLong counter, long count) {

@@ -96,4 +96,28 @@ class WindowTest {
     assertThat(sender.take(Immediate.of(Immediate.MESSAGE, CAPACITY - 1, 0))).isFalse();
     assertThat(sender.take(Immediate.of(Immediate.MESSAGE, CAPACITY, 255))).isFalse();
   }
+
+  @Test
+  void aGrantIsOwedHoweverLittleThereIsToGrant() {
+    assertThat(receiver.isGrantOwed()).isFalse();
+    receiver.messageReceived();
+    receiver.reposted(1);
+    assertThat(receiver.isGrantDue()).isFalse();
+    assertThat(receiver.isGrantOwed()).isTrue();
+    grant();
+    assertThat(receiver.isGrantOwed()).isFalse();
+  }
+
+  @Test
+  void withoutCreditsThePeerStarvesWhenAllReceivesForMessagesAreTaken() {
+    Window plain = new Window(true, true, CAPACITY, CAPACITY);
+    for (int i = 0; i < CAPACITY; i++) {
+      assertThat(plain.isPeerStarving()).isFalse();
+      plain.messageReceived();
+    }
+    assertThat(plain.isPeerStarving()).isTrue();
+    plain.reposted(1);
+    assertThat(plain.isPeerStarving()).isFalse();
+    assertThat(plain.isGrantOwed()).isFalse();
+  }
 }

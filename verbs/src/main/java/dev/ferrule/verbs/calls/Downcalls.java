@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.calls;
 
+import dev.ferrule.verbs.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -90,7 +91,7 @@ final class Downcalls {
         return result;
       }
       int errno = (int) ERRNO.get(state, 0L);
-      return errno == 0 ? -1 : -errno; // some drivers forget to set it
+      return errno == 0 ? -Errno.EIO : -errno; // some drivers forget to set it
     } catch (Throwable e) {
       throw unexpected(e);
     }

@@ -35,6 +35,15 @@ public final class NativeVerbsCalls implements VerbsCalls {
   private static final MethodHandle REG_MR =
       Downcalls.link(
           Verbs.ibv_reg_mr$address(), JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT);
+  private static final MethodHandle REG_MR_IOVA =
+      Downcalls.link(
+          Verbs.ibv_reg_mr_iova2$address(),
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_INT);
   private static final MethodHandle DEREG_MR =
       Downcalls.link(Verbs.ibv_dereg_mr$address(), JAVA_INT, JAVA_LONG);
   private static final MethodHandle CREATE_COMP_CHANNEL =
@@ -146,6 +155,16 @@ public final class NativeVerbsCalls implements VerbsCalls {
   public long regMr(long protectionDomain, long address, long length, int access) {
     return Downcalls.pointer(
         state -> (long) REG_MR.invokeExact(state, protectionDomain, address, length, access));
+  }
+
+  @Override
+  public long regMrIova(
+      long protectionDomain, long address, long length, long deviceAddress, int access) {
+    return Downcalls.pointer(
+        state ->
+            (long)
+                REG_MR_IOVA.invokeExact(
+                    state, protectionDomain, address, length, deviceAddress, access));
   }
 
   @Override

@@ -123,6 +123,18 @@ public interface VerbsCalls {
   long regMr(long protectionDomain, long address, long length, int access);
 
   /**
+   * {@code ibv_reg_mr_iova2}, see ibv_reg_mr(3): the memory region's address.
+   *
+   * @param protectionDomain the protection domain
+   * @param address where the memory starts
+   * @param length how many bytes
+   * @param deviceAddress where the device and its peers take it to start
+   * @param access the access flags
+   * @return the result, or -errno
+   */
+  long regMrIova(long protectionDomain, long address, long length, long deviceAddress, int access);
+
+  /**
    * {@code ibv_dereg_mr(3)}.
    *
    * @param memoryRegion the memory region

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.cm;
 
+import dev.ferrule.bindings.rdmacm.rdma_addr;
 import dev.ferrule.bindings.rdmacm.rdma_cm_id;
+import dev.ferrule.bindings.rdmacm.rdma_route;
 import dev.ferrule.bindings.verbs.ibv_qp_attr;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CmId implements AutoCloseable {
 
+  private static final long ADDRESSES = rdma_cm_id.route$offset() + rdma_route.addr$offset();
   private static final int QP_STATE_INIT = 1;
   private static final int LEVEL_ID = 0;
   private static final int OPTION_REUSE_ADDRESS = 1;
@@ -100,6 +103,24 @@ public final class CmId implements AutoCloseable {
    */
   public int port() {
     return Short.reverseBytes(calls.getSrcPort(address)) & 0xffff;
+  }
+
+  /**
+   * Returns the address of this host that the id is bound to.
+   *
+   * @return the address; empty if there is none yet
+   */
+  public Optional<InetSocketAddress> localAddress() {
+    return SocketAddresses.decode(address + ADDRESSES + rdma_addr.src_addr$offset());
+  }
+
+  /**
+   * Returns the address of the peer.
+   *
+   * @return the address; empty if there is none yet
+   */
+  public Optional<InetSocketAddress> peerAddress() {
+    return SocketAddresses.decode(address + ADDRESSES + rdma_addr.dst_addr$offset());
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.calls.CmCalls;
 import dev.ferrule.verbs.calls.RawMemory;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Tells what happens to ids ({@code rdma_event_channel}).
@@ -72,6 +73,19 @@ public final class EventChannel implements AutoCloseable {
    * @throws VerbsException if the kernel has no more to tell
    */
   public Optional<CmEvent> nextEvent() {
+    return nextEvent(event -> {});
+  }
+
+  /**
+   * Takes an event as {@link #nextEvent()} does, and shows it before it is acknowledged: after
+   * that, its id may be destroyed at any time, and another one may have the same address.
+   *
+   * @param observer called with the event, if there is one; it must not destroy the id, which would
+   *     wait for the acknowledgement
+   * @return the event; empty if there is none and the descriptor does not block
+   * @throws VerbsException if the kernel has no more to tell
+   */
+  public Optional<CmEvent> nextEvent(Consumer<CmEvent> observer) {
     long event = calls.getCmEvent(address);
     if (event == -Errno.EAGAIN || event == -Errno.EINTR) {
       return Optional.empty();
@@ -86,7 +100,11 @@ public final class EventChannel implements AutoCloseable {
             RawMemory.getLong(event + rdma_cm_event.id$offset()),
             RawMemory.getLong(event + rdma_cm_event.listen_id$offset()),
             privateData(event + rdma_cm_event.param$offset()));
-    calls.ackCmEvent(event);
+    try {
+      observer.accept(copy);
+    } finally {
+      calls.ackCmEvent(event);
+    }
     return Optional.of(copy);
   }
 

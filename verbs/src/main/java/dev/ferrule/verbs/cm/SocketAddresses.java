@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.cm;
 
+import dev.ferrule.verbs.calls.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.Optional;
 
 /** Addresses as the C library has them: {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddresses {
@@ -22,6 +26,8 @@ final class SocketAddresses {
   private static final long ADDRESS_4 = 4;
   private static final long ADDRESS_6 = 8;
   private static final long SCOPE_6 = 24;
+  private static final int BYTES_4 = 4;
+  private static final int BYTES_6 = 16;
 
   private static final ValueLayout.OfShort NETWORK_SHORT =
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
@@ -44,5 +50,33 @@ final class SocketAddresses {
       result.set(ValueLayout.JAVA_INT, SCOPE_6, inet6.getScopeId());
     }
     return result;
+  }
+
+  /**
+   * Reads an address from where the C library has it; empty if it is of another family, or none.
+   */
+  static Optional<InetSocketAddress> decode(long address) {
+    byte[] family = RawMemory.bytes(address, Short.BYTES);
+    int port =
+        RawMemory.getByte(address + PORT) << Byte.SIZE | RawMemory.getByte(address + PORT + 1);
+    try {
+      return switch (ByteBuffer.wrap(family).order(ByteOrder.nativeOrder()).getShort()) {
+        case AF_INET ->
+            Optional.of(
+                new InetSocketAddress(
+                    InetAddress.getByAddress(RawMemory.bytes(address + ADDRESS_4, BYTES_4)), port));
+        case AF_INET6 ->
+            Optional.of(
+                new InetSocketAddress(
+                    Inet6Address.getByAddress(
+                        null,
+                        RawMemory.bytes(address + ADDRESS_6, BYTES_6),
+                        RawMemory.getInt(address + SCOPE_6)),
+                    port));
+        default -> Optional.empty();
+      };
+    } catch (UnknownHostException e) {
+      throw new AssertionError("addresses have 4 or 16 bytes", e);
+    }
   }
 }

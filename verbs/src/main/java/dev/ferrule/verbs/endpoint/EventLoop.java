@@ -3,13 +3,16 @@ package dev.ferrule.verbs.endpoint;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.pollfd;
-import dev.ferrule.verbs.Errno;
+import dev.ferrule.spi.Threads;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.calls.EventCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -31,21 +34,19 @@ final class EventLoop implements AutoCloseable {
   private final Thread thread;
   private final int wakeUp;
   private final List<Source> sources = new CopyOnWriteArrayList<>();
-  private final Runnable tick;
+  private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
   private volatile boolean stopped;
 
   /**
    * Starts a loop.
    *
    * @param name the thread's name
-   * @param tick what to do every 250 milliseconds
    */
-  EventLoop(String name, Runnable tick) {
-    this.tick = tick;
-    this.wakeUp = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
-    if (wakeUp < 0) {
-      throw new VerbsException("eventfd", name, Errno.EMFILE);
-    }
+  EventLoop(String name) {
+    this.wakeUp =
+        (int)
+            VerbsException.check(
+                "eventfd", name, EventCalls.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK()));
     sources.add(new Source(wakeUp, this::drainWakeUp));
     this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
@@ -61,6 +62,16 @@ final class EventLoop implements AutoCloseable {
   void remove(int descriptor) {
     sources.removeIf(source -> source.descriptor() == descriptor);
     wake();
+  }
+
+  /** Does something every 250 milliseconds. */
+  void addTick(Runnable tick) {
+    ticks.add(tick);
+  }
+
+  /** Does it no more. */
+  void removeTick(Runnable tick) {
+    ticks.remove(tick);
   }
 
   /** Whether the calling thread is the loop's. */
@@ -103,7 +114,7 @@ final class EventLoop implements AutoCloseable {
       }
       if (System.nanoTime() - lastTick >= TICK_MILLIS * 1_000_000L) {
         lastTick = System.nanoTime();
-        guard(tick);
+        ticks.forEach(this::guard);
       }
     }
   }
@@ -122,17 +133,7 @@ final class EventLoop implements AutoCloseable {
   public void close() {
     stopped = true;
     wake();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
+    Threads.awaitEnd(thread);
     LibC.close(wakeUp);
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -9,9 +9,9 @@ import dev.ferrule.verbs.cm.EventChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The RDMA of this process: one thread for everything that the connection manager, the devices and
@@ -31,13 +31,21 @@ public final class Fabric {
   private final EventLoop loop;
   private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
   private final Map<Long, FabricDevice> devices = new HashMap<>();
-  private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
   private int retained = 1;
+  private @Nullable Consumer<CmEvent> handler; // of the event at hand; the fabric's thread's
 
   private Fabric(VerbsLibrary library) {
     this.library = library;
     this.channel = EventChannel.create(library);
-    this.loop = new EventLoop("ferrule-rdma", () -> ticks.forEach(Runnable::run));
+    boolean done = false;
+    try {
+      this.loop = new EventLoop("ferrule-rdma");
+      done = true;
+    } finally {
+      if (!done) {
+        Cleanup.close(channel);
+      }
+    }
     loop.add(channel.descriptor(), this::takeCmEvents);
   }
 
@@ -125,20 +133,33 @@ public final class Fabric {
     id.close();
   }
 
+  /**
+   * Tells handlers of events. Whose an event is, is found out before it is acknowledged: until
+   * then, its id cannot be destroyed, and no other one can have its address. The handler is called
+   * after that, for it may destroy the id itself.
+   */
   private void takeCmEvents() {
-    Optional<CmEvent> event = channel.nextEvent();
+    Consumer<CmEvent> lookUp = event -> handler = handlerOf(event);
+    Optional<CmEvent> event = channel.nextEvent(lookUp);
     while (event.isPresent()) {
-      dispatch(event.get());
-      event = channel.nextEvent();
+      dispatch(event.get(), handler);
+      handler = null;
+      event = channel.nextEvent(lookUp);
     }
   }
 
-  private void dispatch(CmEvent event) {
-    boolean request = event.type() == CmEvent.Type.CONNECT_REQUEST;
-    Consumer<CmEvent> handler = handlers.get(request ? event.listenerId() : event.id());
-    if (handler != null) {
-      handler.accept(event);
-    } else if (request) {
+  private static boolean isRequest(CmEvent event) {
+    return event.type() == CmEvent.Type.CONNECT_REQUEST;
+  }
+
+  private @Nullable Consumer<CmEvent> handlerOf(CmEvent event) {
+    return handlers.get(isRequest(event) ? event.listenerId() : event.id());
+  }
+
+  private void dispatch(CmEvent event, @Nullable Consumer<CmEvent> found) {
+    if (found != null) {
+      found.accept(event);
+    } else if (isRequest(event)) {
       channel.adopt(event.id()).close(); // the listener was closed meanwhile; this says no
     }
   }
@@ -164,12 +185,21 @@ public final class Fabric {
   }
 
   /**
+   * Tells whether the calling thread is the fabric's, which must not wait for events.
+   *
+   * @return whether it is
+   */
+  public boolean isCurrentThread() {
+    return loop.isCurrent();
+  }
+
+  /**
    * Calls something a few times a second.
    *
    * @param tick what to call; must not block
    */
   public void addTick(Runnable tick) {
-    ticks.add(tick);
+    loop.addTick(tick);
   }
 
   /**
@@ -178,6 +208,6 @@ public final class Fabric {
    * @param tick what was called
    */
   public void removeTick(Runnable tick) {
-    ticks.remove(tick);
+    loop.removeTick(tick);
   }
 }

@@ -5,8 +5,10 @@ import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.VerbsContext;
+import dev.ferrule.verbs.VerbsException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * What all connections of a process on one device share: a protection domain and a completion
@@ -30,7 +33,9 @@ public final class FabricDevice {
   private final CompletionChannel channel;
   private final Map<Long, Runnable> listeners = new ConcurrentHashMap<>();
   private final Map<Long, Set<Consumer<AsyncEvent>>> watchers = new ConcurrentHashMap<>();
+  private final LastRequestPatience lastRequestPatience = new LastRequestPatience();
   private final AtomicLong lastKey = new AtomicLong();
+  private Set<Consumer<AsyncEvent>> concerned = Set.of(); // by the event at hand; the fabric's
 
   FabricDevice(VerbsContext context) {
     this.context = context;
@@ -74,6 +79,15 @@ public final class FabricDevice {
     return domain;
   }
 
+  /**
+   * Returns how long to wait for {@link AsyncEvent.Type#LAST_WORK_REQUEST_REACHED}.
+   *
+   * @return what is known of the device
+   */
+  public LastRequestPatience lastRequestPatience() {
+    return lastRequestPatience;
+  }
+
   CompletionChannel channel() {
     return channel;
   }
@@ -105,10 +119,20 @@ public final class FabricDevice {
    * @param entries how many completions it has to hold
    * @param key a listener's key
    * @return the queue, to be closed
+   * @throws VerbsException if that is more than the device can do, or has left
    */
   public CompletionQueue createCompletionQueue(int entries, long key) {
-    return context.createCompletionQueue(
-        Math.min(entries, attributes.maxCompletions()), channel, key);
+    if (entries > attributes.maxCompletions()) {
+      throw new VerbsException(
+          "ibv_create_cq",
+          entries + " entries",
+          Errno.ENOMEM,
+          "the device can do "
+              + attributes.maxCompletions()
+              + "; use smaller values of the options that say how many messages may be under way",
+          null);
+    }
+    return context.createCompletionQueue(entries, channel, key);
   }
 
   void takeCompletionEvents() {
@@ -151,23 +175,26 @@ public final class FabricDevice {
     }
   }
 
+  /**
+   * Tells watchers of events. Whose an event is, is found out before it is acknowledged: until
+   * then, its queue pair cannot be destroyed, and no other one can have its address.
+   */
   void takeAsyncEvents() {
-    Optional<AsyncEvent> event = context.nextAsyncEvent();
+    Consumer<AsyncEvent> lookUp = event -> concerned = watchersOf(event);
+    Optional<AsyncEvent> event = context.nextAsyncEvent(lookUp);
     while (event.isPresent()) {
-      dispatch(event.get());
-      event = context.nextAsyncEvent();
+      for (Consumer<AsyncEvent> watcher : concerned) {
+        watcher.accept(event.get());
+      }
+      concerned = Set.of();
+      event = context.nextAsyncEvent(lookUp);
     }
   }
 
-  private void dispatch(AsyncEvent event) {
-    if (event.type() == AsyncEvent.Type.DEVICE_FATAL) {
-      watchers.values().stream()
-          .flatMap(Set::stream)
-          .distinct()
-          .forEach(watcher -> watcher.accept(event));
-    } else {
-      watchers.getOrDefault(event.element(), Set.of()).forEach(watcher -> watcher.accept(event));
-    }
+  private Set<Consumer<AsyncEvent>> watchersOf(AsyncEvent event) {
+    return event.type() == AsyncEvent.Type.DEVICE_FATAL
+        ? watchers.values().stream().flatMap(Set::stream).collect(Collectors.toSet())
+        : Set.copyOf(watchers.getOrDefault(event.element(), Set.of()));
   }
 
   void close() {

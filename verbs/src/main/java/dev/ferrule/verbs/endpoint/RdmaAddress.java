@@ -2,6 +2,7 @@
 package dev.ferrule.verbs.endpoint;
 
 import dev.ferrule.InvalidAddressException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -64,6 +65,28 @@ public record RdmaAddress(String scheme, String host, int port) {
    */
   public RdmaAddress withPort(int newPort) {
     return new RdmaAddress(scheme, host, newPort);
+  }
+
+  /**
+   * Returns the same with a host and a port that were found out.
+   *
+   * @param found the host and the port
+   * @return the address
+   */
+  public RdmaAddress at(InetSocketAddress found) {
+    InetAddress address = found.getAddress();
+    String text = address.getHostAddress();
+    return new RdmaAddress(
+        scheme, address instanceof Inet6Address ? "[" + text + "]" : text, found.getPort());
+  }
+
+  /**
+   * Tells whether the address stands for all addresses of this host.
+   *
+   * @return whether it does
+   */
+  public boolean isWildcard() {
+    return resolve().getAddress().isAnyLocalAddress();
   }
 
   /**

@@ -3,17 +3,10 @@ package dev.ferrule.verbs.memory;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.spi.Unmapper;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.calls.MappingCalls;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.OptionalLong;
-import java.util.stream.Stream;
 
 /**
  * A ring's memory, mapped twice, back to back: what is written beyond the end of the first mapping
@@ -39,8 +32,6 @@ public final class MagicBuffer implements AutoCloseable {
   private static final String NAME = "ferrule-ring";
   private static final long HUGE_PAGE = 2L << 20;
   private static final long PAGE = LibC.getpagesize();
-  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
-  private static final long KIBIBYTE = 1024;
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
@@ -109,33 +100,9 @@ public final class MagicBuffer implements AutoCloseable {
     return PAGE;
   }
 
-  /** The kernel would rather end this process, or another one, than refuse. */
-  private static void checkAvailable(long size) {
-    OptionalLong available = availableMemory();
-    if (available.isPresent() && size > available.getAsLong()) {
-      throw new VerbsException(
-          "memfd_create",
-          size + " bytes",
-          Errno.ENOMEM,
-          "the system has " + available.getAsLong() + " bytes available; use a smaller ring",
-          null);
-    }
-  }
-
-  private static OptionalLong availableMemory() {
-    try (Stream<String> lines = Files.lines(MEMORY_INFO)) {
-      return lines
-          .filter(line -> line.startsWith("MemAvailable:"))
-          .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * KIBIBYTE)
-          .findFirst();
-    } catch (IOException | UncheckedIOException | NumberFormatException e) {
-      return OptionalLong.empty(); // then nobody knows
-    }
-  }
-
   private static long map(long size, long alignment, int flags) {
     String subject = size + " bytes";
-    checkAvailable(size);
+    NativeMemory.checkAvailable("memfd_create", size, "use a smaller ring");
     int file =
         (int)
             VerbsException.check(

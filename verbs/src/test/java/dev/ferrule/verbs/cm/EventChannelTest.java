@@ -2,6 +2,7 @@
 package dev.ferrule.verbs.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -12,6 +13,9 @@ import dev.ferrule.bindings.rdmacm.rdma_conn_param;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,5 +97,36 @@ class EventChannelTest {
     assertThat(channel.descriptor()).isEqualTo(55);
     channel.close();
     verify(device.cm).destroyEventChannel(anyLong());
+  }
+
+  @Test
+  void anEventIsShownBeforeItIsAcknowledged() {
+    MemorySegment event = event(10, 0);
+    List<CmEvent> shown = new ArrayList<>();
+
+    Optional<CmEvent> taken =
+        channel.nextEvent(
+            one -> {
+              verify(device.cm, never()).ackCmEvent(anyLong());
+              shown.add(one);
+            });
+
+    assertThat(shown).containsExactly(taken.orElseThrow());
+    verify(device.cm).ackCmEvent(event.address());
+  }
+
+  @Test
+  void anEventIsAcknowledgedEvenIfWhoIsShownItFails() {
+    MemorySegment event = event(10, 0);
+
+    assertThatThrownBy(
+            () ->
+                channel.nextEvent(
+                    one -> {
+                      throw new IllegalStateException();
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+
+    verify(device.cm).ackCmEvent(event.address());
   }
 }

@@ -11,6 +11,7 @@ import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SocketAddressesTest {
@@ -53,5 +54,23 @@ class SocketAddressesTest {
     assertThatExceptionOfType(UnresolvedAddressException.class)
         .isThrownBy(
             () -> SocketAddresses.encode(arena, InetSocketAddress.createUnresolved("host", 1)));
+  }
+
+  @Test
+  void whatWasEncodedIsDecodedAgain() throws UnknownHostException {
+    byte[] bytes = {(byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (InetSocketAddress address :
+        List.of(
+            new InetSocketAddress("10.1.2.254", 0xfffe),
+            new InetSocketAddress("::1", 1),
+            new InetSocketAddress(Inet6Address.getByAddress(null, bytes, 3), 0x1234))) {
+      MemorySegment encoded = SocketAddresses.encode(arena, address);
+      assertThat(SocketAddresses.decode(encoded.address())).contains(address);
+    }
+  }
+
+  @Test
+  void anAddressOfNoFamilyIsNone() {
+    assertThat(SocketAddresses.decode(arena.allocate(28).address())).isEmpty();
   }
 }

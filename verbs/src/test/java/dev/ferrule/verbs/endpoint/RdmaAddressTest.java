@@ -63,4 +63,16 @@ class RdmaAddressTest {
         .isThrownBy(address::resolve)
         .withMessageContaining("there is no host of that name");
   }
+
+  @Test
+  void anAddressThatWasFoundOutKeepsTheScheme() {
+    RdmaAddress address = new RdmaAddress("rdma", "0.0.0.0", 5);
+    assertThat(address.isWildcard()).isTrue();
+    assertThat(address.at(new InetSocketAddress("10.1.2.3", 6)).uri())
+        .hasToString("rdma://10.1.2.3:6");
+    assertThat(address.at(new InetSocketAddress("fe80::1", 6)).connectionUri(7))
+        .hasToString("rdma://[fe80:0:0:0:0:0:0:1]:6#7");
+    assertThat(new RdmaAddress("rdma", "[::]", 5).isWildcard()).isTrue();
+    assertThat(new RdmaAddress("rdma", "127.0.0.1", 5).isWildcard()).isFalse();
+  }
 }

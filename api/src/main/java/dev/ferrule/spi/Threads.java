@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+/** What the JDK's threads lack, for providers. */
+public final class Threads {
+
+  private Threads() {}
+
+  /**
+   * Waits for a thread to end, however often this one is interrupted; that is kept for later.
+   *
+   * @param thread the thread, which has been told to end; nothing is waited for if it is this one
+   */
+  public static void awaitEnd(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive() && thread != Thread.currentThread()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.sendrecv.queue.ReceiveBuffers;
+import dev.ferrule.sendrecv.queue.SendRecvChannel;
+import dev.ferrule.sendrecv.queue.SharedReceives;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.endpoint.FabricDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Buffers of one connection, which are posted to its own receive queue. */
+final class OwnBuffers extends BufferSide {
+
+  private final FabricDevice device;
+  private final Arena arena;
+  private final int count;
+  private final int size;
+  private @Nullable ReceiveBuffers buffers;
+
+  OwnBuffers(FabricDevice device, Arena arena, ConnectionOptions options) {
+    super(options, SendRecvOptions.receives(options));
+    this.device = device;
+    this.arena = arena;
+    this.count = SendRecvOptions.receives(options) + SendRecvChannel.CONTROL_RECEIVES;
+    this.size = Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE));
+  }
+
+  @Override
+  public int receives() {
+    return count;
+  }
+
+  @Override
+  public int completions() {
+    return count;
+  }
+
+  @Override
+  public @Nullable SharedReceiveQueue sharedQueue() {
+    return null;
+  }
+
+  @Override
+  public void start(QueuePair queuePair) {
+    ReceiveBuffers made = new ReceiveBuffers(device.domain(), arena, count, size);
+    buffers = made;
+    int result = made.postAll(queuePair);
+    if (result < 0) {
+      throw new VerbsException("ibv_post_recv", count + " receives", -result);
+    }
+  }
+
+  @Override
+  ReceiveBuffers buffers() {
+    ReceiveBuffers made = buffers;
+    if (made == null) {
+      throw new IllegalStateException("the buffers are not made yet");
+    }
+    return made;
+  }
+
+  @Override
+  SharedReceives.@Nullable Share share() {
+    return null;
+  }
+
+  @Override
+  MemorySegment view() {
+    return buffers().view();
+  }
+
+  @Override
+  public void stray(int receive) {
+    // the buffers go with the connection
+  }
+
+  @Override
+  public void stop() {
+    if (buffers != null) {
+      buffers.stop();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (buffers != null) {
+      buffers.close();
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.sendrecv.queue.ReceiveBuffers;
+import dev.ferrule.sendrecv.queue.SharedReceives;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.connection.ReceiveSide;
+import dev.ferrule.verbs.connection.SharedReceiveSide;
+import dev.ferrule.verbs.endpoint.Cleanup;
+import dev.ferrule.verbs.endpoint.FabricDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Buffers of all connections of a listener on one device, in a shared receive queue (option srq).
+ */
+final class SharedBuffers implements SharedReceiveSide {
+
+  private final ConnectionOptions options;
+  private final SharedReceiveQueue queue;
+  private final ReceiveBuffers buffers;
+  private final SharedReceives receives;
+
+  private SharedBuffers(
+      ConnectionOptions options,
+      SharedReceiveQueue queue,
+      ReceiveBuffers buffers,
+      SharedReceives receives) {
+    this.options = options;
+    this.queue = queue;
+    this.buffers = buffers;
+    this.receives = receives;
+  }
+
+  /** Makes all of it, and posts all buffers. */
+  static SharedBuffers make(FabricDevice device, Arena arena, ConnectionOptions options) {
+    int count =
+        Math.min(SendRecvOptions.sharedReceives(options), device.attributes().maxSharedReceives());
+    int size = Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE));
+    SharedReceiveQueue queue = device.domain().createSharedReceiveQueue(count);
+    ReceiveBuffers buffers = null;
+    boolean done = false;
+    try {
+      buffers = new ReceiveBuffers(device.domain(), arena, count, size);
+      SharedBuffers made =
+          new SharedBuffers(options, queue, buffers, new SharedReceives(queue, buffers));
+      done = true;
+      return made;
+    } finally {
+      if (!done) {
+        Cleanup.close(queue, buffers);
+      }
+    }
+  }
+
+  @Override
+  public ReceiveSide admit(Arena arena) {
+    SharedReceives.Share share = receives.admit();
+    if (share == null) {
+      throw new VerbsException(
+          "ibv_post_srq_recv",
+          "",
+          Errno.ENOMEM,
+          "no shared receive buffers are left; raise the option receives",
+          null);
+    }
+    return new Part(options, share, arena);
+  }
+
+  @Override
+  public void stray(int receive) {
+    receives.stray(receive);
+  }
+
+  @Override
+  public void close() {
+    Cleanup.close(receives, queue, buffers);
+  }
+
+  /** What one connection has of them. */
+  private final class Part extends BufferSide {
+
+    private final SharedReceives.Share share;
+    private final Arena arena;
+
+    Part(ConnectionOptions options, SharedReceives.Share share, Arena arena) {
+      super(options, share.first());
+      this.share = share;
+      this.arena = arena;
+    }
+
+    @Override
+    public int receives() {
+      return 0;
+    }
+
+    /** All that there is room for, as a peer need not keep to its credit. */
+    @Override
+    public int completions() {
+      return buffers.count();
+    }
+
+    @Override
+    public SharedReceiveQueue sharedQueue() {
+      return queue;
+    }
+
+    @Override
+    public void start(QueuePair queuePair) {
+      // they are posted
+    }
+
+    @Override
+    ReceiveBuffers buffers() {
+      return buffers;
+    }
+
+    @Override
+    SharedReceives.@Nullable Share share() {
+      return share;
+    }
+
+    @Override
+    MemorySegment view() {
+      return buffers.view().reinterpret(arena, null);
+    }
+
+    @Override
+    public void stray(int receive) {
+      receives.stray(receive);
+    }
+
+    @Override
+    public void stop() {
+      // others go on receiving into them
+    }
+
+    @Override
+    public void close() {
+      share.leave();
+    }
+  }
+}

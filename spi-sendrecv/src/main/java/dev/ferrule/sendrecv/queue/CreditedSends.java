@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.queue.SendProtocol;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Messages as SENDs, each of which takes one credit; the immediate data grants some to the peer.
+ */
+final class CreditedSends implements SendProtocol {
+
+  private final Window window;
+  private final SendOperation operation;
+  private long reserved; // messages that have credit, and are not posted
+  private long sent; // messages posted, ever
+
+  CreditedSends(Window window) {
+    this.window = window;
+    this.operation = window.plain() ? SendOperation.SEND : SendOperation.SEND_WITH_IMMEDIATE;
+  }
+
+  @Override
+  public boolean tryReserve(int length) {
+    if (sent + reserved >= window.grantedByPeer()) {
+      return false;
+    }
+    reserved++;
+    return true;
+  }
+
+  @Override
+  public void unreserve(int length) {
+    reserved--;
+  }
+
+  @Override
+  public SendOperation messageOperation() {
+    return operation;
+  }
+
+  @Override
+  public void prepare(SendChain chain, int index, int reservedLength, int length) {
+    chain.setImmediate(index, window.immediate(Immediate.MESSAGE));
+    reserved--;
+    sent++;
+  }
+
+  @Override
+  public boolean isAllBack() {
+    return window.isAllBack(sent);
+  }
+
+  @Override
+  public boolean isReportDue() {
+    return window.isGrantDue();
+  }
+
+  @Override
+  public boolean isReportOwed() {
+    return window.isGrantOwed();
+  }
+
+  @Override
+  public boolean mayReport() {
+    return window.mayGrant();
+  }
+
+  @Override
+  public SendOperation controlOperation() {
+    return operation; // in the plain mode there are no control messages
+  }
+
+  @Override
+  public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
+    chain.setImmediate(index, window.immediate(Immediate.GRANT));
+    return 0;
+  }
+
+  @Override
+  public boolean saysGoodbye() {
+    return !window.plain();
+  }
+
+  @Override
+  public int prepareGoodbye(SendChain chain, int index, MemorySegment memory, long offset) {
+    chain.setImmediate(index, window.immediate(Immediate.GOODBYE));
+    return 0;
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import dev.ferrule.verbs.queue.Arrivals;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** When the buffers of a connection are posted again, and its peer hears of it. */
+class OwnReturnsTest {
+
+  private static final int NUMBER = 7;
+  private static final int RECEIVES = 16; // so that 4 are posted at a time
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> {});
+  private final RecordingLink link = new RecordingLink();
+
+  private SendRecvChannel channel(boolean credits) {
+    ReceiveBuffers buffers = Fakes.buffers(device, RECEIVES + SendRecvChannel.CONTROL_RECEIVES);
+    SendRecvChannel channel =
+        new SendRecvChannel(
+            new Channel.Parts(
+                device.queuePair(NUMBER), sendCompletions, device.sendMemory(4096), 16, -1, link),
+            new SendRecvChannel.Terms(!credits, credits, RECEIVES, RECEIVES),
+            buffers,
+            null,
+            buffers.view());
+    buffers.postAll(device.queuePair(NUMBER));
+    queue.add(channel);
+    return channel;
+  }
+
+  /** Messages come; returns their buffers. */
+  private List<Integer> receive(SendRecvChannel channel, int count) {
+    for (int i = 0; i < count; i++) {
+      device.received(
+          completions,
+          NUMBER,
+          device.takeReceive(),
+          1,
+          Immediate.of(Immediate.MESSAGE, RECEIVES, channel.reports()));
+    }
+    queue.drain();
+    List<Integer> buffers = new ArrayList<>();
+    Arrivals arrivals = channel.arrivals();
+    while (arrivals.hasNext()) {
+      buffers.add(arrivals.number());
+      arrivals.advance();
+    }
+    return buffers;
+  }
+
+  @Test
+  void shouldPostSeveralFreedBuffersTogether() {
+    SendRecvChannel channel = channel(true);
+    List<Integer> buffers = receive(channel, 4);
+    int posts = device.receivePosts.get();
+
+    buffers.forEach(channel::free);
+
+    assertThat(device.receivePosts.get()).isEqualTo(posts + 1);
+    assertThat(device.receives()).containsAll(buffers);
+    assertThat(device.sends()).isEmpty();
+  }
+
+  /** The peer may want to claim all of its credit before it sends. */
+  @Test
+  void shouldGiveThePeerAllOfItsCreditAfterATickAndALook() {
+    SendRecvChannel channel = channel(true);
+    int buffer = receive(channel, 1).get(0);
+    channel.free(buffer);
+    channel.freeForStarvingPeer();
+    assertThat(device.receives()).doesNotContain(buffer);
+    int progress = link.progress.get();
+
+    channel.tick();
+    assertThat(link.progress.get()).isGreaterThan(progress); // wakes a receiver that waits
+    channel.freeForStarvingPeer();
+
+    assertThat(device.receives()).contains(buffer);
+    assertThat(device.sends()).hasSize(1);
+    assertThat(Immediate.newlyGranted(device.lastSend().immediate(), RECEIVES)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldGiveThePeerAllOfItsCreditAfterATickAndAFree() {
+    SendRecvChannel channel = channel(true);
+    List<Integer> buffers = receive(channel, 2);
+    channel.free(buffers.get(0));
+    channel.tick();
+
+    channel.free(buffers.get(1));
+
+    assertThat(device.receives()).containsAll(buffers);
+    assertThat(Immediate.newlyGranted(device.lastSend().immediate(), RECEIVES)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldReportOfATickWhatIsPostedAndNotDue() {
+    SendRecvChannel channel = channel(true);
+    receive(channel, 4).forEach(channel::free);
+
+    channel.tick();
+    channel.tick();
+
+    assertThat(device.sends()).hasSize(1);
+    assertThat(Immediate.newlyGranted(device.lastSend().immediate(), RECEIVES)).isEqualTo(4);
+  }
+
+  @Test
+  void shouldDoNothingOfATickWhereNothingIsOwed() {
+    SendRecvChannel channel = channel(true);
+    receive(channel, 3);
+    int progress = link.progress.get();
+
+    channel.tick();
+
+    assertThat(device.sends()).isEmpty();
+    assertThat(link.progress.get()).isEqualTo(progress);
+  }
+
+  @Test
+  void shouldBeExhaustedWithoutCreditsWhenAllBuffersAreHeldWhichMessagesCameInto() {
+    SendRecvChannel channel = channel(false);
+    int all = RECEIVES + SendRecvChannel.CONTROL_RECEIVES;
+
+    assertThat(receive(channel, all)).hasSize(all);
+
+    assertThat(channel.isExhausted(RECEIVES)).isFalse();
+    assertThat(channel.isExhausted(all)).isTrue();
+    assertThat(channel(true).isExhausted(RECEIVES)).isTrue();
+  }
+
+  @Test
+  void shouldPostWhatIsFreedAtOnceWithoutCreditsWhereThePeerHasNoReceive() {
+    SendRecvChannel channel = channel(false);
+    List<Integer> buffers = receive(channel, RECEIVES + SendRecvChannel.CONTROL_RECEIVES);
+
+    channel.free(buffers.get(3));
+
+    assertThat(device.receives()).containsExactly(buffers.get(3));
+    assertThat(link.told).isEmpty();
+  }
+}

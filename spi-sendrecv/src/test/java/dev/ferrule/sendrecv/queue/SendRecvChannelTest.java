@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import dev.ferrule.verbs.fake.ScriptedDevice.Send;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import dev.ferrule.verbs.queue.SendMemory;
+import dev.ferrule.verbs.queue.SendQueue;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A connection with receive buffers of its own. */
+class SendRecvChannelTest {
+
+  private static final int NUMBER = 77;
+  private static final int RECEIVES = 8;
+  private static final int BATCH = RECEIVES / 4;
+  private static final int ALL = RECEIVES + SendRecvChannel.CONTROL_RECEIVES;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final SendMemory sendMemory = device.sendMemory(4096);
+  private final ReceiveBuffers buffers = Fakes.buffers(device, ALL);
+  private final RecordingLink link = new RecordingLink();
+  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> {});
+  private Channel channel = open(false, true);
+
+  private Channel open(boolean plain, boolean credits) {
+    Channel made =
+        new SendRecvChannel(
+            new Channel.Parts(device.queuePair(NUMBER), sendCompletions, sendMemory, 16, -1, link),
+            new SendRecvChannel.Terms(plain, credits, RECEIVES, RECEIVES),
+            buffers,
+            null,
+            buffers.view());
+    queue.add(made);
+    return made;
+  }
+
+  private void use(boolean plain, boolean credits) {
+    queue.remove(channel);
+    channel = open(plain, credits);
+  }
+
+  private void receive(int buffer, int immediate) {
+    device.received(completions, NUMBER, buffer, 10, immediate);
+    queue.poll();
+  }
+
+  /** A message of a peer that was granted nothing and has taken nothing. */
+  private void receiveMessage(int buffer) {
+    receive(buffer, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
+  }
+
+  private List<Integer> inbox() {
+    List<Integer> all = new ArrayList<>();
+    while (channel.inbox().hasNext()) {
+      all.add(channel.inbox().nextNumber());
+      channel.inbox().advance();
+    }
+    return all;
+  }
+
+  @Test
+  void aMessageWaitsInTheInboxAndTheConnectionIsTold() {
+    device.received(completions, NUMBER, 3, 41, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
+    assertThat(queue.poll()).isTrue();
+    assertThat(link.progress).hasValue(1);
+    assertThat(channel.inbox().hasNext()).isTrue();
+    assertThat(channel.inbox().nextNumber()).isEqualTo(3);
+    assertThat(channel.inbox().nextLength()).isEqualTo(41);
+    assertThat(link.told).isEmpty();
+  }
+
+  @Test
+  void aMessageWithoutImmediateDataIsAViolation() {
+    device.receivedPlain(completions, NUMBER, 0, 10);
+    queue.poll();
+    assertThat(link.told).singleElement().asString().contains("without immediate data");
+    assertThat(inbox()).isEmpty();
+  }
+
+  @Test
+  void inThePlainModeMessagesNeedNoImmediateDataAndNoCredit() {
+    use(true, false);
+    for (int buffer = 0; buffer < ALL; buffer++) {
+      device.receivedPlain(completions, NUMBER, buffer, 10);
+    }
+    queue.poll();
+    assertThat(link.told).isEmpty();
+    assertThat(inbox()).hasSize(ALL);
+  }
+
+  @Test
+  void moreMessagesThanThePeerHasCreditForAreAViolation() {
+    for (int buffer = 0; buffer < RECEIVES; buffer++) {
+      receiveMessage(buffer);
+    }
+    assertThat(link.told).isEmpty();
+    receiveMessage(RECEIVES);
+    assertThat(link.told).singleElement().asString().contains("more messages");
+    assertThat(inbox()).hasSize(RECEIVES);
+  }
+
+  @Test
+  void withoutCreditsMessagesMayComeIntoAnyBuffer() {
+    use(false, false);
+    for (int buffer = 0; buffer < ALL; buffer++) {
+      receiveMessage(buffer);
+    }
+    assertThat(link.told).isEmpty();
+    assertThat(inbox()).hasSize(ALL);
+  }
+
+  @Test
+  void creditsThatMakeNoSenseAreAViolation() {
+    receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES - 1, 0));
+    assertThat(link.told).singleElement().asString().contains("credits");
+    assertThat(inbox()).isEmpty();
+  }
+
+  @Test
+  void aMessageOfAnUnknownTypeIsAViolation() {
+    receive(0, Immediate.of(9, RECEIVES, 0));
+    assertThat(link.told).singleElement().asString().contains("unknown type 9");
+    assertThat(inbox()).isEmpty();
+  }
+
+  /** Sends a message, which tells the peer how many control messages were taken. */
+  private void confirm() {
+    assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
+    channel.sends().stage(SendQueue.NO_LINES, 0, 0);
+    channel.sends().publish();
+    channel.sends().isComplete(channel.sends().lastId());
+  }
+
+  @Test
+  void controlMessagesTakeNoCreditAndTheirBuffersArePostedAtOnce() {
+    device.onSend =
+        send -> {
+          if (send.isSignaled()) {
+            device.sent(sendCompletions, send.id());
+          }
+        };
+    for (int i = 1; i <= 300; i++) {
+      receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + i, 0));
+      assertThat(device.takeReceive()).isEqualTo(RECEIVES);
+      confirm();
+    }
+    assertThat(link.told).isEmpty();
+    assertThat(inbox()).isEmpty();
+    for (int buffer = 0; buffer < RECEIVES; buffer++) {
+      receive(buffer, Immediate.of(Immediate.MESSAGE, RECEIVES + 300, 0));
+    }
+    assertThat(link.told).isEmpty();
+  }
+
+  @Test
+  void moreControlMessagesThanMayBeUnderWayAreAViolation() {
+    for (int i = 0; i < SendRecvChannel.CONTROL_RECEIVES; i++) {
+      receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
+    }
+    assertThat(link.told).isEmpty();
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0)); // this side has confirmed none
+    assertThat(link.told).singleElement().asString().contains("more control messages");
+  }
+
+  @Test
+  void aGrantLetsThisSideSendMoreAndIsConfirmedByTheNextMessage() {
+    for (int i = 0; i < RECEIVES; i++) {
+      assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
+    }
+    assertThat(channel.sends().reserve(0, true)).isEqualTo(SendQueue.FULL);
+
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0));
+
+    assertThat(link.progress).hasValue(1);
+    assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
+    assertThat(channel.sends().reserve(0, true)).isEqualTo(SendQueue.FULL);
+    channel.sends().stage(SendQueue.NO_LINES, 0, 0);
+    channel.sends().publish();
+    assertThat(device.lastSend().immediate())
+        .isEqualTo(Immediate.of(Immediate.MESSAGE, RECEIVES, 1));
+  }
+
+  @Test
+  void aMessageTellsThePeerWhatItMaySendByNow() {
+    for (int buffer = 0; buffer < BATCH; buffer++) {
+      receiveMessage(buffer);
+      channel.free(buffer);
+    }
+    confirm();
+    Send message = device.sends().get(0);
+    assertThat(message.operation()).isEqualTo(ScriptedDevice.SEND_WITH_IMMEDIATE);
+    assertThat(message.immediate()).isEqualTo(Immediate.of(Immediate.MESSAGE, RECEIVES + BATCH, 0));
+  }
+
+  @Test
+  void inThePlainModeNoImmediateDataIsSentAndNoControlMessages() {
+    use(true, false);
+    for (int buffer = 0; buffer < ALL; buffer++) {
+      device.receivedPlain(completions, NUMBER, buffer, 10);
+      queue.poll();
+      channel.free(buffer);
+    }
+    assertThat(channel.sends().saysGoodbye()).isFalse();
+    assertThat(channel.sends().sayGoodbye()).isFalse();
+    assertThat(device.sends()).isEmpty();
+    confirm();
+    assertThat(device.sends().get(0).operation()).isEqualTo(ScriptedDevice.SEND);
+  }
+
+  @Test
+  void goodbyeIsAControlMessage() {
+    assertThat(channel.sends().saysGoodbye()).isTrue();
+    assertThat(channel.sends().sayGoodbye()).isTrue();
+    assertThat(device.lastSend().immediate())
+        .isEqualTo(Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
+    assertThat(device.lastSend().length()).isZero();
+  }
+
+  @Test
+  void noMoreGrantsAreUnderWayThanThePeerHasReceivesFor() {
+    for (int round = 0; round < 3; round++) {
+      for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {
+        receiveMessage(buffer);
+        channel.free(buffer);
+      }
+    }
+    assertThat(link.told).isEmpty();
+    assertThat(channel.reports()).isEqualTo(2);
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // it has taken one
+    assertThat(channel.reports()).isEqualTo(3);
+  }
+
+  @Test
+  void aFailedPostOfAControlMessagesBufferIsReported() {
+    device.receiveErrno = Errno.ENOMEM;
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
+    assertThat(link.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
+  }
+
+  @Test
+  void theConnectionIsToldOfTheGoodbyeAfterTheMessagesBeforeIt() {
+    assertThat(channel.isGoodbyeSaid()).isFalse();
+    device.received(completions, NUMBER, 0, 10, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
+    device.received(completions, NUMBER, 1, 0, Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
+    queue.poll();
+    assertThat(channel.isGoodbyeSaid()).isTrue();
+    assertThat(link.told).containsExactly("goodbye");
+    assertThat(inbox()).containsExactly(0);
+  }
+
+  @Test
+  void aFailedReceiveIsReportedByTheFirstOfThem() {
+    device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
+    device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsExactly("LOCAL_LENGTH_ERROR " + 0x81);
+    assertThat(inbox()).isEmpty();
+    device.failed(completions, NUMBER, 2, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsOnly("LOCAL_LENGTH_ERROR " + 0x81);
+  }
+
+  @Test
+  void whenReceivesAreFlushedTheCauseIsLookedForAmongTheSends() {
+    channel.sends().reserve(0, true);
+    channel.sends().stage(SendQueue.NO_LINES, 0, 0);
+    channel.sends().publish();
+    device.failed(sendCompletions, NUMBER, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);
+    device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsExactly("RETRY_EXCEEDED " + 0x81, "FLUSHED " + 0x82);
+  }
+
+  @Test
+  void freedBuffersArePostedSeveralAtATime() {
+    for (int buffer = 0; buffer < BATCH; buffer++) {
+      receiveMessage(buffer);
+    }
+    for (int buffer = 0; buffer < BATCH - 1; buffer++) {
+      channel.free(buffer);
+    }
+    assertThat(device.receives()).isEmpty();
+    channel.free(BATCH - 1);
+    assertThat(device.receivePosts).hasValue(1);
+    assertThat(device.receives()).hasSize(BATCH).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aFreedBufferIsPostedAndGrantedAtOnceIfThePeerStarves() {
+    for (int buffer = 0; buffer < RECEIVES; buffer++) {
+      receiveMessage(buffer);
+    }
+    channel.free(5);
+    assertThat(device.receives()).containsExactly(5);
+    assertThat(device.sends())
+        .extracting(Send::immediate)
+        .containsExactly(Immediate.of(Immediate.GRANT, RECEIVES + 1, 0));
+    assertThat(channel.reports()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasFreedBeforeThePeerStarvedIsPostedByTheReceiversNextLook() {
+    for (int buffer = 0; buffer < RECEIVES - 1; buffer++) {
+      receiveMessage(buffer);
+    }
+    channel.free(0);
+    channel.freeForStarvingPeer();
+    assertThat(device.receives()).isEmpty();
+    receiveMessage(RECEIVES - 1);
+    channel.freeForStarvingPeer();
+    assertThat(device.receives()).containsExactly(0);
+    assertThat(channel.reports()).isEqualTo(1);
+    channel.freeForStarvingPeer();
+    assertThat(device.receivePosts).hasValue(1);
+  }
+
+  @Test
+  void aGrantIsSentWhenHalfOfTheWindowIsOwed() {
+    for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {
+      receiveMessage(buffer);
+    }
+    for (int buffer = 0; buffer < RECEIVES / 2 - BATCH; buffer++) {
+      channel.free(buffer);
+    }
+    assertThat(device.sends()).isEmpty();
+    for (int buffer = RECEIVES / 2 - BATCH; buffer < RECEIVES / 2; buffer++) {
+      channel.free(buffer);
+    }
+    assertThat(device.sends())
+        .extracting(Send::immediate)
+        .containsExactly(Immediate.of(Immediate.GRANT, RECEIVES + RECEIVES / 2, 0));
+    assertThat(channel.reports()).isEqualTo(1);
+  }
+
+  @Test
+  void aPeerThatHasStarvedMeanwhileIsGrantedByWhoeverPolls() {
+    for (int buffer = 0; buffer < BATCH; buffer++) {
+      receiveMessage(buffer);
+      channel.free(buffer);
+    }
+    assertThat(device.receives()).as("posted, but not worth a grant yet").hasSize(BATCH);
+    assertThat(device.sends()).isEmpty();
+    for (int i = BATCH; i < RECEIVES; i++) {
+      receiveMessage(i);
+    }
+    assertThat(device.sends())
+        .extracting(Send::immediate)
+        .containsExactly(Immediate.of(Immediate.GRANT, RECEIVES + BATCH, 0));
+  }
+
+  @Test
+  void aFailedPostOfFreedBuffersIsReported() {
+    for (int buffer = 0; buffer < BATCH; buffer++) {
+      receiveMessage(buffer);
+    }
+    device.receiveErrno = Errno.ENOMEM;
+    for (int buffer = 0; buffer < BATCH; buffer++) {
+      channel.free(buffer);
+    }
+    assertThat(link.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
+  }
+
+  @Test
+  void nothingIsPostedOnceTheReceivesAreClosed() {
+    for (int buffer = 0; buffer < RECEIVES; buffer++) {
+      receiveMessage(buffer);
+    }
+    assertThat(channel.isClosed()).isFalse();
+    channel.closeReceives();
+    assertThat(channel.isClosed()).isTrue();
+    for (int buffer = 0; buffer < RECEIVES; buffer++) {
+      channel.free(buffer);
+    }
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
+    assertThat(device.receivePosts).hasValue(0);
+  }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import dev.ferrule.verbs.queue.SendMemory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Receive buffers that connections share. */
+class SharedReceivesTest {
+
+  private static final int COUNT = 256;
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final SendMemory sendMemory = device.sendMemory(4096);
+  private final RecordingLink link = new RecordingLink();
+  private final List<SharedReceives> opened = new ArrayList<>();
+  private final AtomicInteger lastNumber = new AtomicInteger(100);
+  private SharedReceives shared = open(COUNT);
+  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> shared.stray(buffer));
+
+  private SharedReceives open(int count) {
+    SharedReceives made =
+        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, count));
+    opened.add(made);
+    return made;
+  }
+
+  /** Uses fewer buffers. */
+  private void use(int count) {
+    shared.close();
+    while (!device.receives().isEmpty()) {
+      device.takeReceive();
+    }
+    shared = open(count);
+  }
+
+  @AfterEach
+  void endThreads() {
+    opened.forEach(SharedReceives::close);
+  }
+
+  /** A connection that uses a share. */
+  private final class Client {
+
+    private final int number = lastNumber.incrementAndGet();
+    private final SharedReceives.Share share;
+    private final Channel channel;
+    private volatile long granted;
+    private long sent;
+
+    Client() {
+      this(Objects.requireNonNull(shared.admit()));
+    }
+
+    Client(SharedReceives.Share share) {
+      this.share = share;
+      channel =
+          new SendRecvChannel(
+              new Channel.Parts(
+                  device.queuePair(number), sendCompletions, sendMemory, 16, -1, link),
+              new SendRecvChannel.Terms(false, true, share.first(), 1000),
+              shared.buffers(),
+              share,
+              shared.buffers().view());
+      queue.add(channel);
+      granted = share.first();
+      device.onSend = this::onSend;
+    }
+
+    private void onSend(ScriptedDevice.Send send) {
+      granted += Immediate.newlyGranted(send.immediate(), granted);
+      device.sent(sendCompletions, send.id());
+    }
+
+    /** How many messages its peer may send. */
+    int credit() {
+      return (int) (granted - sent);
+    }
+
+    /** Sends messages to the connection, as a peer that has sent nothing else. */
+    void receive(int count) {
+      for (int i = 0; i < count; i++) {
+        device.received(
+            completions,
+            number,
+            device.takeReceive(),
+            10,
+            Immediate.of(Immediate.MESSAGE, 1000, channel.reports())); // all of them were taken
+        sent++;
+      }
+      queue.drain();
+    }
+
+    int take() {
+      assertThat(channel.inbox().hasNext()).isTrue();
+      int buffer = channel.inbox().nextNumber();
+      channel.inbox().advance();
+      return buffer;
+    }
+
+    /** Lets the program receive messages, and free them. */
+    void freeNext(int count) {
+      for (int i = 0; i < count; i++) {
+        channel.free(take());
+      }
+    }
+
+    /** One message comes and goes; returns when its buffer is posted again. */
+    void exchange() {
+      int posted = device.receives().size();
+      receive(1);
+      freeNext(1);
+      await(() -> device.receives().size() == posted);
+    }
+
+    void close() {
+      queue.remove(channel);
+      channel.closeReceives();
+    }
+  }
+
+  private static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("a long time").isLessThan(deadline);
+      Thread.yield();
+    }
+  }
+
+  private void awaitAllPosted(int count) {
+    await(() -> device.receives().size() >= count);
+    assertThat(device.receives())
+        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, count).boxed().toList());
+  }
+
+  @Test
+  void allBuffersArePostedAtFirst() {
+    awaitAllPosted(COUNT);
+  }
+
+  @Test
+  void buffersThatCannotBePostedAtFirstAreAnError() {
+    device.receiveErrno = Errno.ENOMEM;
+    assertThatThrownBy(() -> open(8))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("ibv_post_srq_recv");
+  }
+
+  @Test
+  void theSharesAreNeverMoreThanTheBuffers() {
+    for (int count : new int[] {1, 4, 5, 9, 64, 100, COUNT, 5000}) {
+      use(count);
+      int given = 0;
+      SharedReceives.Share share = shared.admit();
+      while (share != null) {
+        assertThat(share.first()).isPositive();
+        assertThat(share.capacity()).isEqualTo(share.first());
+        given += share.first() + SendRecvChannel.CONTROL_RECEIVES;
+        share = shared.admit();
+      }
+      assertThat(given).isLessThanOrEqualTo(count).isGreaterThan(count - 5);
+    }
+  }
+
+  @Test
+  void aShareOfWhichNoConnectionBecameIsGivenBackOnce() {
+    use(9);
+    SharedReceives.Share share = Objects.requireNonNull(shared.admit());
+    assertThat(shared.admit()).isNull();
+    share.leave();
+    share.leave();
+    assertThat(shared.admit()).isNotNull();
+    assertThat(shared.admit()).isNull();
+  }
+
+  @Test
+  void aShareThatAConnectionUsesIsNotGivenBackByLeaving() {
+    use(9);
+    Client client = new Client();
+    client.share.leave();
+    assertThat(shared.admit()).isNull();
+  }
+
+  @Test
+  void freedBuffersArePostedAgain() {
+    Client client = new Client();
+    int first = client.share.first();
+    client.receive(first);
+    assertThat(device.receives()).hasSize(COUNT - first);
+    client.freeNext(first);
+    awaitAllPosted(COUNT);
+  }
+
+  @Test
+  void aShareGrowsWhileThereArePlentyOfBuffersAndItsPeerIsToldOfIt() {
+    Client client = new Client();
+    int sent = 0;
+    while (client.share.capacity() < shared.maxShare()) {
+      client.exchange();
+      sent++;
+      int expected = Math.min(client.share.first() + sent, shared.maxShare());
+      await(() -> client.share.capacity() == expected);
+    }
+    // what is left is less than half of the first share, and not worth a grant
+    await(() -> client.credit() >= shared.maxShare() - client.share.first() / 2);
+    int all = client.credit();
+    client.receive(all);
+    assertThat(link.told).isEmpty();
+    client.freeNext(all);
+    awaitAllPosted(COUNT);
+    assertThat(client.share.capacity()).isEqualTo(shared.maxShare());
+  }
+
+  @Test
+  void aShareShrinksToItsFirstSizeWhenBuffersGetScarce() {
+    Client client = new Client();
+    int grown = 4 * client.share.first();
+    while (client.share.capacity() < grown) {
+      int expected = client.share.capacity() + 1;
+      client.exchange();
+      await(() -> client.share.capacity() == expected);
+    }
+    List<SharedReceives.Share> others = new ArrayList<>();
+    for (SharedReceives.Share other = shared.admit(); other != null; other = shared.admit()) {
+      others.add(other);
+    }
+    int expected = grown;
+    while (expected > client.share.first()) {
+      client.exchange();
+      expected--;
+      int now = expected;
+      await(() -> client.share.capacity() == now);
+      for (SharedReceives.Share other = shared.admit(); other != null; other = shared.admit()) {
+        others.add(other);
+      }
+    }
+    client.exchange();
+    awaitAllPosted(COUNT);
+    assertThat(client.share.capacity()).isEqualTo(client.share.first());
+    int given =
+        others.stream().mapToInt(other -> other.first() + SendRecvChannel.CONTROL_RECEIVES).sum()
+            + client.share.capacity()
+            + SendRecvChannel.CONTROL_RECEIVES;
+    assertThat(given).isLessThanOrEqualTo(COUNT);
+    assertThat(link.told).isEmpty();
+  }
+
+  @Test
+  void everyBufferOfAClosedConnectionComesBack() {
+    Client client = new Client();
+    client.receive(5);
+    int freed = client.take();
+    int held = client.take(); // and three are not read
+    int failed = device.takeReceive();
+    int number = client.number;
+    device.failed(completions, number, failed, CompletionStatus.FLUSHED, 0);
+    client.channel.free(freed);
+    client.close();
+    device.received(completions, number, device.takeReceive(), 10, 0); // a stray
+    queue.drain();
+    awaitAllPosted(COUNT);
+    client.channel.free(held); // too late: it is not the connection's any more
+    shared.stray(device.takeReceive());
+    awaitAllPosted(COUNT);
+  }
+
+  private SharedReceives.Share awaitAdmission() {
+    SharedReceives.Share[] admitted = new SharedReceives.Share[1];
+    await(
+        () -> {
+          admitted[0] = shared.admit();
+          return admitted[0] != null;
+        });
+    return admitted[0];
+  }
+
+  @Test
+  void aShareIsNotGivenBackBeforeItsLastBufferIsPosted() {
+    use(9);
+    for (int round = 0; round < 200; round++) {
+      SharedReceives.Share share = awaitAdmission();
+      assertThat(device.receives()).as("round " + round).hasSize(9);
+      Client client = new Client(share);
+      client.receive(1);
+      if (round % 2 == 0) {
+        client.freeNext(1);
+      }
+      client.close();
+    }
+  }
+
+  @Test
+  void aShareIsNotGivenBackBeforeTheMessagesThatNobodyReadArePosted() throws Exception {
+    use(10);
+    Client other = new Client();
+    Client client = new Client();
+    assertThat(shared.admit()).isNull();
+    other.receive(1);
+    client.receive(1);
+    int othersBuffer = other.take();
+    CountDownLatch inPost = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    BlockingQueue<Boolean> early = new ArrayBlockingQueue<>(1);
+    device.onReceive =
+        (number, buffer) -> {
+          if (buffer == othersBuffer) {
+            inPost.countDown();
+            awaitLatch(closed);
+          } else {
+            early.add(shared.admit() != null);
+          }
+        };
+
+    other.channel.free(othersBuffer);
+    awaitLatch(inPost); // the thread has looked for what nobody read
+    client.close();
+    closed.countDown();
+
+    assertThat(early.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isFalse();
+    awaitAdmission();
+  }
+
+  private static void awaitLatch(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void whatIsFreedWhileTheConnectionIsClosedComesBackOnceAndBeforeTheShare() throws Exception {
+    use(9);
+    CyclicBarrier start = new CyclicBarrier(2);
+    ExecutorService receiver = Executors.newSingleThreadExecutor();
+    try {
+      for (int round = 0; round < 1000; round++) {
+        SharedReceives.Share share = awaitAdmission();
+        assertThat(device.receives()).as("round " + round).hasSize(9).doesNotHaveDuplicates();
+        Client client = new Client(share);
+        client.receive(1);
+        int buffer = client.take();
+        queue.remove(client.channel);
+        Future<?> freed =
+            receiver.submit(
+                () -> {
+                  start.await();
+                  client.channel.free(buffer);
+                  return null;
+                });
+        start.await();
+        client.channel.closeReceives();
+        freed.get();
+      }
+    } finally {
+      receiver.shutdown();
+    }
+  }
+
+  @Test
+  void whatAConnectionFreesTwiceOrTooLateIsPostedOnce() {
+    Client client = new Client();
+    Client other = new Client();
+    client.receive(1);
+    int buffer = client.take();
+    client.channel.free(buffer);
+    client.channel.free(buffer);
+    awaitAllPosted(COUNT);
+
+    while (device.receives().get(0) != buffer) {
+      other.exchange();
+    }
+    other.receive(1);
+    assertThat(other.channel.inbox().nextNumber()).isEqualTo(buffer);
+    client.channel.free(buffer);
+    shared.stray(device.takeReceive()); // behind what could have been freed
+    await(() -> device.receives().size() == COUNT - 1);
+    assertThat(device.receives()).doesNotContain(buffer);
+  }
+
+  @Test
+  void buffersOfControlMessagesArePostedByWhoeverPolls() {
+    Client client = new Client();
+    int buffer = device.takeReceive();
+    device.received(completions, client.number, buffer, 0, Immediate.of(Immediate.GRANT, 1001, 0));
+    queue.poll();
+    assertThat(device.receives()).hasSize(COUNT).endsWith(buffer);
+  }
+
+  @Test
+  void aFailedPostIsReportedToTheConnectionThatFreedTheBuffer() {
+    Client client = new Client();
+    client.receive(1);
+    device.receiveErrno = Errno.ENOMEM;
+    client.freeNext(1);
+    await(() -> !link.told.isEmpty());
+    assertThat(link.told).containsExactly("ibv_post_srq_recv " + Errno.ENOMEM);
+  }
+
+  @Test
+  void nothingIsPostedOnceTheGroupIsClosed() {
+    Client client = new Client();
+    client.receive(3);
+    shared.close();
+    client.freeNext(1);
+    device.received(
+        completions, client.number, COUNT - 1, 0, Immediate.of(Immediate.GRANT, 1001, 0));
+    queue.poll();
+    client.close();
+    shared.stray(0);
+    assertThat(device.receives()).hasSize(COUNT - 3);
+  }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.Inbox;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import dev.ferrule.verbs.queue.SendQueue;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Connections between two sides of a wire that holds what it is given, with as many threads as
+ * programs may have: each side sends by one and receives by another, and both of them poll.
+ */
+class WireTest {
+
+  private static final int MESSAGES = 30_000;
+  private static final int LENGTHS = 1000;
+  private static final int LOOKS_PER_TICK = 64;
+  private static final long PATIENCE_SECONDS = 120;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final Map<Integer, Side> sides = new ConcurrentHashMap<>();
+  private final Queue<Integer> sharedReceives = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger notReady = new AtomicInteger();
+  private volatile boolean failed;
+
+  /** One end of a connection. */
+  private final class Side {
+
+    private final int number;
+    private final CompletionQueue sendCompletions = device.completionQueue();
+    private final RecordingLink link = new RecordingLink();
+    private final Queue<Integer> receives;
+    private final CompletionQueue completions;
+    private final ReceiveQueue queue;
+    private final Channel channel;
+    private Side peer = this;
+    private long lastSend; // by whoever posts
+
+    /** Of a connection with receives of its own. */
+    Side(int number, boolean credits, int credit, int peerCredit) {
+      this.number = number;
+      sides.put(number, this);
+      receives = new ConcurrentLinkedQueue<>();
+      completions = device.completionQueue();
+      queue = new ReceiveQueue(completions, buffer -> {});
+      ReceiveBuffers buffers = Fakes.buffers(device, credit + SendRecvChannel.CONTROL_RECEIVES);
+      channel = channel(buffers, null, credits, credit, peerCredit);
+      buffers.postAll(device.queuePair(number));
+      queue.add(channel);
+    }
+
+    /** Of a connection that shares them. */
+    Side(
+        int number,
+        SharedReceives shared,
+        SharedReceives.Share share,
+        CompletionQueue completions,
+        ReceiveQueue queue,
+        int peerCredit) {
+      this.number = number;
+      sides.put(number, this);
+      this.receives = sharedReceives;
+      this.completions = completions;
+      this.queue = queue;
+      channel = channel(shared.buffers(), share, true, share.first(), peerCredit);
+      queue.add(channel);
+    }
+
+    private Channel channel(
+        ReceiveBuffers buffers,
+        SharedReceives.Share share,
+        boolean credits,
+        int credit,
+        int peerCredit) {
+      return new SendRecvChannel(
+          new Channel.Parts(
+              device.queuePair(number), sendCompletions, device.sendMemory(4096), 32, -1, link),
+          new SendRecvChannel.Terms(false, credits, credit, peerCredit),
+          buffers,
+          share,
+          buffers.view());
+    }
+
+    void onSend(ScriptedDevice.Send send) {
+      lastSend++;
+      if (send.id() != lastSend) {
+        failed = true;
+      }
+      if (send.operation() == ScriptedDevice.SEND_WITH_IMMEDIATE) {
+        Integer buffer = peer.receives.poll();
+        if (buffer == null) {
+          notReady.incrementAndGet();
+          failed = true;
+          return;
+        }
+        device.received(peer.completions, peer.number, buffer, send.length(), send.immediate());
+      }
+      if (send.isSignaled()) {
+        device.sent(sendCompletions, send.id());
+      }
+    }
+
+    /** What the fabric's thread does now and then. */
+    private void tick() {
+      channel.sends().probe();
+      channel.reportIfDue();
+    }
+
+    /** Sends all messages, of lengths that tell their numbers. */
+    void sendAll() {
+      SendQueue sends = channel.sends();
+      int looks = 0;
+      int sent = 0;
+      while (sent < MESSAGES && !failed) {
+        int length = sent % LENGTHS;
+        if (sends.reserve(length, false) == SendQueue.FULL) {
+          queue.poll();
+          looks++;
+          if (looks % LOOKS_PER_TICK == 0) {
+            tick();
+          }
+          Thread.yield();
+        } else {
+          sends.stage(0L, length, 0);
+          sends.publish();
+          sent++;
+          if (length == 0) {
+            sends.isComplete(sends.lastId());
+          }
+        }
+      }
+    }
+
+    /** Receives all messages, in their order. */
+    void receiveAll() {
+      int received = 0;
+      int looks = 0;
+      Inbox inbox = channel.inbox();
+      while (received < MESSAGES && !failed) {
+        if (!inbox.hasNext() && !queue.poll()) {
+          channel.freeForStarvingPeer();
+          looks++;
+          if (looks % LOOKS_PER_TICK == 0) {
+            tick();
+          }
+          Thread.yield();
+        }
+        while (inbox.hasNext()) {
+          assertThat(inbox.nextLength()).isEqualTo(received % LENGTHS);
+          int buffer = inbox.nextNumber();
+          inbox.advance();
+          channel.free(buffer);
+          received++;
+        }
+      }
+      assertThat(received).isEqualTo(MESSAGES);
+    }
+  }
+
+  private void connect(Side one, Side other) {
+    one.peer = other;
+    other.peer = one;
+  }
+
+  private void onReceive(int queuePair, int buffer) {
+    (queuePair == 0 ? sharedReceives : Objects.requireNonNull(sides.get(queuePair)).receives)
+        .add(buffer);
+  }
+
+  private void run(List<Runnable> threads) throws Exception {
+    device.onSend = send -> Objects.requireNonNull(sides.get(send.queuePair())).onSend(send);
+    ExecutorService executor = Executors.newFixedThreadPool(threads.size());
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      threads.forEach(
+          thread ->
+              running.add(
+                  executor.submit(
+                      () -> {
+                        try {
+                          thread.run();
+                        } catch (RuntimeException | Error e) {
+                          failed = true;
+                          throw e;
+                        }
+                      })));
+      for (Future<?> thread : running) {
+        thread.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      }
+    } finally {
+      failed = true; // whoever is left
+      executor.shutdown();
+    }
+    sides.values().forEach(side -> assertThat(side.link.told).isEmpty());
+    assertThat(notReady).as("messages without a receive").hasValue(0);
+    assertThat(device.overlaps).as("two threads polled at once").hasValue(0);
+  }
+
+  @Test
+  void noMessageIsLostOrWithoutReceiveWhereEachConnectionHasItsOwnBuffers() throws Exception {
+    device.onReceive = this::onReceive;
+    Side one = new Side(1, true, 8, 32);
+    Side other = new Side(2, true, 32, 8);
+    connect(one, other);
+    run(List.of(one::sendAll, other::sendAll, one::receiveAll, other::receiveAll));
+  }
+
+  @Test
+  void aSingleCreditIsEnough() throws Exception {
+    device.onReceive = this::onReceive;
+    Side one = new Side(1, true, 1, 1);
+    Side other = new Side(2, true, 1, 1);
+    connect(one, other);
+    run(List.of(one::sendAll, other::sendAll, one::receiveAll, other::receiveAll));
+  }
+
+  @Test
+  void noMessageIsLostOrWithoutReceiveWhereConnectionsShareBuffers() throws Exception {
+    device.onReceive = this::onReceive;
+    CompletionQueue completions = device.completionQueue();
+    try (SharedReceives shared =
+        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, 128))) {
+      ReceiveQueue queue = new ReceiveQueue(completions, shared::stray);
+      List<Runnable> threads = new ArrayList<>();
+      for (int number = 1; number <= 2; number++) {
+        SharedReceives.Share share = Objects.requireNonNull(shared.admit());
+        Side server = new Side(number, shared, share, completions, queue, 16);
+        Side client = new Side(100 + number, true, 16, share.first());
+        connect(server, client);
+        threads.addAll(
+            List.of(server::sendAll, client::sendAll, server::receiveAll, client::receiveAll));
+      }
+      run(threads);
+    }
+  }
+}

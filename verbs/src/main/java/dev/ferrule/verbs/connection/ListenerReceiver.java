@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.Waiter;
+import dev.ferrule.verbs.queue.CommonArrivals;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import dev.ferrule.verbs.queue.ReceiveSource;
+import java.net.URI;
+
+/** Receives for all connections of a listener, from the common queue of each of its devices. */
+final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
+
+  private final RdmaListener listener;
+  private final CommonArrivals arrivals = new CommonArrivals(this::wake);
+  private final RdmaReceiver receiver;
+
+  ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
+    this.listener = listener;
+    this.receiver = new RdmaReceiver(this, this, arrivals, new Waiter(wait));
+  }
+
+  RdmaReceiver receiver() {
+    return receiver;
+  }
+
+  CommonArrivals arrivals() {
+    return arrivals;
+  }
+
+  /** The listener is closed: the receivers of the connections take what comes for them. */
+  void close() {
+    arrivals.end();
+    receiver.wake();
+  }
+
+  void wake() {
+    receiver.wake();
+  }
+
+  @Override
+  public boolean poll() {
+    boolean any = false;
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      any |= queue.poll();
+    }
+    return any;
+  }
+
+  @Override
+  public void drain() {
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      queue.drain();
+    }
+  }
+
+  @Override
+  public void arm() {
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      queue.arm();
+    }
+  }
+
+  @Override
+  public URI uri() {
+    return listener.uri();
+  }
+
+  @Override
+  public void checkUsable() {
+    if (listener.isClosed()) {
+      throw end();
+    }
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return listener.isClosed();
+  }
+
+  @Override
+  public FerruleException end() {
+    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  }
+
+  @Override
+  public FerruleException interrupted(String doing) {
+    return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
+  }
+
+  @Override
+  public void freeForStarvingPeers() {
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      queue.freeForStarvingPeers();
+    }
+  }
+
+  @Override
+  public boolean isExhausted(int held) {
+    return false; // that depends on the connections
+  }
+
+  @Override
+  public String allHeldHint() {
+    return ""; // nobody knows when it holds all
+  }
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ConnectionMonitor;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Lifecycle;
+import dev.ferrule.spi.Waiter;
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.endpoint.Cleanup;
+import dev.ferrule.verbs.endpoint.LastRequestPatience;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.Link;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection over a queue pair: its life, from open to closed, lost or broken. What is done for
+ * each message is in {@link RdmaSender} and {@link RdmaReceiver}.
+ */
+final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
+
+  /**
+   * How long closing waits for threads that are in a blocking call to come out of it: far longer
+   * than they take.
+   */
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  private static final long FLUSH_PAUSE_NANOS = 20_000;
+  private static final int PROBES_PER_TIMEOUT = 4;
+  private static final AtomicLong LAST_NUMBER = new AtomicLong();
+
+  private final URI uri;
+  private final ConnectionResources resources;
+  private final byte[] peerPayload;
+  private final Duration closeTimeout;
+  private final long probeNanos;
+  private final Agreement agreement;
+  private final Channel channel;
+  private final ReceiveQueue receives;
+  private final RdmaSender sender;
+  private final RdmaReceiver receiver;
+  private final Lifecycle life = new Lifecycle(this);
+  private final Runnable tick = this::tick;
+  private final Consumer<AsyncEvent> asyncEvents = this::onAsyncEvent;
+  private final List<Long> watched;
+
+  private volatile boolean peerGone; // whatever is still under way will not be acknowledged
+  private volatile boolean lastRequestReached; // of the shared receive queue
+  private boolean watching; // since it was started
+  private long lastProbe = System.nanoTime(); // only by the fabric's thread
+
+  /**
+   * Creates a connection of complete resources, which it closes.
+   *
+   * @param uri names it
+   * @param agreement what was agreed on
+   * @param peerPayload what the peer's program had to say
+   */
+  RdmaConnection(
+      URI uri,
+      ConnectionResources resources,
+      Agreement agreement,
+      byte[] peerPayload,
+      ConnectionOptions options) {
+    this.uri = uri;
+    this.resources = resources;
+    this.peerPayload = peerPayload;
+    this.agreement = agreement;
+    this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
+    this.probeNanos = options.get(StandardOptions.PEER_TIMEOUT).toNanos() / PROBES_PER_TIMEOUT;
+    WaitStrategy wait = options.get(StandardOptions.WAIT);
+    channel = agreement.open(resources.parts(options, this));
+    receives = resources.receiveQueue();
+    receives.add(channel);
+    sender =
+        new RdmaSender(
+            this,
+            channel.sends(),
+            receives,
+            (int) Math.min(agreement.peerMaxMessage(), channel.sends().memory().byteSize()),
+            options.get(RdmaOptions.UNACKED),
+            new Waiter(wait));
+    receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
+    watched = resources.elements();
+    resources.onCompletion(this::wake);
+    life.onEnd(ended -> onEnd());
+  }
+
+  /** A number for a connection of this process. */
+  static long nextNumber() {
+    return LAST_NUMBER.incrementAndGet();
+  }
+
+  /**
+   * Lets the fabric's thread watch over the connection.
+   *
+   * @param mailbox where the events of the connection's id have gone so far
+   */
+  void start(Mailbox mailbox) {
+    ConnectionMonitor.opened(this);
+    mailbox.handOver(this::onCmEvent);
+    resources.device().watch(watched, asyncEvents);
+    watching = true;
+    resources.fabric().addTick(tick);
+  }
+
+  /** A peer that is given up must not go on sending, least of all into buffers of others. */
+  private void onEnd() {
+    if (life.failure() != null) {
+      channel.sends().abort();
+    }
+    wake();
+  }
+
+  private void wake() {
+    sender.wake();
+    receiver.wake();
+  }
+
+  /** The connection of a channel. */
+  static RdmaConnection of(Channel channel) {
+    return (RdmaConnection) channel.link(); // there is no other kind
+  }
+
+  @Override
+  public void onProgress() {
+    wake();
+  }
+
+  @Override
+  public void checkUsable() {
+    life.checkNotReleased();
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return life.hasEnded();
+  }
+
+  @Override
+  public FerruleException end() {
+    return life.exception(null);
+  }
+
+  @Override
+  public void freeForStarvingPeers() {
+    channel.freeForStarvingPeer();
+  }
+
+  @Override
+  public boolean isExhausted(int held) {
+    return channel.isExhausted(held);
+  }
+
+  @Override
+  public String allHeldHint() {
+    return resources.protocol().texts().allHeld();
+  }
+
+  private void tick() {
+    if (life.hasEnded()) {
+      return;
+    }
+    long now = System.nanoTime();
+    if (probeNanos > 0 && now - lastProbe >= probeNanos) {
+      lastProbe = now;
+      probe();
+    } else {
+      channel.sends().look();
+    }
+    channel.tick();
+  }
+
+  private void probe() {
+    channel.sends().probe();
+    // without flow control, a peer that posts no receives may keep a message waiting for ever
+    if (agreement.isFlowControlled() && channel.sends().isStalled(PROBES_PER_TIMEOUT, probeNanos)) {
+      life.lost(
+          "the peer's device has acknowledged nothing for longer than the option peerTimeout (its"
+              + " host is dead, or the link is cut)");
+    }
+  }
+
+  private void onCmEvent(CmEvent event) {
+    switch (event.type()) {
+      case DISCONNECTED -> {
+        // What the peer sent before is there already, the goodbye included.
+        receives.drain();
+        peerGone = true;
+        if (channel.isGoodbyeSaid() || !channel.sends().saysGoodbye()) {
+          life.closedByPeer();
+        } else {
+          life.lost(
+              "the peer has gone without closing the connection (its process has ended, or it"
+                  + " gave the connection up after an error of its own)");
+        }
+      }
+      case DEVICE_REMOVAL -> life.lost("the RDMA device is being removed from this host");
+      case ADDRESS_CHANGE -> life.lost("the address of the RDMA device has changed");
+      default -> {} // of a connection that is made, or that is over
+    }
+  }
+
+  private void onAsyncEvent(AsyncEvent event) {
+    switch (event.type()) {
+      case DEVICE_FATAL -> life.lost("the RDMA device reports a fatal error, or is gone");
+      case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR -> {
+        // the completions say what was wrong, if there are any
+        channel.sends().look();
+        receives.drain();
+        life.lost("the queue pair reports an error: " + event.type());
+      }
+      case COMPLETION_QUEUE_ERROR, SHARED_RECEIVE_QUEUE_ERROR, WORK_QUEUE_FATAL ->
+          life.lost("a queue of the connection reports an error: " + event.type());
+      case LAST_WORK_REQUEST_REACHED -> lastRequestReached = true;
+      default -> {} // the rest ends nothing
+    }
+  }
+
+  @Override
+  public void onGoodbye() {
+    peerGone = true;
+    life.closedByPeer();
+  }
+
+  @Override
+  public void onFailure(CompletionStatus status, int vendorError) {
+    if (life.hasEnded()) {
+      return;
+    }
+    switch (status) {
+      case RETRY_EXCEEDED, RESPONSE_TIMEOUT ->
+          life.lost(
+              status.text()
+                  + " (its host is dead, or the link is cut); see the options ackTimeout"
+                  + " and retries");
+      case RNR_RETRY_EXCEEDED ->
+          life.lost(status.text() + "; " + resources.protocol().texts().receiverNotReady());
+      case FLUSHED -> onFlush();
+      default -> onError(status, vendorError);
+    }
+  }
+
+  private void onError(CompletionStatus status, int vendorError) {
+    String violation = resources.protocol().violation(status);
+    if (violation != null) {
+      life.broken(violation + ": " + status.text());
+    } else {
+      life.lost(
+          "a work request failed: "
+              + status.text()
+              + " ("
+              + status
+              + ", vendor error "
+              + vendorError
+              + ")");
+    }
+  }
+
+  /** The queue pair is in error, and nothing that failed before has said why. */
+  private void onFlush() {
+    if (channel.isGoodbyeSaid()) {
+      life.closedByPeer();
+    } else {
+      life.lost(CompletionStatus.FLUSHED.text());
+    }
+  }
+
+  @Override
+  public void onViolation(String reason) {
+    life.broken("the peer broke the protocol: " + reason + "; the connection was closed");
+  }
+
+  @Override
+  public void onPostFailure(String function, int errno) {
+    if (life.hasEnded()) {
+      return;
+    }
+    VerbsException failure = new VerbsException(function, "", errno);
+    String reason = String.valueOf(failure.getMessage());
+    if (RdmaFailures.of(uri, failure) instanceof ResourceExhaustedException exhausted) {
+      life.fail(exhausted, reason);
+    } else {
+      life.lost(reason); // the device is gone, or broken
+    }
+  }
+
+  @Override
+  public void onFault(String reason) {
+    life.lost(reason);
+  }
+
+  @Override
+  public URI uri() {
+    return uri;
+  }
+
+  @Override
+  public Sender sender() {
+    if (!agreement.canSend()) {
+      throw new IllegalStateException(
+          "the connection is simplex, and this side only receives: " + uri);
+    }
+    return sender;
+  }
+
+  @Override
+  public Receiver receiver() {
+    if (!agreement.canReceive()) {
+      throw new IllegalStateException(
+          "the connection is simplex, and this side only sends: " + uri);
+    }
+    return receiver;
+  }
+
+  @Override
+  public byte[] peerPayload() {
+    return peerPayload.clone();
+  }
+
+  @Override
+  public RegisteredMemory register(MemorySegment memory) {
+    life.checkOpen();
+    return sender.register(resources.device().domain(), memory);
+  }
+
+  @Override
+  public ConnectionState state() {
+    return life.state();
+  }
+
+  @Override
+  public @Nullable FerruleException failure() {
+    return life.failure();
+  }
+
+  @Override
+  public void onClose(Consumer<Connection> action) {
+    life.onEnd(action);
+  }
+
+  @Override
+  public ConnectionCounters counters() {
+    return new ConnectionCounters(
+        sender.messages(),
+        sender.bytes(),
+        receiver.messages(),
+        receiver.bytes(),
+        sender.stalls(),
+        channel.reports(),
+        0,
+        0,
+        0,
+        sender.sleeps() + receiver.sleeps());
+  }
+
+  Lifecycle life() {
+    return life;
+  }
+
+  /** How long the program is willing to wait for the peer when it gives something up. */
+  long patienceNanos() {
+    return Math.max(closeTimeout.toNanos(), PATIENCE_NANOS);
+  }
+
+  @Override
+  public FerruleException interrupted(String doing) {
+    return new OperationInterruptedException(uri, "interrupted while waiting to " + doing, null);
+  }
+
+  @Override
+  public void close() {
+    close(closeTimeout);
+  }
+
+  @Override
+  public void close(Duration flushTimeout) {
+    // the state goes first, so that it is right for every thread that comes back from a close
+    boolean wasOpen = life.closed();
+    if (!life.release()) {
+      return;
+    }
+    wake();
+    // so that they leave by themselves, and not because the queues go from under them
+    sender.awaitNobodyWaiting(PATIENCE_NANOS);
+    receiver.awaitNobodyWaiting(PATIENCE_NANOS);
+    if (wasOpen) {
+      flush(Deadlines.after(flushTimeout));
+    }
+    giveUp();
+  }
+
+  /** Gives up a connection that was made and never started, without a word to the peer. */
+  void abandon() {
+    life.release();
+    giveUp();
+  }
+
+  private void giveUp() {
+    Cleanup.close(
+        () -> resources.fabric().removeTick(tick),
+        channel.sends()::close,
+        this::stopQueuePair,
+        () -> receives.remove(channel),
+        resources::destroyQueuePair,
+        () -> resources.device().unwatch(watched, asyncEvents),
+        resources.isReceiveQueueCommon() ? null : receives,
+        channel::closeReceives,
+        sender::closeRegistrations,
+        resources::close);
+  }
+
+  /**
+   * Has the queue pair receive nothing more. One that takes its receives from a shared queue may
+   * have one in hand, which is lost if it is not waited for; unless the peer has said that nothing
+   * more comes.
+   */
+  private void stopQueuePair() {
+    receives.drain();
+    boolean mayHoldOne = resources.isReceivingFromShared() && !channel.isGoodbyeSaid();
+    resources.stopQueuePair();
+    if (!mayHoldOne || resources.fabric().isCurrentThread()) {
+      return;
+    }
+    LastRequestPatience patience = resources.device().lastRequestPatience();
+    long end = System.nanoTime() + patience.nanos();
+    while (!lastRequestReached && end - System.nanoTime() > 0) {
+      receives.poll();
+      LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
+    }
+    if (watching) {
+      patience.waited(lastRequestReached);
+    }
+  }
+
+  /** Waits until the peer's device has all that was sent, and tells the peer that this was it. */
+  private void flush(long deadline) {
+    awaitDrained(deadline);
+    if (channel.sends().sayGoodbye()) {
+      awaitDrained(Math.max(deadline, System.nanoTime() + PATIENCE_NANOS / 2));
+    }
+  }
+
+  private void awaitDrained(long deadline) {
+    while (!peerGone && !channel.sends().isDrained() && deadline - System.nanoTime() > 0) {
+      receives.poll(); // the peer may be closing, too
+      LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return uri() + " (" + state() + ")";
+  }
+}

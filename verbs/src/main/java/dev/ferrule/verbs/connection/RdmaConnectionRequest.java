@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.ConnectionParameters;
+import dev.ferrule.verbs.endpoint.Fabric;
+import dev.ferrule.verbs.endpoint.RdmaAddress;
+import java.net.URI;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A client that waits; makes the connection from the server's side. */
+final class RdmaConnectionRequest implements ConnectionRequest {
+
+  private static final System.Logger LOGGER =
+      System.getLogger(RdmaConnectionRequest.class.getName());
+
+  /** What there is to say against a client. */
+  record Objection(Hello.Kind kind, String reason) {}
+
+  /** How far the request has come. */
+  private enum State {
+    WAITING,
+    ANSWERED,
+    CANCELLED
+  }
+
+  private final RdmaProtocol protocol;
+  private final RdmaListener listener;
+  private final Fabric fabric;
+  private final ConnectionOptions options;
+  private final Mailbox mailbox = new Mailbox();
+  private @Nullable CmId id;
+  private Optional<Hello> hello = Optional.empty();
+  private Optional<URI> peer = Optional.empty();
+  private State state = State.WAITING;
+  private @Nullable RdmaConnection made; // by the thread that accepts
+
+  RdmaConnectionRequest(
+      RdmaProtocol protocol, RdmaListener listener, Fabric fabric, ConnectionOptions options) {
+    this.protocol = protocol;
+    this.listener = listener;
+    this.fabric = fabric;
+    this.options = options;
+  }
+
+  /** Takes over the client's id and what it said. */
+  void begin(CmId client, byte[] privateData) {
+    id = client;
+    hello = protocol.hello().decode(privateData);
+    peer = client.peerAddress().map(listener.address()::at).map(RdmaAddress::uri);
+    fabric.retainMore(); // the id is the fabric's
+  }
+
+  /** What there is to say against the client; null if it may be asked about. */
+  @Nullable Objection objection() {
+    if (!protocol.hasHandshake(options)) {
+      return null;
+    }
+    if (hello.isPresent() && hello.get().version() != protocol.hello().version()) {
+      return new Objection(Hello.Kind.VERSION_MISMATCH, "");
+    }
+    if (hello.isEmpty() || hello.get().kind() != Hello.Kind.CONNECT) {
+      return new Objection(Hello.Kind.REFUSE, "what connects does not speak this protocol");
+    }
+    String reason = protocol.objection(options, hello.get());
+    return reason == null ? null : new Objection(Hello.Kind.REFUSE, reason);
+  }
+
+  /** Called by the fabric's thread. */
+  void onEvent(CmEvent event) {
+    boolean gone;
+    synchronized (this) {
+      gone = state == State.WAITING && event.type() != CmEvent.Type.ESTABLISHED;
+      if (gone) {
+        state = State.CANCELLED;
+      }
+    }
+    if (gone) {
+      listener.forget(this);
+      giveUpId();
+    } else {
+      mailbox.accept(event);
+    }
+  }
+
+  private void giveUpId() {
+    fabric.destroy(id());
+    fabric.release();
+  }
+
+  private CmId id() {
+    CmId known = id;
+    if (known == null) {
+      throw new IllegalStateException("the request has not begun");
+    }
+    return known;
+  }
+
+  @Override
+  public byte[] payload() {
+    return hello.map(it -> it.payload().clone()).orElse(new byte[0]);
+  }
+
+  @Override
+  public URI peer() {
+    return peer.orElse(listener.uri());
+  }
+
+  /** The address of this host that the client came by. */
+  private RdmaAddress localAddress() {
+    RdmaAddress own = listener.address();
+    return own.isWildcard() ? id().localAddress().map(own::at).orElse(own) : own;
+  }
+
+  /** Takes the request for this thread to answer. */
+  private void take() {
+    synchronized (this) {
+      if (state == State.CANCELLED) {
+        throw gone(listener.uri(), null);
+      }
+      if (listener.isClosed()) {
+        throw new ConnectionClosedException(listener.uri(), false, "the listener was closed", null);
+      }
+      if (state == State.ANSWERED) {
+        throw new IllegalStateException("the connection request was answered already");
+      }
+      state = State.ANSWERED;
+    }
+    listener.forget(this);
+  }
+
+  @Override
+  public void reject(byte[] payload) {
+    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_REJECT_DATA);
+    take();
+    turnAway(protocol.hello().encode(Hello.Kind.REJECT, payload));
+  }
+
+  /**
+   * Turns the client away for a reason that is not the program's; does nothing if it is answered.
+   */
+  void refuse(Hello.Kind kind, String reason) {
+    synchronized (this) {
+      if (state != State.WAITING) {
+        return;
+      }
+      state = State.ANSWERED;
+    }
+    turnAway(Handshake.refusal(protocol, kind, reason));
+  }
+
+  private void turnAway(byte[] answer) {
+    try {
+      id().reject(answer);
+    } catch (VerbsException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "the client has gone", e);
+    } finally {
+      giveUpId();
+    }
+  }
+
+  @Override
+  public Connection accept(byte[] payload) {
+    return accept(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+  }
+
+  /** Accepts, waiting for the client's confirmation no longer than until the deadline. */
+  RdmaConnection accept(byte[] payload, long deadline) {
+    Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
+    take();
+    URI uri = listener.uri();
+    ConnectionResources resources = null;
+    boolean done = false;
+    try {
+      resources = new ConnectionResources(protocol, fabric, id(), group());
+      RdmaConnection connection = make(resources, payload);
+      awaitEstablished(uri, deadline);
+      resources.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
+      connection.start(mailbox);
+      done = true;
+      return connection;
+    } catch (VerbsException e) {
+      throw RdmaFailures.of(uri, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(uri, "interrupted while accepting", e);
+    } finally {
+      if (resources == null) {
+        giveUpId();
+      } else if (!done && made != null) {
+        made.abandon();
+      } else if (!done) {
+        resources.close();
+      }
+    }
+  }
+
+  private RdmaConnection make(ConnectionResources resources, byte[] payload) {
+    CmId client = resources.id();
+    try {
+      resources.makeQueues(options, false);
+      ReceiveSide side = resources.receiveSide();
+      Agreement agreement = side.agree(protocol.hasHandshake(options) ? hello.orElseThrow() : null);
+      resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
+      RdmaConnection connection =
+          new RdmaConnection(
+              localAddress().connectionUri(RdmaConnection.nextNumber()),
+              resources,
+              agreement,
+              payload(),
+              options);
+      made = connection;
+      client.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
+      byte[] answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
+      client.accept(Handshake.parameters(answer, options));
+      return connection;
+    } catch (VerbsException e) {
+      throw noRoom(e);
+    }
+  }
+
+  private @Nullable ReceiveGroup group() {
+    try {
+      return listener.group(id());
+    } catch (VerbsException e) {
+      throw noRoom(e);
+    }
+  }
+
+  /** Tells the client what this side lacks; returns what to tell the program. */
+  private FerruleException noRoom(VerbsException e) {
+    CmId client = id();
+    if (!client.isAcceptable()) {
+      return gone(listener.uri(), e);
+    }
+    String text = String.valueOf(e.getMessage());
+    try {
+      client.reject(Handshake.refusal(protocol, Hello.Kind.NO_ROOM, text));
+    } catch (VerbsException ignored) {
+      e.addSuppressed(ignored); // the client has gone just now
+    }
+    return RdmaFailures.of(listener.uri(), e);
+  }
+
+  private static FerruleException gone(URI uri, @Nullable Throwable cause) {
+    return new ConnectionClosedException(
+        uri, true, "the client has given up waiting to be accepted", cause);
+  }
+
+  private void awaitEstablished(URI uri, long deadline) throws InterruptedException {
+    CmEvent event = mailbox.next(deadline);
+    if (event == null) {
+      throw new OperationTimeoutException(
+          uri, "the client did not confirm the connection in time", null);
+    }
+    if (event.type() != CmEvent.Type.ESTABLISHED) {
+      throw gone(uri, null);
+    }
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Receiver;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.spi.AbstractListener;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.connection.RdmaConnectionRequest.Objection;
+import dev.ferrule.verbs.endpoint.Fabric;
+import dev.ferrule.verbs.endpoint.FabricDevice;
+import dev.ferrule.verbs.endpoint.RdmaAddress;
+import dev.ferrule.verbs.queue.ReceiveQueue;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A port at which clients are accepted. */
+final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
+
+  private final RdmaProtocol protocol;
+  private final RdmaAddress address;
+  private final ConnectionOptions options;
+  private final Fabric fabric;
+  private final CmId id;
+  private final int backlog;
+
+  private final Map<FabricDevice, ReceiveGroup> groups = new HashMap<>(); // under its own lock
+  private volatile ReceiveQueue[] commonQueues = {}; // those of the groups
+  private @Nullable ListenerReceiver receiver; // under the lock of groups
+
+  // All of these under the listener's own lock.
+  private final ArrayDeque<RdmaConnectionRequest> waiting = new ArrayDeque<>();
+  private final Set<RdmaConnectionRequest> unanswered = new LinkedHashSet<>();
+  private boolean closed;
+  private boolean deviceGone;
+
+  private RdmaListener(
+      RdmaProtocol protocol, RdmaAddress wanted, ConnectionOptions options, Fabric fabric) {
+    super(options);
+    this.protocol = protocol;
+    this.options = options;
+    this.fabric = fabric;
+    this.backlog = options.get(StandardOptions.BACKLOG);
+    InetSocketAddress where = wanted.resolve();
+    this.id = fabric.createId(this::onEvent);
+    boolean done = false;
+    try {
+      id.bind(where);
+      id.listen(backlog);
+      this.address = wanted.withPort(id.port());
+      done = true;
+    } finally {
+      if (!done) {
+        fabric.destroy(id);
+      }
+    }
+  }
+
+  static RdmaListener listen(
+      RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
+    RdmaAddress address = RdmaAddress.parse(uri);
+    boolean done = false;
+    Fabric fabric = null;
+    try {
+      fabric = Fabric.retain(library.get());
+      RdmaListener listener = new RdmaListener(protocol, address, options, fabric);
+      done = true;
+      return listener;
+    } catch (VerbsException e) {
+      throw RdmaFailures.of(uri, e);
+    } finally {
+      if (!done && fabric != null) {
+        fabric.release();
+      }
+    }
+  }
+
+  /** Called by the fabric's thread. */
+  private void onEvent(CmEvent event) {
+    if (event.type() == CmEvent.Type.DEVICE_REMOVAL) {
+      synchronized (this) {
+        deviceGone = true;
+        notifyAll();
+      }
+    }
+    if (event.type() != CmEvent.Type.CONNECT_REQUEST) {
+      return;
+    }
+    RdmaConnectionRequest request = new RdmaConnectionRequest(protocol, this, fabric, options);
+    CmId client = fabric.adopt(event, request::onEvent);
+    request.begin(client, event.privateData());
+    Objection objection;
+    synchronized (this) {
+      objection = request.objection();
+      if (closed) {
+        objection = new Objection(Hello.Kind.REFUSE, "the listener was closed");
+      } else if (objection == null && waiting.size() >= backlog) {
+        objection =
+            new Objection(
+                Hello.Kind.REFUSE,
+                "too many clients wait already; see the listener's option backlog");
+      }
+      if (objection == null) {
+        waiting.add(request);
+        unanswered.add(request);
+        notifyAll();
+        return;
+      }
+    }
+    request.refuse(objection.kind(), objection.reason());
+  }
+
+  /**
+   * What the connections on a device share, retained for the caller; null if nothing. Made when the
+   * first client comes, for only then it is known on which device.
+   */
+  @Nullable ReceiveGroup group(CmId client) {
+    if (!protocol.sharesReceives(options) && !isSingleReceiver()) {
+      return null;
+    }
+    FabricDevice device = fabric.device(client);
+    synchronized (groups) {
+      if (isClosed()) {
+        throw closedException();
+      }
+      ReceiveGroup group = groups.get(device);
+      if (group == null) {
+        group = new ReceiveGroup(protocol, fabric, device, options);
+        groups.put(device, group);
+        findCommonQueues();
+        ListenerReceiver known = receiver;
+        if (known != null) {
+          group.collect(known.arrivals());
+          known.wake(); // to look there, too
+        }
+      }
+      group.retain();
+      return group;
+    }
+  }
+
+  private boolean isSingleReceiver() {
+    return RdmaOptions.isOn(options, RdmaOptions.SINGLE_RECEIVER);
+  }
+
+  @Override
+  public Receiver receiver() {
+    if (!isSingleReceiver()) {
+      throw new IllegalStateException(
+          "only a listener with the option singleReceiver=on receives for all its connections");
+    }
+    synchronized (groups) {
+      ListenerReceiver known = receiver;
+      if (known == null) {
+        ListenerReceiver made = new ListenerReceiver(this, options.get(StandardOptions.WAIT));
+        groups.values().forEach(group -> group.collect(made.arrivals()));
+        receiver = made;
+        known = made;
+      }
+      return known.receiver();
+    }
+  }
+
+  private void findCommonQueues() {
+    commonQueues =
+        groups.values().stream()
+            .map(ReceiveGroup::queue)
+            .filter(Objects::nonNull)
+            .toArray(ReceiveQueue[]::new);
+  }
+
+  /** The queues that all connections share, one for each device; not to be changed. */
+  ReceiveQueue[] commonQueues() {
+    return commonQueues;
+  }
+
+  /** The request is answered, or its client gone. */
+  synchronized void forget(RdmaConnectionRequest request) {
+    unanswered.remove(request);
+    waiting.remove(request);
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
+  RdmaAddress address() {
+    return address;
+  }
+
+  @Override
+  public URI uri() {
+    return address.uri();
+  }
+
+  @Override
+  protected synchronized @Nullable RdmaConnectionRequest awaitRequest(
+      boolean bounded, long deadline) throws InterruptedException {
+    while (!closed) {
+      RdmaConnectionRequest next = waiting.poll();
+      if (next != null) {
+        return next;
+      }
+      if (deviceGone) {
+        throw new FerruleException(
+            uri(), "the RDMA device is being removed from this host; close the listener", null);
+      }
+      if (!bounded) {
+        wait();
+        continue;
+      }
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        return null;
+      }
+      wait(left / 1_000_000, (int) (left % 1_000_000));
+    }
+    throw closedException();
+  }
+
+  @Override
+  protected Connection accept(RdmaConnectionRequest request, long deadline) {
+    return request.accept(new byte[0], deadline);
+  }
+
+  @Override
+  public void close() {
+    List<RdmaConnectionRequest> left;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      left = new ArrayList<>(unanswered);
+      waiting.clear();
+      notifyAll();
+    }
+    left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
+    synchronized (groups) {
+      groups.values().forEach(ReceiveGroup::release);
+      groups.clear();
+      findCommonQueues();
+      if (receiver != null) {
+        receiver.close();
+      }
+    }
+    fabric.destroy(id);
+    fabric.release();
+  }
+}

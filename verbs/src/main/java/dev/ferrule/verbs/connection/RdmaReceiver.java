@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.FerruleException;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Waiter;
+import dev.ferrule.verbs.queue.Arrivals;
+import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.ReceiveSource;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiving half of a connection, or of all connections of a listener: receives, polls and
+ * frees, over {@link Arrivals} that a {@link ReceiveSource} brings.
+ */
+final class RdmaReceiver implements Receiver, Waiter.Condition {
+
+  /** What receives: a connection, or a listener for all of its. */
+  interface Owner {
+
+    /** Names it in errors. */
+    URI uri();
+
+    /** Throws if nothing can be received any more, not even what has come. */
+    void checkUsable();
+
+    /** Whether nothing more will come. */
+    boolean hasEnded();
+
+    /** What to throw then. */
+    FerruleException end();
+
+    /** What to throw when the waiting thread is interrupted. */
+    FerruleException interrupted(String doing);
+
+    /** Posts what was freed, to peers that can send nothing without. */
+    void freeForStarvingPeers();
+
+    /** Whether nothing more can come before the program frees some of the messages it holds. */
+    boolean isExhausted(int held);
+
+    /** What to do about a program that holds so many. */
+    String allHeldHint();
+  }
+
+  private static final int REGIONS_AT_ONCE = 32;
+
+  private final Owner owner;
+  private final ReceiveSource queue;
+  private final Arrivals arrivals;
+  private final Waiter waiter;
+  private RdmaReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
+  private int idleCount;
+  private int held;
+  private boolean polling;
+  private boolean claimed;
+
+  private long messages;
+  private long bytes;
+
+  RdmaReceiver(Owner owner, ReceiveSource queue, Arrivals arrivals, Waiter waiter) {
+    this.owner = owner;
+    this.queue = queue;
+    this.arrivals = arrivals;
+    this.waiter = waiter;
+  }
+
+  @Override
+  public @Nullable ReceiveRegion tryReceive() {
+    checkMayReceive();
+    if (isReady()) {
+      return take();
+    }
+    checkCanWait();
+    return null;
+  }
+
+  @Override
+  public ReceiveRegion receive() {
+    checkMayReceive();
+    if (!isReady()) {
+      checkCanWait();
+      waiter.await(this, false, 0);
+    }
+    return take();
+  }
+
+  @Override
+  public ReceiveRegion receive(Duration timeout) {
+    checkMayReceive();
+    if (!isReady()) {
+      checkCanWait();
+      if (!waiter.await(this, true, Deadlines.after(timeout))) {
+        throw new OperationTimeoutException(owner.uri(), "no message came in time", null);
+      }
+    }
+    return take();
+  }
+
+  private void checkMayReceive() {
+    checkMine();
+    checkNotPolling();
+  }
+
+  /** Called when no message is here. */
+  private void checkCanWait() {
+    if (held > 0 && owner.isExhausted(held)) {
+      throw new IllegalStateException(
+          "the program holds all the room that there is, with "
+              + held
+              + " messages; free some before receiving more, or "
+              + owner.allHeldHint());
+    }
+  }
+
+  private void checkMine() {
+    if (!claimed) {
+      if (!arrivals.claim()) {
+        owner.checkUsable();
+        throw new IllegalStateException(
+            "the messages of this connection go to Listener.receiver(); receive from there");
+      }
+      claimed = true;
+    }
+  }
+
+  private void checkNotPolling() {
+    if (polling) {
+      throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
+    }
+  }
+
+  private RdmaReceiveRegion take() {
+    Channel channel = arrivals.channel();
+    if (idleCount == 0) {
+      addRegions();
+    }
+    RdmaReceiveRegion region = idle[--idleCount];
+    region.lend(channel, arrivals.number(), arrivals.length());
+    arrivals.advance();
+    held++;
+    messages++;
+    bytes += region.length();
+    return region;
+  }
+
+  /** There are never more regions than messages that the program has held at a time. */
+  private void addRegions() {
+    idle = new RdmaReceiveRegion[idle.length + REGIONS_AT_ONCE];
+    for (int i = 0; i < REGIONS_AT_ONCE; i++) {
+      idle[idleCount++] = new RdmaReceiveRegion(this);
+    }
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit) {
+    if (limit < 1) {
+      owner.checkUsable();
+      throw new IllegalArgumentException("a limit of " + limit + " messages");
+    }
+    checkMine();
+    checkNotPolling();
+    if (!isReady()) {
+      return 0;
+    }
+    int count = 0;
+    polling = true;
+    try {
+      do {
+        count++;
+        handOver(handler);
+      } while (count < limit && !owner.hasEnded() && hasNext());
+    } finally {
+      polling = false;
+    }
+    return count;
+  }
+
+  private void handOver(MessageHandler handler) {
+    Channel channel = arrivals.channel();
+    int number = arrivals.number();
+    int length = arrivals.length();
+    arrivals.advance();
+    messages++;
+    bytes += length;
+    try {
+      handler.onMessage(channel.view(), channel.offset(number), length);
+    } finally {
+      channel.free(number);
+    }
+  }
+
+  private boolean hasNext() {
+    return arrivals.hasNext() || (queue.poll() && arrivals.hasNext());
+  }
+
+  /** Whether there is a message; throws if there will never be one again. */
+  @Override
+  public boolean isReady() {
+    owner.checkUsable();
+    if (hasNext()) {
+      return true;
+    }
+    if (!owner.hasEnded()) {
+      owner.freeForStarvingPeers();
+      return false;
+    }
+    // the peer may have sent its last message between our look and its end
+    queue.drain();
+    if (arrivals.hasNext()) {
+      return true;
+    }
+    throw owner.end();
+  }
+
+  @Override
+  public void free(ReceiveRegion message) {
+    if (!(message instanceof RdmaReceiveRegion region) || !region.belongsTo(this)) {
+      throw new IllegalArgumentException("the region was received from another connection");
+    }
+    Channel channel = region.giveBack();
+    idle[idleCount++] = region;
+    held--;
+    channel.free(region.number());
+  }
+
+  @Override
+  public void arm() {
+    queue.arm();
+  }
+
+  @Override
+  public boolean isArmed() {
+    return true; // an event may have come meanwhile, and then there is no sleep
+  }
+
+  @Override
+  public void disarm() {
+    // an event too many does no harm
+  }
+
+  @Override
+  public RuntimeException interrupted() {
+    return owner.interrupted("receive");
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  void awaitNobodyWaiting(long nanos) {
+    waiter.awaitNobody(nanos);
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DeviceFilesTest {
+
+  @TempDir Path folder;
+
+  private Path file(String name) throws IOException {
+    return Files.createFile(folder.resolve(name));
+  }
+
+  @Test
+  void shouldFindTheFirstDeviceFileWithoutPermission() throws IOException {
+    file("uverbs1");
+    Path first = file("uverbs0");
+    file("rdma_cm");
+
+    assertThat(new DeviceFiles(folder, file -> file.endsWith("rdma_cm")).forbidden())
+        .contains(first);
+  }
+
+  @Test
+  void shouldFindNothingWrongWhereOneDeviceMayBeUsed() throws IOException {
+    file("uverbs0");
+    Path second = file("uverbs1");
+
+    assertThat(new DeviceFiles(folder, second::equals).forbidden()).isEmpty();
+  }
+
+  @Test
+  void shouldFindNothingWrongWhereThereIsNone() throws IOException {
+    file("rdma_cm");
+
+    assertThat(new DeviceFiles(folder, file -> false).forbidden()).isEmpty();
+    assertThat(new DeviceFiles(folder.resolve("none"), file -> false).forbidden()).isEmpty();
+  }
+
+  @Test
+  void shouldSayWhyThereSeemsToBeNoDevice() throws IOException {
+    Path file = file("uverbs0");
+
+    assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> false)))
+        .isEqualTo(
+            "no permission for " + file + ": chmod a+rw " + file + ", or a udev rule for good");
+    assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> true)))
+        .startsWith("no RDMA device serves that address");
+  }
+}

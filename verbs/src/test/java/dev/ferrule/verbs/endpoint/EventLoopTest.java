@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The thread that all connections depend on. */
+class EventLoopTest {
+
+  private static final long PATIENCE_SECONDS = 20;
+
+  @Test
+  void aTickThatThrowsKeepsNoOtherFromBeingDone() throws InterruptedException {
+    List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(3).toList();
+    try (EventLoop loop = new EventLoop("ferrule-test")) {
+      for (CountDownLatch one : done) {
+        loop.addTick(
+            () -> {
+              one.countDown();
+              throw new IllegalStateException("as the test wants it");
+            });
+      }
+      for (CountDownLatch one : done) {
+        assertThat(one.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a connection makes of completions, whatever its protocol is. */
+class ChannelTest {
+
+  private static final int NUMBER = 77;
+  private static final int CAPACITY = 8;
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 20_000;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final RecordingLink link = new RecordingLink();
+  private final FakeChannel channel =
+      FakeChannel.on(device, NUMBER, sendCompletions, link, CAPACITY);
+  private final ReceiveQueue queue = new ReceiveQueue(completions, receive -> {});
+
+  private void receive(int receive, int kind) {
+    queue.add(channel);
+    device.received(completions, NUMBER, receive, 10, kind);
+    queue.poll();
+  }
+
+  @Test
+  void aMessageWaitsInTheInboxAndTheConnectionIsTold() {
+    receive(3, FakeChannel.MESSAGE);
+    assertThat(channel.inbox().hasNext()).isTrue();
+    assertThat(channel.inbox().nextNumber()).isEqualTo(3);
+    assertThat(link.progress).hasValue(1);
+    assertThat(link.told).isEmpty();
+    assertThat(channel.dropped).isEmpty();
+  }
+
+  @Test
+  void whatTheProtocolObjectsToIsAViolationAndItsReceiveDropped() {
+    receive(3, 9);
+    assertThat(link.told).containsExactly("it makes no sense");
+    assertThat(channel.dropped).containsExactly(3);
+    assertThat(channel.inbox().hasNext()).isFalse();
+  }
+
+  @Test
+  void whatTheProtocolFailsAtEndsTheConnectionAndNoOther() {
+    FakeChannel other = FakeChannel.on(device, 78, sendCompletions, new RecordingLink(), CAPACITY);
+    queue.add(other);
+    queue.add(channel);
+    device.received(completions, NUMBER, 3, 10, FakeChannel.FAULT);
+    device.received(completions, 78, 4, 10, FakeChannel.MESSAGE);
+    queue.poll();
+    assertThat(link.told).singleElement().asString().contains("as the test wants it");
+    assertThat(channel.dropped).containsExactly(3);
+    assertThat(other.inbox().hasNext()).isTrue();
+  }
+
+  @Test
+  void failedReceivesAreDroppedAndTheFirstOfThemReported() {
+    queue.add(channel);
+    device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
+    device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsExactly("LOCAL_LENGTH_ERROR " + 0x81);
+    assertThat(channel.dropped).containsExactly(0, 1);
+  }
+
+  @Test
+  void aReceiveThatCouldNotBePostedIsReported() {
+    channel.postResult = -Errno.ENOMEM;
+    receive(0, FakeChannel.REPORT);
+    assertThat(link.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
+  }
+
+  @Test
+  void theConnectionIsToldOfTheGoodbye() {
+    assertThat(channel.isGoodbyeSaid()).isFalse();
+    receive(0, FakeChannel.GOODBYE);
+    assertThat(channel.isGoodbyeSaid()).isTrue();
+    assertThat(link.told).containsExactly("goodbye");
+  }
+
+  @Test
+  void eachReportIsCountedWhicheverThreadSendsIt() throws Exception {
+    device.onSend = send -> device.sent(sendCompletions, send.id());
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        running.add(threads.submit(this::report));
+      }
+      for (Future<?> thread : running) {
+        thread.get(1, TimeUnit.MINUTES);
+      }
+    } finally {
+      threads.shutdown();
+    }
+    assertThat(channel.reports()).isEqualTo(device.sendPosts.get());
+  }
+
+  private void report() {
+    for (int i = 0; i < ROUNDS; i++) {
+      channel.protocol().reportDue = true;
+      channel.reportIfDue();
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.fake.RecordingLink;
+import dev.ferrule.verbs.fake.ScriptedDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** Completions of several connections, sorted. */
+class ReceiveQueueTest {
+
+  private static final int RECEIVES = 256;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final List<Integer> strays = new ArrayList<>();
+  private final ReceiveQueue queue = new ReceiveQueue(completions, strays::add);
+  private final RecordingLink firstLink = new RecordingLink();
+  private final RecordingLink secondLink = new RecordingLink();
+  private final FakeChannel first = channel(0x000077, firstLink);
+  private final FakeChannel second = channel(0xfffff7, secondLink);
+
+  private FakeChannel channel(int number, Link link) {
+    return FakeChannel.on(device, number, sendCompletions, link, RECEIVES);
+  }
+
+  private void receive(Channel channel, int buffer) {
+    device.received(
+        completions, channel.queuePairNumber(), buffer, 10 + buffer, FakeChannel.MESSAGE);
+  }
+
+  private static List<Integer> take(Inbox inbox) {
+    List<Integer> all = new ArrayList<>();
+    while (inbox.hasNext()) {
+      assertThat(inbox.nextLength()).isEqualTo(10 + inbox.nextNumber());
+      all.add(inbox.nextNumber());
+      inbox.advance();
+    }
+    return all;
+  }
+
+  @Test
+  void messagesAreSortedByTheNumberOfTheirQueuePair() {
+    queue.add(first);
+    queue.add(second);
+    receive(second, 1);
+    receive(first, 2);
+    receive(second, 3);
+    assertThat(queue.poll()).isTrue();
+    assertThat(take(first.inbox())).containsExactly(2);
+    assertThat(take(second.inbox())).containsExactly(1, 3);
+    assertThat(strays).isEmpty();
+  }
+
+  @Test
+  void eachConnectionIsToldOncePerPollAndOnlyIfItConcernsIt() {
+    queue.add(first);
+    queue.add(second);
+    receive(first, 1);
+    receive(first, 2);
+    queue.poll();
+    assertThat(firstLink.progress).hasValue(1);
+    assertThat(secondLink.progress).hasValue(0);
+    receive(second, 1);
+    receive(first, 3);
+    queue.poll();
+    assertThat(firstLink.progress).hasValue(2);
+    assertThat(secondLink.progress).hasValue(1);
+  }
+
+  @Test
+  void theMessagesOfAConnectionThatIsGoneAreHandedOn() {
+    queue.add(first);
+    queue.add(second);
+    queue.remove(first);
+    receive(first, 1);
+    receive(second, 2);
+    queue.poll();
+    assertThat(strays).containsExactly(1);
+    assertThat(take(first.inbox())).isEmpty();
+    assertThat(take(second.inbox())).containsExactly(2);
+  }
+
+  @Test
+  void theMessagesOfTheOnlyConnectionAreHandedOnOnceItIsGone() {
+    queue.add(first);
+    queue.remove(first);
+    receive(first, 1);
+    queue.poll();
+    assertThat(strays).containsExactly(1);
+  }
+
+  @Test
+  void whatIsLeftOfAConnectionIsTakenBeforeItIsForgotten() {
+    queue.add(first);
+    for (int buffer = 0; buffer < 2 * CompletionQueue.BATCH; buffer++) {
+      receive(first, buffer);
+    }
+    queue.remove(first);
+    assertThat(take(first.inbox())).hasSize(2 * CompletionQueue.BATCH);
+    assertThat(strays).isEmpty();
+  }
+
+  @Test
+  void aConnectionThatIsForgottenDoesNotTakeANewOneOfItsNumberAlong() {
+    queue.add(first);
+    Channel successor = channel(first.queuePairNumber(), secondLink);
+    queue.add(successor);
+    queue.remove(first);
+    receive(successor, 1);
+    queue.poll();
+    assertThat(take(successor.inbox())).containsExactly(1);
+  }
+
+  @Test
+  void aPollTakesABatchAndADrainTakesAll() {
+    queue.add(first);
+    for (int buffer = 0; buffer < 3 * CompletionQueue.BATCH; buffer++) {
+      receive(first, buffer);
+    }
+    queue.poll();
+    assertThat(take(first.inbox())).hasSize(CompletionQueue.BATCH);
+    queue.drain();
+    assertThat(take(first.inbox())).hasSize(2 * CompletionQueue.BATCH);
+    assertThat(queue.poll()).isFalse();
+  }
+
+  @Test
+  void whoeverWaitsForAnythingIsWoken() {
+    queue.add(first);
+    queue.add(second);
+    queue.wakeAll();
+    assertThat(firstLink.progress).hasValue(1);
+    assertThat(secondLink.progress).hasValue(1);
+  }
+
+  @Test
+  void whatOneConnectionThrowsIsNotTheTroubleOfTheOthers() {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    RecordingLink throwing =
+        new RecordingLink() {
+          @Override
+          public void onProgress() {
+            if (broken.get()) {
+              throw new IllegalStateException("as the test wants it");
+            }
+            super.onProgress();
+          }
+        };
+    Channel third = channel(0x000123, throwing);
+    queue.add(first);
+    queue.add(second);
+    queue.add(third);
+    receive(first, 1);
+    receive(third, 2);
+    receive(second, 3);
+
+    assertThat(queue.poll()).isTrue();
+
+    assertThat(firstLink.progress).hasValue(1);
+    assertThat(secondLink.progress).hasValue(1);
+    broken.set(false);
+    receive(first, 4);
+    receive(third, 5);
+    queue.poll();
+    assertThat(firstLink.progress).hasValue(2);
+    assertThat(throwing.progress).hasValue(1);
+    assertThat(take(third.inbox())).containsExactly(2, 5);
+  }
+
+  @Test
+  void aClosedQueueIsNeitherPolledNorArmed() {
+    queue.add(first);
+    queue.arm();
+    assertThat(device.notifications).hasValue(1);
+    receive(first, 1);
+    int polls = device.polls.get();
+    queue.close();
+    assertThat(queue.poll()).isFalse();
+    queue.drain();
+    queue.arm();
+    assertThat(device.polls).hasValue(polls);
+    assertThat(device.notifications).hasValue(1);
+  }
+}
