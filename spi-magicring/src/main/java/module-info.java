@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Reserved for the provider {@code magicring}: RDMA WRITE WITH IMMEDIATE into a ring buffer that is
- * mapped twice at the receiver. There is no provider in it yet, so {@code magicring:} is an unknown
- * scheme.
+ * The provider {@code magicring}: messages between hosts by RDMA WRITE WITH IMMEDIATE into a ring
+ * at the receiver, which is mapped twice. Programs reach it by URIs of the scheme {@code
+ * magicring}, never by a class of this module.
  */
+@SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.magicring {
+  requires dev.ferrule;
   requires dev.ferrule.verbs;
+  requires static com.google.auto.service;
+
+  provides dev.ferrule.spi.ConnectionProvider with
+      dev.ferrule.magicring.MagicRingProvider;
 }

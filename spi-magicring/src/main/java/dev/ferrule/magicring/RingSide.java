@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.magicring.ring.Mapping;
+import dev.ferrule.magicring.ring.Ring;
+import dev.ferrule.magicring.ring.RingChannel;
+import dev.ferrule.magicring.ring.RingMessages;
+import dev.ferrule.magicring.ring.RingReceives;
+import dev.ferrule.magicring.ring.RingSpace;
+import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.connection.Agreement;
+import dev.ferrule.verbs.connection.Hello;
+import dev.ferrule.verbs.connection.HelloBody;
+import dev.ferrule.verbs.connection.RdmaOptions;
+import dev.ferrule.verbs.connection.ReceiveSide;
+import dev.ferrule.verbs.endpoint.Cleanup;
+import dev.ferrule.verbs.endpoint.FabricDevice;
+import dev.ferrule.verbs.queue.Channel;
+import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that receives into a ring: what that means for the hello, and for the channel. */
+final class RingSide implements ReceiveSide {
+
+  private final FabricDevice device;
+  private final Arena arena;
+  private final boolean simplex;
+  private final boolean hasRing;
+  private final boolean huge;
+  private final Mapping mapping;
+  private final long ringSize;
+  private final int maxMessage;
+  private final int window;
+  private @Nullable Ring ring;
+  private @Nullable RingReceives receives;
+
+  RingSide(FabricDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+    this.device = device;
+    this.arena = arena;
+    this.simplex = connects && RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX);
+    this.hasRing = !simplex;
+    this.huge = RdmaOptions.isOn(options, MagicRingOptions.HUGE_PAGES);
+    this.mapping = options.get(MagicRingOptions.MAPPING);
+    this.ringSize = MagicRingOptions.ringSize(options);
+    this.maxMessage = MagicRingOptions.maxMessage(options);
+    this.window = options.get(MagicRingOptions.WINDOW);
+  }
+
+  @Override
+  public int receives() {
+    return RingReceives.countFor(window);
+  }
+
+  @Override
+  public int completions() {
+    return receives();
+  }
+
+  @Override
+  public @Nullable SharedReceiveQueue sharedQueue() {
+    return null;
+  }
+
+  @Override
+  public void start(QueuePair queuePair) {
+    if (hasRing) {
+      ring = Ring.make(device.domain(), arena, ringSize, mapping, huge);
+    }
+    RingReceives made = new RingReceives(device.domain(), arena, queuePair, receives());
+    receives = made;
+    made.postAll();
+  }
+
+  @Override
+  public HelloBody offer() {
+    Ring made = ring;
+    RingOffer offer =
+        made == null
+            ? new RingOffer(false, simplex, 0, 0, 0, window)
+            : new RingOffer(
+                mapping == Mapping.PLAIN, simplex, made.remoteKey(), ringSize, maxMessage, window);
+    return offer.body();
+  }
+
+  @Override
+  public Agreement agree(@Nullable Hello peer) {
+    if (peer == null) {
+      throw new IllegalStateException("there is always a handshake");
+    }
+    return new Terms(RingOffer.of(peer));
+  }
+
+  @Override
+  public void stray(int receive) {
+    // the receives go with the connection
+  }
+
+  @Override
+  public void stop() {
+    if (receives != null) {
+      receives.stop();
+    }
+  }
+
+  @Override
+  public void close() {
+    Cleanup.close(receives, ring);
+  }
+
+  /** What was agreed on. */
+  private final class Terms implements Agreement {
+
+    private final RingOffer peer;
+    private final int agreedWindow;
+
+    Terms(RingOffer peer) {
+      this.peer = peer;
+      this.agreedWindow = Math.min(window, peer.window());
+    }
+
+    @Override
+    public int peerMaxMessage() {
+      return Math.min(peer.maxMessage(), peerMapping().longest(peer.ringSize()));
+    }
+
+    private Mapping peerMapping() {
+      return peer.plain() ? Mapping.PLAIN : Mapping.MAGIC;
+    }
+
+    @Override
+    public boolean isFlowControlled() {
+      return true;
+    }
+
+    @Override
+    public boolean canSend() {
+      return peer.ringSize() > 0;
+    }
+
+    @Override
+    public boolean canReceive() {
+      return hasRing;
+    }
+
+    @Override
+    public Channel open(Channel.Parts parts) {
+      RingReceives posted = receives;
+      if (posted == null) {
+        throw new IllegalStateException("the receive side has not started");
+      }
+      RingSpace space =
+          canSend() ? new RingSpace(peer.ringSize(), peerMapping(), agreedWindow) : null;
+      Ring own = ring;
+      RingMessages messages =
+          own == null ? null : new RingMessages(ringSize, mapping, agreedWindow, maxMessage);
+      return new RingChannel(parts, space, peer.key(), messages, own, posted);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.ring;
+
+import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.queue.Channel;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** A connection whose messages come into a ring; with the acknowledgments of both sides. */
+public final class RingChannel extends Channel {
+
+  private final @Nullable RingSpace space;
+  private final @Nullable RingMessages messages;
+  private final RingReceives receives;
+
+  /**
+   * Puts a connection's queues together.
+   *
+   * @param parts what it is made of
+   * @param space the peer's ring; null if this side only receives
+   * @param peerKey the key of the peer's ring
+   * @param messages this side's ring; null if this side only sends
+   * @param ring the memory of this side's ring; null if this side only sends
+   * @param receives the receives, which are posted
+   */
+  public RingChannel(
+      Parts parts,
+      @Nullable RingSpace space,
+      int peerKey,
+      @Nullable RingMessages messages,
+      @Nullable Ring ring,
+      RingReceives receives) {
+    super(
+        parts,
+        new RingSends(space, peerKey, messages),
+        messages == null ? 1 : messages.slots(),
+        ring == null ? MemorySegment.NULL : ring.view());
+    this.space = space;
+    this.messages = messages;
+    this.receives = receives;
+  }
+
+  @Override
+  protected @Nullable String received(CompletionQueue completions, int index) {
+    int receive = (int) completions.workRequestId(index);
+    if (completions.isWriteWithImmediate(index)) {
+      posted(receives.done(receive));
+      return messageReceived(completions.immediate(index), completions.length(index));
+    }
+    if (completions.hasImmediate(index) || completions.length(index) != Acknowledgment.SIZE) {
+      return "a control message came of " + completions.length(index) + " bytes, and not of 24";
+    }
+    MemorySegment memory = receives.memory();
+    long offset = RingReceives.offset(receive);
+    int type = Acknowledgment.type(memory, offset);
+    int wantsTaken = Acknowledgment.wantsTaken(memory, offset);
+    long messagesFreed = Acknowledgment.messagesFreed(memory, offset);
+    long bytesFreed = Acknowledgment.bytesFreed(memory, offset);
+    posted(receives.done(receive)); // before what it says makes room for more
+    String objection = controlReceived(type, messagesFreed, bytesFreed);
+    return objection == null && space != null ? space.takeWants(wantsTaken) : objection;
+  }
+
+  private @Nullable String messageReceived(int length, int written) {
+    RingMessages ring = messages;
+    if (ring == null) {
+      return "it sent a message over a simplex connection of which it is the receiver";
+    }
+    if (length != written) {
+      return "it sent a message of %d bytes and said that there are %s"
+          .formatted(written, Integer.toUnsignedString(length));
+    }
+    int slot = ring.arrived(length);
+    if (slot == RingMessages.REFUSED) {
+      return ring.objection();
+    }
+    deliver(slot, length);
+    return null;
+  }
+
+  private @Nullable String controlReceived(int type, long messagesFreed, long bytesFreed) {
+    String objection =
+        switch (type) {
+          case Acknowledgment.ACK -> acknowledged(messagesFreed, bytesFreed, true);
+          case Acknowledgment.WANT, Acknowledgment.GOODBYE ->
+              acknowledged(messagesFreed, bytesFreed, false);
+          default -> "a control message came of an unknown type";
+        };
+    if (objection == null && type == Acknowledgment.GOODBYE) {
+      goodbyeReceived();
+    } else if (objection == null && type == Acknowledgment.WANT && messages != null) {
+      messages.wanted();
+    }
+    return objection;
+  }
+
+  private @Nullable String acknowledged(long messagesFreed, long bytesFreed, boolean more) {
+    RingSpace ring = space;
+    if (ring == null) {
+      return messagesFreed == 0 && bytesFreed == 0
+          ? null
+          : "it acknowledged messages over a simplex connection, of which it is the sender";
+    }
+    return more
+        ? ring.takeAck(messagesFreed, bytesFreed)
+        : ring.takeNumbers(messagesFreed, bytesFreed);
+  }
+
+  @Override
+  protected void dropped(int receive) {
+    // the connection is at its end, and the receive with it
+  }
+
+  private RingMessages messages() {
+    RingMessages known = messages;
+    if (known == null) {
+      throw new IllegalStateException("the connection is simplex, and this side only sends");
+    }
+    return known;
+  }
+
+  @Override
+  public long offset(int slot) {
+    return messages().offset(slot);
+  }
+
+  @Override
+  public void free(int slot) {
+    messages().free(slot);
+    reportIfDue();
+  }
+
+  @Override
+  public void freeForStarvingPeer() {
+    // what was freed is told when it is due, without waiting for more
+  }
+
+  @Override
+  public boolean isExhausted(int held) {
+    RingMessages ring = messages();
+    return held == ring.heldMessages() && (ring.freeMessages() == 0 || ring.freeBytes() == 0);
+  }
+
+  @Override
+  protected void stopReceives() {
+    receives.stop();
+  }
+}

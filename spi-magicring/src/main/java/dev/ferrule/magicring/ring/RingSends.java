@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.ring;
+
+import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.queue.SendProtocol;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages as RDMA WRITEs with immediate data into the peer's ring, and control messages as SENDs:
+ * acknowledgments of what was freed of this side's ring; and a want, if the peer's ring has no room
+ * for a message, upon which the peer acknowledges what it has freed without waiting for more.
+ *
+ * <p>At most one want is under way, see {@link RingSpace#mayWant}.
+ */
+final class RingSends implements SendProtocol {
+
+  private final @Nullable RingSpace space;
+  private final int peerKey;
+  private final @Nullable RingMessages messages;
+  private volatile boolean lacksRoom; // under the send queue's lock
+
+  /**
+   * Begins with empty rings.
+   *
+   * @param space the peer's ring; null if this side only receives
+   * @param peerKey the key of the peer's ring
+   * @param messages this side's ring; null if this side only sends
+   */
+  RingSends(@Nullable RingSpace space, int peerKey, @Nullable RingMessages messages) {
+    this.space = space;
+    this.peerKey = peerKey;
+    this.messages = messages;
+  }
+
+  private RingSpace space() {
+    RingSpace known = space;
+    if (known == null) {
+      throw new IllegalStateException("the connection is simplex, and this side only receives");
+    }
+    return known;
+  }
+
+  @Override
+  public boolean tryReserve(int length) {
+    RingSpace ring = space();
+    boolean done = ring.tryReserve(length);
+    boolean lacks = !done && !ring.isAllBack();
+    if (lacks != lacksRoom) {
+      lacksRoom = lacks;
+    }
+    return done;
+  }
+
+  @Override
+  public void unreserve(int length) {
+    space().unreserve(length);
+  }
+
+  @Override
+  public SendOperation messageOperation() {
+    return SendOperation.RDMA_WRITE_WITH_IMMEDIATE;
+  }
+
+  @Override
+  public void prepare(SendChain chain, int index, int reservedLength, int length) {
+    chain.setRemote(index, space().place(reservedLength, length), peerKey);
+    chain.setImmediate(index, length);
+  }
+
+  @Override
+  public boolean isAllBack() {
+    return space == null || space.isAllBack();
+  }
+
+  @Override
+  public boolean isReportDue() {
+    return (messages != null && messages.isAckDue()) || isWantDue();
+  }
+
+  private boolean isWantDue() {
+    return lacksRoom && space().mayWant();
+  }
+
+  @Override
+  public boolean mayReport() {
+    return true; // see RingReceives for why the peer has a receive for each
+  }
+
+  @Override
+  public SendOperation controlOperation() {
+    return SendOperation.SEND;
+  }
+
+  @Override
+  public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
+    boolean want = isWantDue();
+    if (want) {
+      space().wantSent();
+    }
+    return prepare(want ? Acknowledgment.WANT : Acknowledgment.ACK, memory, offset);
+  }
+
+  @Override
+  public boolean saysGoodbye() {
+    return true;
+  }
+
+  @Override
+  public int prepareGoodbye(SendChain chain, int index, MemorySegment memory, long offset) {
+    return prepare(Acknowledgment.GOODBYE, memory, offset);
+  }
+
+  private int prepare(int type, MemorySegment memory, long offset) {
+    RingMessages ring = messages;
+    if (ring == null) {
+      Acknowledgment.write(memory, offset, type, 0, 0, 0);
+    } else {
+      ring.tell();
+      Acknowledgment.write(
+          memory, offset, type, ring.wantsTaken(), ring.toldMessages(), ring.toldBytes());
+    }
+    return Acknowledgment.SIZE;
+  }
+}

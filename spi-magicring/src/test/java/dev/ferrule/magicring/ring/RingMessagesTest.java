@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the receiver knows of its ring, and what it takes from a sender. */
+class RingMessagesTest {
+
+  private static final int PAGE = 4096;
+  private static final int WINDOW = 8;
+
+  private final RingMessages messages = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, 512);
+
+  private int arrive(int length) {
+    int slot = messages.arrived(length);
+    assertThat(slot).as(messages.objection()).isNotNegative();
+    return slot;
+  }
+
+  private void assertRefused(int length, String objection) {
+    assertThat(messages.arrived(length)).isEqualTo(RingMessages.REFUSED);
+    assertThat(messages.objection()).startsWith("it sent ").contains(objection);
+  }
+
+  @Test
+  void shouldFindMessagesWhereTheSenderPutThem() {
+    int first = arrive(5);
+    int second = arrive(0);
+    int third = arrive(512);
+
+    assertThat(messages.offset(first)).isZero();
+    assertThat(messages.length(first)).isEqualTo(5);
+    assertThat(messages.offset(second)).isEqualTo(8);
+    assertThat(messages.length(second)).isZero();
+    assertThat(messages.offset(third)).isEqualTo(8);
+    assertThat(messages.length(third)).isEqualTo(512);
+    assertThat(messages.heldMessages()).isEqualTo(3);
+    assertThat(messages.freeBytes()).isEqualTo(PAGE - 520);
+    assertThat(messages.freeMessages()).isEqualTo(WINDOW - 3);
+  }
+
+  @Test
+  void shouldTellOnlyOfWhatIsFreedBeforeAnyHeldMessage() {
+    int first = arrive(8);
+    int second = arrive(16);
+    int third = arrive(24);
+    messages.free(second);
+
+    assertThat(messages.heldMessages()).isEqualTo(2);
+    assertThat(messages.freedMessages()).isZero();
+    assertThat(messages.isAckOwed()).isFalse();
+    assertThat(messages.tell()).isFalse();
+
+    messages.free(first);
+
+    assertThat(messages.freedMessages()).isEqualTo(2);
+    assertThat(messages.freedBytes()).isEqualTo(24);
+    assertThat(messages.tell()).isTrue();
+    assertThat(messages.toldMessages()).isEqualTo(2);
+    assertThat(messages.toldBytes()).isEqualTo(24);
+    assertThat(messages.tell()).as("there is nothing new").isFalse();
+
+    messages.free(third);
+
+    assertThat(messages.freedBytes()).isEqualTo(48);
+    assertThat(messages.heldMessages()).isZero();
+  }
+
+  @Test
+  void shouldStopTheSenderThoughOnlyTheOldestMessageIsHeld() {
+    int oldest = arrive(8);
+    for (int i = 1; i < WINDOW; i++) {
+      messages.free(arrive(8));
+    }
+
+    assertThat(messages.heldMessages()).isEqualTo(1);
+    assertThat(messages.freeMessages()).isZero();
+    assertThat(messages.freeBytes()).isEqualTo(PAGE - WINDOW * 8);
+    assertThat(messages.isAckDue()).isFalse();
+    messages.free(oldest);
+    assertThat(messages.freeMessages()).isEqualTo(WINDOW);
+    assertThat(messages.isAckDue()).isTrue();
+  }
+
+  @Test
+  void anAckIsDueWhenAQuarterOfTheMessagesIsFreed() {
+    for (int i = 0; i < WINDOW / 4; i++) {
+      assertThat(messages.isAckDue()).isFalse();
+      messages.free(arrive(8));
+      assertThat(messages.isAckOwed()).isTrue();
+    }
+    assertThat(messages.isAckDue()).isTrue();
+    assertThat(messages.tell()).isTrue();
+    assertThat(messages.isAckDue()).isFalse();
+    assertThat(messages.isAckOwed()).isFalse();
+  }
+
+  @Test
+  void manyMessagesGoWithAnAckIfThereIsRoom() {
+    RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE);
+    int acks = 0;
+    for (int i = 0; i < 6_400; i++) {
+      wide.free(wide.arrived(64));
+      if (wide.isAckDue() && wide.tell()) {
+        acks++;
+      }
+    }
+    assertThat(acks).isEqualTo(6_400 / 16);
+  }
+
+  @Test
+  void anAckIsDueWhenAQuarterOfTheBytesIsFreed() {
+    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512);
+    wide.free(wide.arrived(512));
+    assertThat(wide.isAckDue()).isFalse();
+    wide.free(wide.arrived(504));
+    assertThat(wide.isAckDue()).isFalse();
+    wide.free(wide.arrived(1));
+    assertThat(wide.isAckDue()).isTrue();
+  }
+
+  @Test
+  void anAckIsDueWhenTheSenderLacksRoomForTheLongestMessage() {
+    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512);
+    wide.free(wide.arrived(8));
+    for (int i = 0; i < 6; i++) {
+      wide.arrived(512);
+    }
+    assertThat(wide.isAckDue()).isFalse();
+    wide.arrived(504);
+    assertThat(wide.isAckDue()).as("512 bytes are left").isFalse();
+    wide.arrived(1);
+    assertThat(wide.isAckDue()).as("504 bytes are left").isTrue();
+    wide.tell();
+    assertThat(wide.isAckDue()).as("nothing is owed").isFalse();
+  }
+
+  @Test
+  void anAckIsDueWhenTheSenderLacksRoomForTheLongestMessageAndThePaddingBeforeIt() {
+    RingMessages wide = new RingMessages(PAGE, Mapping.PLAIN, 64, 512);
+    wide.free(wide.arrived(8));
+    for (int i = 0; i < 5; i++) {
+      wide.arrived(512);
+    }
+    wide.arrived(504);
+    assertThat(wide.isAckDue()).as("1024 bytes are left").isFalse();
+    wide.arrived(16);
+    assertThat(wide.isAckDue()).as("1008 bytes are left, of which 504 may be lost").isTrue();
+  }
+
+  @Test
+  void anAckIsDueWhenTheSenderLacksRoomForOneMoreMessage() {
+    messages.free(arrive(0));
+    for (int i = 1; i < WINDOW; i++) {
+      assertThat(messages.isAckDue()).isFalse();
+      arrive(0);
+    }
+    assertThat(messages.isAckDue()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {513, Integer.MAX_VALUE, -1, Integer.MIN_VALUE})
+  void shouldRefuseAMessageThatIsTooLong(int length) {
+    assertRefused(length, Integer.toUnsignedString(length) + " bytes, but 512 are the most");
+    assertThat(arrive(512)).as("nothing has changed").isZero();
+  }
+
+  @Test
+  void shouldRefuseMoreMessagesThanTheSenderWasToldToBeFreed() {
+    for (int i = 0; i < WINDOW; i++) {
+      messages.free(arrive(1));
+    }
+    assertRefused(0, "more than 8 messages");
+    messages.tell();
+    assertThat(messages.offset(arrive(1))).isEqualTo(WINDOW * 8);
+  }
+
+  @Test
+  void shouldRefuseMoreBytesThanTheSenderWasToldToBeFreed() {
+    RingMessages whole = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, PAGE);
+    whole.free(whole.arrived(PAGE - 8));
+    assertThat(whole.arrived(9)).isEqualTo(RingMessages.REFUSED);
+    assertThat(whole.objection()).contains("takes 16 bytes where the ring has 8 free");
+    assertThat(whole.arrived(8)).isEqualTo(1);
+    assertThat(whole.arrived(0)).isEqualTo(2);
+    whole.tell();
+    assertThat(whole.arrived(PAGE - 8)).isEqualTo(3);
+  }
+
+  @Test
+  void shouldRefuseAMessageWhosePaddingReachesOverOneThatIsHeld() {
+    RingMessages plain = new RingMessages(PAGE, Mapping.PLAIN, WINDOW, 2048);
+    plain.arrived(8);
+    plain.arrived(2048);
+    assertThat(plain.arrived(2048)).isEqualTo(RingMessages.REFUSED);
+    assertThat(plain.objection()).contains("takes 4088 bytes where the ring has 2040 free");
+  }
+
+  @Test
+  void shouldNotFreeAMessageTwice() {
+    int first = arrive(8);
+    int second = arrive(8);
+    messages.free(second);
+    assertThatThrownBy(() -> messages.free(second)).isInstanceOf(IllegalStateException.class);
+    messages.free(first);
+    assertThatThrownBy(() -> messages.free(first)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> messages.free(second)).isInstanceOf(IllegalStateException.class);
+    assertThat(messages.freedMessages()).isEqualTo(2);
+    assertThat(messages.heldMessages()).isZero();
+  }
+
+  @Test
+  void shouldNotFreeWhatNeverArrived() {
+    assertThatThrownBy(() -> messages.free(0))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("slot 0");
+    assertThatThrownBy(() -> messages.free(messages.slots()))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 2049})
+  void shouldNotTakeALongestMessageThatTheRingHasNoRoomFor(int longest) {
+    assertThatThrownBy(() -> new RingMessages(PAGE, Mapping.PLAIN, 1, longest))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Property(tries = 300)
+  void shouldNeverLendAPlaceOutsideTheRingNorOneThatIsHeldWhateverThePeerSends(
+      @ForAll Mapping mapping,
+      @ForAll @IntRange(min = 1, max = 5) int pages,
+      @ForAll @IntRange(min = 1, max = 64) int window,
+      @ForAll long seed) {
+    int size = pages * PAGE;
+    Random random = new Random(seed);
+    RingMessages victim = new RingMessages(size, mapping, window, mapping.longest(size));
+    boolean[] held = new boolean[size];
+    boolean[] taken = new boolean[victim.slots()];
+    for (int step = 0; step < 1_000; step++) {
+      int slot =
+          victim.arrived(random.nextInt(4) == 0 ? random.nextInt() : random.nextInt(size / 2));
+      if (slot != RingMessages.REFUSED) {
+        assertThat(taken[slot]).isFalse();
+        taken[slot] = true;
+        mark(victim, slot, held, true);
+      }
+      int one = random.nextInt(taken.length);
+      if (taken[one]) {
+        taken[one] = false;
+        mark(victim, one, held, false);
+        victim.free(one);
+      }
+      if (random.nextInt(4) == 0) {
+        victim.tell();
+      }
+    }
+  }
+
+  private static void mark(RingMessages messages, int slot, boolean[] held, boolean value) {
+    long offset = messages.offset(slot);
+    for (long at = offset; at < offset + messages.length(slot); at++) {
+      int index = (int) at % held.length;
+      if (held[index] == value) {
+        throw new AssertionError("two messages at offset " + index);
+      }
+      held[index] = value;
+    }
+  }
+}

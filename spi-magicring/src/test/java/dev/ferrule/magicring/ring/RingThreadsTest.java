@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Both ends of a ring in as many threads as may use them. No thread asks twice: if an
+ * acknowledgment were forgotten, the sender would wait for ever.
+ */
+class RingThreadsTest {
+
+  private static final int PAGE = 4096;
+  private static final int HANGS = 120; // seconds; far more than a run takes
+
+  private record Ack(long messages, long bytes) {}
+
+  private record Arrived(int slot, long number) {}
+
+  /** A connection in one direction, without a device. */
+  private static final class Direction {
+    final int size;
+    final long count;
+    final int longest;
+    final RingSpace space;
+    final RingMessages messages;
+    final RingContent content;
+    final ArrayBlockingQueue<Arrived> inbox;
+    final ArrayBlockingQueue<Ack> acks;
+    final Object sendQueue = new Object();
+    volatile boolean failed;
+
+    Direction(int pages, Mapping mapping, int window, int longest, long count) {
+      this.size = pages * PAGE;
+      this.count = count;
+      this.longest = longest;
+      this.space = new RingSpace(size, mapping, window);
+      this.messages = new RingMessages(size, mapping, window, longest);
+      this.content = new RingContent(size, mapping);
+      this.inbox = new ArrayBlockingQueue<>(window);
+      this.acks = new ArrayBlockingQueue<>(window); // the receives that are posted for them
+    }
+
+    void tellIfDue() {
+      if (messages.isAckDue()) {
+        tell();
+      }
+    }
+
+    void tell() {
+      synchronized (sendQueue) {
+        if (messages.tell()) {
+          acks.add(new Ack(messages.toldMessages(), messages.toldBytes()));
+        }
+      }
+    }
+
+    /** The sender, and the receiver's poller, to which the network is a method call. */
+    void send(Random random) {
+      for (long number = 0; number < count; number++) {
+        int length = random.nextInt(4) == 0 ? random.nextInt(longest + 1) : random.nextInt(200);
+        while (!space.tryReserve(length)) {
+          pause();
+        }
+        content.write(space.place(length, length), length, number);
+        int slot = messages.arrived(length);
+        if (slot == RingMessages.REFUSED) {
+          throw new AssertionError(messages.objection());
+        }
+        inbox.add(new Arrived(slot, number));
+        tellIfDue();
+      }
+    }
+
+    /** The receiver, which holds some messages for a while. */
+    void receive(Random random) {
+      List<Arrived> held = new ArrayList<>();
+      long received = 0;
+      while (received < count || !held.isEmpty()) {
+        Arrived arrived = inbox.poll();
+        if (arrived != null) {
+          assertThat(arrived.number).isEqualTo(received);
+          received++;
+          held.add(arrived);
+        }
+        if (!held.isEmpty() && (arrived == null || random.nextInt(4) > 0)) {
+          Arrived one = held.remove(random.nextInt(held.size()));
+          content.check(messages.offset(one.slot), messages.length(one.slot), one.number);
+          messages.free(one.slot);
+          tellIfDue();
+        } else if (arrived == null) {
+          pause();
+        }
+      }
+      tell(); // of the rest, which need not be due
+    }
+
+    /** The sender's poller. */
+    void takeAcks() {
+      long messagesTold = 0;
+      while (messagesTold < count) {
+        Ack ack = acks.poll();
+        if (ack == null) {
+          pause();
+        } else {
+          String objection = space.takeAck(ack.messages, ack.bytes);
+          if (objection != null) {
+            throw new AssertionError(objection);
+          }
+          messagesTold = ack.messages;
+        }
+      }
+    }
+
+    void pause() {
+      if (failed) {
+        throw new IllegalStateException("another thread has failed");
+      }
+      Thread.yield();
+    }
+
+    /** For threads that are to meet at the same nanosecond, yet may have one processor only. */
+    void spin(int spins) {
+      if (spins % 256 == 0) {
+        pause();
+      }
+      Thread.onSpinWait();
+    }
+
+    Callable<Void> guard(Runnable part) {
+      return () -> {
+        boolean done = false;
+        try {
+          part.run();
+          done = true;
+        } finally {
+          failed |= !done;
+        }
+        return null;
+      };
+    }
+  }
+
+  private static void run(Direction direction, List<Runnable> parts)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      List<Future<Void>> ends = new ArrayList<>();
+      for (Runnable part : parts) {
+        ends.add(threads.submit(direction.guard(part)));
+      }
+      try {
+        for (Future<Void> end : ends) {
+          end.get(HANGS, TimeUnit.SECONDS);
+        }
+      } finally {
+        direction.failed = true; // or threads that hang would never end
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "MAGIC, 1, 1, 4096", "MAGIC, 1, 64, 512", "MAGIC, 3, 7, 12288", "MAGIC, 3, 7, 3000",
+    "PLAIN, 1, 1, 2048", "PLAIN, 1, 64, 256", "PLAIN, 3, 7, 6144", "PLAIN, 3, 7, 1500"
+  })
+  void shouldLoseNeitherAMessageNorAnAcknowledgment(
+      Mapping mapping, int pages, int window, int longest)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    Direction direction =
+        new Direction(pages, mapping, window, longest, window == 1 ? 50_000 : 200_000);
+    run(
+        direction,
+        List.of(
+            () -> direction.send(new Random(1)),
+            () -> direction.receive(new Random(2)),
+            direction::takeAcks));
+
+    assertThat(direction.messages.freedMessages()).isEqualTo(direction.count);
+    assertThat(direction.messages.freedBytes()).isEqualTo(direction.space.ringBytes());
+    assertThat(direction.messages.heldMessages()).isZero();
+    assertThat(direction.space.isAllBack()).isTrue();
+  }
+
+  /**
+   * The receiver holds as many messages as the window allows, frees one, and then one more while
+   * the last message comes that the sender may send. It frees no more before the next one is here,
+   * which the sender cannot send without an acknowledgment.
+   */
+  @Test
+  void shouldTellTheSenderIfItsLastMessageArrivesWhileAnotherIsFreed()
+      throws InterruptedException, ExecutionException, TimeoutException {
+    int window = 5; // more than four, so that one freed message alone is no reason to tell
+    Direction direction = new Direction(1, Mapping.MAGIC, window, 8, 300_001);
+    RingMessages messages = direction.messages;
+    AtomicLong handedOver = new AtomicLong(); // released only, as an inbox does
+    Runnable tellIfDue =
+        () -> {
+          if (messages.isAckDue()) {
+            synchronized (direction.sendQueue) {
+              messages.tell(); // the sender looks by itself
+            }
+          }
+        };
+    Runnable sender =
+        () -> {
+          int spins = 0;
+          for (long number = 0; number < direction.count; number++) {
+            while (!direction.space.tryReserve(8)) {
+              long told = messages.toldMessages();
+              direction.space.takeNumbers(told, 8 * told); // which may say the same again
+              direction.spin(spins++);
+            }
+            direction.space.place(8, 8);
+            messages.arrived(8);
+            handedOver.setRelease(number + 1);
+            tellIfDue.run();
+          }
+        };
+    Runnable receiver =
+        () -> {
+          Random random = new Random(3);
+          int spins = 0;
+          for (long freed = 0; freed + window < direction.count; freed += 2) {
+            while (handedOver.getAcquire() < freed + window) {
+              direction.spin(spins++);
+            }
+            messages.free((int) freed & (messages.slots() - 1));
+            tellIfDue.run();
+            for (int i = random.nextInt(30); i > 0; i--) {
+              Thread.onSpinWait();
+            }
+            messages.free((int) (freed + 1) & (messages.slots() - 1));
+            tellIfDue.run();
+          }
+        };
+    run(direction, List.of(sender, receiver));
+
+    assertThat(messages.heldMessages()).isEqualTo(window);
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.verbs.connection.Hello;
+import java.util.HexFormat;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What two sides tell each other of their rings, byte by byte, and what is refused. */
+final class RingOfferTest {
+
+  private static final RingOffer DUPLEX =
+      new RingOffer(true, false, 0x11223344, 3 * 4096, 0x2000, 0x0102);
+  private static final RingOffer SIMPLEX = new RingOffer(false, true, 0, 0, 0, 7);
+
+  private static byte[] encode(Hello.Kind kind, RingOffer offer, byte... payload) {
+    return RingOffer.HELLO.encode(kind, offer.body(), payload);
+  }
+
+  @Test
+  void shouldBeTheBytesThatTheDocumentSays() {
+    assertThat(HexFormat.of().formatHex(encode(Hello.Kind.CONNECT, DUPLEX, (byte) 9)))
+        .isEqualTo(
+            "46726d72" + "01000101" + "44332211" + "03000000" + "00200000" + "02010000" + "09");
+  }
+
+  @Test
+  void shouldLeaveRoomForAPayloadOf32BytesInAConnectRequest() {
+    assertThat(RingOffer.HELLO.size()).isEqualTo(56 - 32);
+  }
+
+  @Test
+  void shouldArriveAsItWasSent() {
+    Hello hello = RingOffer.HELLO.decode(encode(Hello.Kind.ACCEPT, DUPLEX)).orElseThrow();
+
+    assertThat(RingOffer.of(hello)).isEqualTo(DUPLEX);
+  }
+
+  @Test
+  void shouldHaveNoRingOnTheSideThatOnlySends() {
+    Hello hello = RingOffer.HELLO.decode(encode(Hello.Kind.CONNECT, SIMPLEX)).orElseThrow();
+
+    assertThat(RingOffer.of(hello)).isEqualTo(SIMPLEX);
+  }
+
+  static Stream<Arguments> nonsense() {
+    return Stream.of(
+        wrong("an unknown flag", Hello.Kind.CONNECT, DUPLEX, it -> it[7] = 4),
+        wrong("no ring", Hello.Kind.CONNECT, DUPLEX, it -> it[12] = 0),
+        wrong("no message", Hello.Kind.ACCEPT, DUPLEX, it -> it[17] = 0),
+        wrong("a message of 2 GiB", Hello.Kind.CONNECT, DUPLEX, it -> it[19] = (byte) 0x80),
+        wrong("a window of 0", Hello.Kind.CONNECT, DUPLEX, it -> it[20] = it[21] = 0),
+        wrong("a window of 33026", Hello.Kind.CONNECT, DUPLEX, it -> it[21] = (byte) 0x81),
+        wrong("something behind it", Hello.Kind.CONNECT, DUPLEX, it -> it[22] = 1),
+        wrong("a key without a ring", Hello.Kind.CONNECT, SIMPLEX, it -> it[8] = 1),
+        wrong("a receiver without a ring", Hello.Kind.ACCEPT, SIMPLEX, it -> {}));
+  }
+
+  private static Arguments wrong(
+      String what, Hello.Kind kind, RingOffer offer, Consumer<byte[]> spoil) {
+    byte[] bytes = encode(kind, offer);
+    spoil.accept(bytes);
+    return Arguments.of(what, bytes);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("nonsense")
+  void shouldBeNoHelloWith(String what, byte[] bytes) {
+    assertThat(RingOffer.HELLO.decode(bytes)).as(what).isEmpty();
+  }
+
+  @Test
+  void shouldReadAnyBytesWithoutAnException() {
+    Random random = new Random(3);
+    for (int i = 0; i < 100_000; i++) {
+      byte[] bytes = encode(Hello.Kind.CONNECT, DUPLEX);
+      for (int n = random.nextInt(4); n >= 0; n--) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+      }
+      assertThatCode(() -> RingOffer.HELLO.decode(bytes).map(RingOffer::of))
+          .doesNotThrowAnyException();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 0x8000})
+  void shouldRefuseAWindowThatNoHelloCanHave(int window) {
+    assertThatThrownBy(() -> RingOffer.checkWindow(window))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(String.valueOf(window));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-4096, 0, 1, 4095, 4097, (1L << 44)})
+  void shouldKnowWhatIsNoSizeOfARing(long size) {
+    assertThat(RingOffer.isRingSize(size)).isFalse();
+  }
+}
