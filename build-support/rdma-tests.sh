@@ -3,7 +3,8 @@
 # Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
 # First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
 # between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
-# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not.
+# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not. The system property
+# rdma.device names the device for those on one host, which then run on this machine, in whatever state the device is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -12,8 +13,20 @@ class_path=$1
 reports=$2
 shift 2
 
-# In a virtual machine every message is slow, and so are the C2 compiler's compilations.
-java=("$jdk/bin/java" "$@" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED -cp "$class_path")
+# Not for the tests' JVM, which learns of the device from with-rxe: those on two hosts have another one.
+on=() properties=()
+for argument in "$@"; do
+  case $argument in
+    -Drdma.device=) ;;
+    -Drdma.device=*) on=(--device "${argument#*=}") ;;
+    *) properties+=("$argument") ;;
+  esac
+done
+
+# In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap has a limit because the
+# tests start processes, pin memory and write files beside it, all in the memory of that machine.
+java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+  --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
 # The command that runs the tests of the tag $1, with reports to $2.
 set_tests() {
@@ -21,6 +34,8 @@ set_tests() {
     --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
     --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
     --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
+  # They take minutes, and what they have beside the others is the same in every mode.
+  [ "${FERRULE_RDMA_TESTS:-}" ] || tests+=(--exclude-classname '.*WholeContractTest(\$.*)?')
 }
 
 # This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.
@@ -35,9 +50,9 @@ esac
 pattern=${FERRULE_RDMA_TESTS:-}
 if [ -z "$pattern" ] || [[ $pattern != *TwoHosts* ]]; then
   set_tests rdma "$reports"
-  "$root/with-rxe" --keep "$reports" --time-limit 1200 "${tests[@]}"
+  "$root/with-rxe" "${on[@]}" --keep "$reports" --time-limit 1300 "${tests[@]}"
 fi
 if [ -z "$pattern" ] || [[ $pattern = *TwoHosts* ]]; then
   FERRULE_RDMA_INSIDE=yes "$root/with-rxe" --two --keep "$reports" --time-limit 600 \
-    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "$@"
+    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "${properties[@]}"
 fi

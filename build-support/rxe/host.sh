@@ -3,33 +3,93 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what with-rxe sets
 
-why_not=     # why there is no device here
+sysfs=${FERRULE_RXE_SYSFS:-/sys}  # the selftest has one of its own
+
+why_not=     # why no device can be made here
+unused=()    # per port that cannot be used: why, and how to use it
 device=      # its name
 address=     # an IPv4 address on it
+trouble=     # why look_at_port does not want a port
 made_netdev=
 loaded=
 
-# Sets device and address if there is a device or one can be made; sets why_not otherwise.
+# Sets device and address if there is a device or one can be made. Otherwise it says why, which is an error if there is
+# no virtual machine to turn to.
 find_host_device() {
-  find_device || make_host_device || { explain "not on this machine: $why_not"; return 1; }
+  local line made='' tell=explain
+  if [ "$wanted" ]; then
+    take_wanted
+  elif ! find_device; then
+    ! make_host_device || made=yes
+    [ "$where$made" != host ] || tell=say
+    for line in "${unused[@]}"; do "$tell" "$line"; done
+    [ "$made" ] || { "$tell" "no RDMA device here can be used, and none can be made: $why_not"; return 1; }
+  fi
   explain "the device is $device on this machine"
 }
 
-# The first device with a port that is up and has an address; else the first one.
+# The first device with a port that is up and has an address: nothing can be sent through any other.
 find_device() {
-  local port netdev state
-  for port in /sys/class/infiniband/*/ports/*; do
+  local port
+  for port in "$sysfs"/class/infiniband/*/ports/*; do
     [ -e "$port" ] || break
-    read -r state <"$port/state"
-    netdev=$(cat "$port/gid_attrs/ndevs/0" 2>/dev/null) || netdev=
-    if [[ $state = *ACTIVE* ]] && address=$(first_address "$netdev"); then
-      device=$(name_of_device "$port")
-      return 0
-    fi
-    device=${device:-$(name_of_device "$port")}
+    device=$(name_of_device "$port")
+    ! look_at_port "$port" || return 0
+    unused+=("$device is not used: $trouble; or take it as it is with --device $device")
   done
+  return 1
+}
+
+# The one that the user has named, come what may.
+take_wanted() {
+  local port
+  device=$wanted
+  [ -d "$sysfs/class/infiniband/$device/ports" ] || { say "there is no RDMA device $device here"; exit 1; }
+  for port in "$sysfs/class/infiniband/$device"/ports/*; do
+    ! look_at_port "$port" || return 0
+  done
+  say "$device may not work: $trouble"
+}
+
+# Sets address, and trouble unless something can be sent through the port.
+look_at_port() {
+  local port=$1 state='' netdev netdevs
+  read -r state <"$port/state"
+  mapfile -t netdevs < <(netdevs_of_port "$port")
   address=
-  [ "$device" ]
+  for netdev in "${netdevs[@]}"; do
+    ! address=$(first_address "$netdev") || break
+  done
+  netdev=${netdevs[0]:-}
+  trouble="its port ${port##*/} "
+  if [[ $state != *ACTIVE* ]]; then
+    trouble+="is ${state#*: }, not ACTIVE; plug it in${netdev:+, or: ip link set $netdev up}"
+  elif [ -z "$netdev" ]; then
+    trouble+="has no network device for an IPv4 address; InfiniBand has one with: modprobe ib_ipoib"
+  elif ! command -v ip >/dev/null; then
+    trouble+="has an address or has none, which needs iproute2 to tell; install it"
+  elif [ -z "$address" ]; then
+    trouble+="has no IPv4 address; give it one: ip address add ADDRESS/PREFIX dev $netdev"
+  else
+    trouble=
+  fi
+  [ -z "$trouble" ]
+}
+
+# Those that the port's GIDs come from; with IPoIB they come from none, and so also those of the card.
+netdevs_of_port() {
+  local port=$1 ports netdev number
+  ports=("${port%/*}"/*)
+  {
+    # Not every GID of the table has one, and then there is an error to read.
+    cat "$port"/gid_attrs/ndevs/* || true
+    for netdev in "${port%/ports/*}"/device/net/*; do
+      [ -e "$netdev" ] || break
+      # It counts from 0, and something else if each port is a card of its own.
+      number=$(cat "$netdev/dev_port") || number=0
+      [ ${#ports[@]} -gt 1 ] && [ $((number + 1)) != "${port##*/}" ] || echo "${netdev##*/}"
+    done
+  } 2>/dev/null | awk 'NF && !seen[$0]++'
 }
 
 name_of_device() {
@@ -44,10 +104,10 @@ first_address() {
 # A Soft-RoCE device on a pair of interfaces that has no other use.
 make_host_device() {
   local number=$(($$ % 250 + 1))
-  [ "$(id -u)" -eq 0 ] || { why_not="it has no RDMA device, and only root can make one"; return 1; }
+  [ "$(id -u)" -eq 0 ] || { why_not="only root can make one"; return 1; }
   { command -v ip && command -v rdma; } >/dev/null || { why_not="iproute2 is missing"; return 1; }
-  if [ ! -d /sys/module/rdma_rxe ]; then
-    modprobe rdma_rxe 2>/dev/null || { why_not="its kernel has no rdma_rxe"; return 1; }
+  if [ ! -d "$sysfs/module/rdma_rxe" ]; then
+    modprobe rdma_rxe 2>/dev/null || { why_not="the kernel has no rdma_rxe"; return 1; }
     loaded=yes
   fi
   made_netdev=ferrule$$
@@ -61,7 +121,7 @@ make_host_device() {
   } 2>"$run/host.log"; then
     return 0
   fi
-  why_not="no device can be made: $(tail -n 1 "$run/host.log")"
+  why_not="$(tail -n 1 "$run/host.log")"
   remove_host_device
   return 1
 }
@@ -78,8 +138,7 @@ remove_host_device() {
 run_on_host() {
   local pid signal='' started_at=$SECONDS
   ulimit -l unlimited 2>/dev/null || true
-  environment+=("FERRULE_RXE_DEVICE=$device")
-  [ -z "$address" ] || environment+=("FERRULE_RXE_ADDRESS=$address")
+  environment+=("FERRULE_RXE_DEVICE=$device" "FERRULE_RXE_ADDRESS=$address")
   env --default-signal=INT,QUIT -i "${environment[@]}" \
     "$(command -v timeout)" --foreground --kill-after=10 "$time_limit" "${command[@]}" <&0 &
   pid=$!

@@ -8,8 +8,8 @@ rounds=${1:-3}
 size=64
 depth=64
 batch=8
-device=$(basename "$(ls -d /sys/class/infiniband/* | head -1)")
-address=$(ip -4 -o addr show scope global | sed -nE 's|.* inet ([0-9.]+)/.*|\1|p' | head -1)
+device=${FERRULE_RXE_DEVICE:?run this by with-rxe}
+address=${FERRULE_RXE_ADDRESS:?the device has no address}
 gid=$(grep -il "$(printf '%02x%02x:%02x%02x' ${address//./ })" "/sys/class/infiniband/$device/ports/1/gids/"* 2>/dev/null | head -1)
 gid=$(basename "${gid:-1}")
 # The compiler works in the foreground: two threads that spin leave it no processor of two.

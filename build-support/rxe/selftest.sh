@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests ./with-rxe: build-support/rxe/selftest.sh; takes one to two minutes. One line for each thing that was looked at.
+# Tests ./with-rxe: build-support/rxe/selftest.sh; takes some minutes. One line for each thing that was looked at.
 set -uo pipefail
 # So that what is in the background has a process group of its own, as at a terminal, and does not ignore signals.
 set -m
@@ -55,6 +55,96 @@ options() {
   equal "an unknown option: exit code" $? 2
   equal "an unknown option: one line" "$(wc -l <err)" 1
   equal "--help" "$("$with_rxe" --help | head -n 1)" "usage: ./with-rxe [options] COMMAND [ARG…]"
+}
+
+# card NAME STATE: a card in the folder sysfs, which its caller has begun, with one port.
+card() {
+  mkdir -p "sysfs/class/infiniband/$1/ports/1/gid_attrs/ndevs"
+  echo "$2" >"sysfs/class/infiniband/$1/ports/1/state"
+}
+
+# gid CARD INDEX NETDEV: a GID of it.
+gid() { echo "$3" >"sysfs/class/infiniband/$1/ports/1/gid_attrs/ndevs/$2"; }
+
+# ipoib CARD NETDEV DEV_PORT: a network device of the card that no GID names.
+ipoib() {
+  mkdir -p "sysfs/class/infiniband/$1/device/net/$2"
+  echo "$3" >"sysfs/class/infiniband/$1/device/net/$2/dev_port"
+}
+
+# chosen OPTION…: the device that is found, of those in the folder sysfs, on a machine where none can be made.
+chosen() {
+  # shellcheck disable=SC2016 # for the shell in there
+  PATH=$work/programs:$PATH FERRULE_RXE_SYSFS=$work/sysfs \
+    "$with_rxe" "$@" sh -c 'echo "$FERRULE_RXE_DEVICE at $FERRULE_RXE_ADDRESS"' 2>err
+}
+
+# On cards that are only files.
+choice_of_device() {
+  mkdir -p programs
+  # shellcheck disable=SC2016 # for the shell that runs it
+  printf '%s\n' '#!/bin/sh' 'case "$*" in' \
+    '*" dev with4") echo "7: with4    inet 10.1.2.3/24 brd 10.1.2.255 scope global with4" ;;' \
+    '*" dev with5") echo "8: with5    inet 10.1.2.5/24 brd 10.1.2.255 scope global with5" ;;' \
+    'esac' >programs/ip
+  # shellcheck disable=SC2016 # for the shell that runs it
+  printf '%s\n' '#!/bin/sh' '[ "$*" != rdma_rxe ] || exit 1' 'PATH=${PATH#*:} exec modprobe "$@"' >programs/modprobe
+  printf '%s\n' '#!/bin/sh' 'exit 1' >programs/rdma
+  chmod +x programs/*
+
+  mkdir -p sysfs/class/infiniband
+  equal "no card" "$(chosen --host)" ""
+  equal "no card: one line" "$(wc -l <err)" 1
+  has "no card: the message" err "with-rxe: no RDMA device here can be used, and none can be made: "
+
+  card mlx5_0 "1: DOWN"
+  gid mlx5_0 0 with4
+  equal "a card that is down" "$(chosen --host; echo $?)" 1
+  has "a card that is down: the message" err \
+    "mlx5_0 is not used: its port 1 is DOWN, not ACTIVE; plug it in, or: ip link set with4 up; or take it as"
+  equal "a card that is down, by its name" "$(chosen --device mlx5_0)" "mlx5_0 at 10.1.2.3"
+  has "a card that is down, by its name: the message" err "mlx5_0 may not work: its port 1 is DOWN"
+  equal "a name that no card has" "$(chosen --device mlx5_9; echo $?)" 1
+  has "a name that no card has: the message" err "there is no RDMA device mlx5_9 here"
+
+  card mlx5_1 "4: ACTIVE"
+  gid mlx5_1 0 without
+  equal "a card without an address" "$(chosen --host; echo $?)" 1
+  has "a card without an address: the message" err \
+    "mlx5_1 is not used: its port 1 has no IPv4 address; give it one: ip address add ADDRESS/PREFIX dev without; or"
+  has "a card without an address: and the one before" err "mlx5_0 is not used"
+  equal "a card without an address, by its name" "$(FERRULE_RXE_ADDRESS=stale chosen --device mlx5_1)" "mlx5_1 at "
+
+  equal "cards that cannot be used: the virtual machine" "$(chosen --verbose)" "rxe0 at 10.77.0.1"
+  has "cards that cannot be used: the first is named" err "mlx5_0 is not used: its port 1 is DOWN"
+  has "cards that cannot be used: the second is named" err "mlx5_1 is not used: its port 1 has no IPv4 address"
+
+  card mlx5_2 "4: ACTIVE"
+  equal "a card without a network device" "$(chosen --host; echo $?)" 1
+  has "a card without a network device: the message" err "mlx5_2 is not used: its port 1 has no network device"
+
+  card mlx5_3 "4: ACTIVE"
+  gid mlx5_3 0 without
+  gid mlx5_3 3 with4
+  equal "the network device of a later GID, of a later card" "$(chosen --host)" "mlx5_3 at 10.1.2.3"
+  equal "a card that works, without a word" "$(wc -l <err)" 0
+  equal "with a card that works, another by its name" "$(chosen --device mlx5_2)" "mlx5_2 at "
+
+  rm -r sysfs
+  card mlx4_0 "4: ACTIVE"
+  ipoib mlx4_0 with4 0
+  equal "IPoIB" "$(chosen --host)" "mlx4_0 at 10.1.2.3"
+  mkdir -p sysfs/class/infiniband/mlx4_0/ports/2
+  echo "4: ACTIVE" >sysfs/class/infiniband/mlx4_0/ports/2/state
+  ipoib mlx4_0 with5 1
+  echo "2: INIT" >sysfs/class/infiniband/mlx4_0/ports/1/state
+  equal "IPoIB on the second port" "$(chosen --host)" "mlx4_0 at 10.1.2.5"
+  # A card with one port counts it as it likes.
+  rm -r sysfs
+  card mlx4_0 "4: ACTIVE"
+  ipoib mlx4_0 with5 1
+  equal "IPoIB on the second of two cards in one" "$(chosen --host)" "mlx4_0 at 10.1.2.5"
+  nothing_left "after the choice of a device"
 }
 
 streams_files_and_exit_code() {
@@ -134,6 +224,15 @@ panic() {
   nothing_left "after a panic"
 }
 
+# The command goes on after one that it started was killed.
+out_of_memory() {
+  "$with_rxe" --vm --memory 400 bash -c 'perl -e "push @all, q(a) x 1_000_000 while 1"; exit 5' 2>err
+  equal "out of memory: exit code" $? 5
+  has "out of memory: the message" err \
+    "ran out of memory, and its kernel killed perl. Give more than 400 MiB with --memory"
+  nothing_left "after a machine without memory"
+}
+
 two_hosts() {
   # shellcheck disable=SC2016 # for the shell in there
   "$with_rxe" --two bash -c '
@@ -151,7 +250,7 @@ two_hosts() {
   nothing_left "after two hosts"
 }
 
-[ $# -gt 0 ] || set -- options streams_files_and_exit_code reader_that_goes_away signal_and_time_limit \
-  group_signal_and_kill panic two_hosts
+[ $# -gt 0 ] || set -- options streams_files_and_exit_code choice_of_device reader_that_goes_away \
+  signal_and_time_limit group_signal_and_kill panic out_of_memory two_hosts
 for test in "$@"; do "$test"; done
 [ "$failures" -eq 0 ] || { echo "$failures failed"; exit 1; }

@@ -31,7 +31,6 @@ run_in_vm() {
   trap 'signal=HUP' HUP
   if [ "$two" ]; then
     machines=(1 2)
-    memory=$((memory / 2))
     cpus=2
   else
     machines=(1)
@@ -47,6 +46,7 @@ run_in_vm() {
   attend
   [ -z "$two" ] || end_second
   stop_machines
+  for machine in "${machines[@]}"; do explain_starved "$machine"; done
 }
 
 # What machine $1 is to do; see guest.sh, which reads it.
@@ -61,7 +61,7 @@ write_job() {
     # The last one of a name counts. What is in /sbin may be what a test needs.
     printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
     printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
-      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address"
+      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" FERRULE_RXE_VM=yes
     [ -z "$two" ] || printf '%s\0' "FERRULE_RXE_HOST=$1" "FERRULE_RXE_PEER=$peer"
   } >"$job/environment"
   : >"$job/keep"
@@ -107,7 +107,7 @@ relay() {
 # Sets arguments, QEMU's for machine $1.
 machine_arguments() {
   local machine=$1 folder number=0
-  arguments=(-nodefaults -no-user-config -display none -no-reboot -m "$memory" -smp "$cpus")
+  arguments=(-nodefaults -no-user-config -display none -no-reboot -m $((memory / ${#machines[@]})) -smp "$cpus")
   case $accelerator in
     kvm) arguments+=(-accel kvm -cpu host) ;;
     *) arguments+=(-accel "tcg,thread=multi" -cpu max) ;;
@@ -182,10 +182,12 @@ look_whether_over() {
 
 # A machine that is gone although nobody wanted it: the kernel's panic ends QEMU too.
 look_for_dead() {
-  local machine
+  local machine code=0 what="the virtual machine ended by itself"
   for machine in "${machines[@]}"; do
     if [ -z "${killed[$machine]:-}" ] && ! kill -0 "${qemu[$machine]}" 2>/dev/null; then
-      give_up "$machine" "the virtual machine ended by itself"
+      wait "${qemu[$machine]}" 2>/dev/null || code=$?
+      [ "$code" != 137 ] || what="QEMU was killed, as it is when this machine runs out of memory; see --memory"
+      give_up "$machine" "$what"
       return
     fi
   done
@@ -199,6 +201,17 @@ give_up() {
   { cat "$run/qemu$1.log" "$run/console$1.log" 2>/dev/null || true; } | tr -d '\r' | tail -n 15 | sed 's/^/  /' >&2
   result=125
   over=yes
+}
+
+# Says so if the kernel of machine $1 has killed processes because there was no memory left. An exit code does not tell:
+# 137 has other causes too, and what was killed need not be the command itself.
+explain_starved() {
+  local victims
+  victims=$(sed -n 's/.*Out of memory: Killed process [0-9]* (\(.*\)) total-vm.*/\1/p' "$run/console$1.log" \
+    2>/dev/null | sort -u) || true
+  [ "$victims" ] || return 0
+  say "the virtual machine${two:+ of host $1} ran out of memory, and its kernel killed ${victims//$'\n'/, }. Give" \
+    "${two:+both }more than $memory MiB with --memory, or write less: what is not in a folder to keep is in memory too."
 }
 
 # Signals and limits of time.

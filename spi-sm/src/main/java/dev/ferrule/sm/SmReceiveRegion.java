@@ -33,10 +33,6 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     line = newLine;
   }
 
-  void takeBack() {
-    endLoan();
-  }
-
   boolean belongsTo(SmReceiver candidate) {
     return receiver == candidate;
   }

@@ -3,17 +3,13 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.SendRegion;
 import dev.ferrule.WaitStrategy;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,28 +33,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsTest {
 
-  private static final Path COUNTERS =
-      Path.of("/sys/class/infiniband", RdmaDevice.name(), "ports/1/hw_counters");
-
   @BeforeEach
   void findCounters() {
-    assumeTrue(
-        Files.exists(COUNTERS.resolve("send_rnr_err")), "the device does not count RNR NAKs");
-  }
-
-  /** How often the device refused a message, and was refused one. */
-  private static List<Long> refusals() {
-    Task.pause(Duration.ofMillis(50)); // the kernel shows what it read up to 10 ms ago
-    return Stream.of("send_rnr_err", "rcvd_rnr_err")
-        .map(
-            name -> {
-              try {
-                return Long.valueOf(Files.readString(COUNTERS.resolve(name)).strip());
-              } catch (IOException e) {
-                throw new UncheckedIOException(e);
-              }
-            })
-        .toList();
+    Refusals.assumeCounted();
   }
 
   static Stream<Arguments> waysToWaitAndReceives() {
@@ -66,7 +43,7 @@ class CreditsTest {
         .flatMap(wait -> IntStream.of(1, 2, 3, 8, 33).mapToObj(count -> Arguments.of(wait, count)));
   }
 
-  private static Task<Void> send(Connection connection, int first, int count) {
+  static Task<Void> send(Connection connection, int first, int count) {
     return Task.start(
         () -> {
           for (int i = 0; i < count; i++) {
@@ -102,7 +79,7 @@ class CreditsTest {
   @MethodSource("waysToWaitAndReceives")
   void noMessageIsRefusedWhileBothSidesSendAndAreSlowToReceive(WaitStrategy wait, int receives) {
     int count = 150;
-    List<Long> before = refusals();
+    List<Long> before = Refusals.count();
     try (Wires.Pair pair =
         Wires.pair(
             "?maxMessage=4KiB&receives="
@@ -117,13 +94,13 @@ class CreditsTest {
               send(pair.server(), 0, count));
       tasks.forEach(Task::result);
     }
-    assertThat(refusals()).isEqualTo(before);
+    assertThat(Refusals.count()).isEqualTo(before);
   }
 
   @ParameterizedTest
   @MethodSource("waysToWaitAndReceives")
   void noMessageIsRefusedWhileAReceiverHoldsAllItsBuffers(WaitStrategy wait, int receives) {
-    List<Long> before = refusals();
+    List<Long> before = Refusals.count();
     String query =
         "?maxMessage=4KiB&receives=" + receives + "&wait=" + wait.name().toLowerCase(Locale.ROOT);
     try (Wires.Pair pair = Wires.pair(query)) {
@@ -149,13 +126,13 @@ class CreditsTest {
         }
       }
     }
-    assertThat(refusals()).isEqualTo(before);
+    assertThat(Refusals.count()).isEqualTo(before);
   }
 
   @Test
   void noMessageIsRefusedWhileAReceiverStopsForSeconds() {
     int count = 200;
-    List<Long> before = refusals();
+    List<Long> before = Refusals.count();
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&peerTimeout=400ms")) {
       Task<Void> there = send(pair.client(), 0, count);
       Task<Void> back = send(pair.server(), 0, count);
@@ -166,25 +143,54 @@ class CreditsTest {
       there.result();
       back.result();
     }
-    assertThat(refusals()).isEqualTo(before);
+    assertThat(Refusals.count()).isEqualTo(before);
   }
 
   /** What the tests above are worth: without credits, the counters do move. */
   @Test
   void withoutCreditsMessagesAreRefusedAndSentAgainUntilTheyAreReceived() {
     int count = 100;
-    List<Long> before = refusals();
+    List<Long> before = Refusals.count();
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=2&credits=off")) {
       Task<Void> there = send(pair.client(), 0, count);
       Task<Void> back = send(pair.server(), 0, count);
       Task.await(
           "a message is refused",
-          () -> refusals().get(0) > before.get(0) && refusals().get(1) > before.get(1));
+          () -> Refusals.count().get(0) > before.get(0) && Refusals.count().get(1) > before.get(1));
       Task<Void> here = receiveSlowly(pair.client(), count, 2);
       receiveSlowly(pair.server(), count, 2).result();
       here.result();
       there.result();
       back.result();
+    }
+  }
+
+  /** One message was sent and freed, which is too little for the receiver to tell by itself. */
+  @Test
+  void aSenderCanClaimAllOfItsCreditBeforeItSends() {
+    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&unacked=64&wait=block")) {
+      Numbered.send(pair.client().sender(), 0);
+      pair.server().receiver().receive(Task.PATIENCE).close();
+      Task<Void> receiving =
+          Task.start(
+              () -> {
+                for (int n = 1; n <= 8; n++) {
+                  try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+                    Numbered.check(message, n);
+                  }
+                }
+                return null;
+              });
+      List<SendRegion> claimed = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        claimed.add(pair.client().sender().claim(Numbered.LONGEST, Task.PATIENCE));
+      }
+      for (int i = 0; i < 8; i++) {
+        MemorySegment message = MemorySegment.ofArray(Numbered.message(i + 1));
+        MemorySegment.copy(message, 0, claimed.get(i).segment(), 0, message.byteSize());
+        pair.client().sender().sendAsync(claimed.get(i), (int) message.byteSize());
+      }
+      receiving.result();
     }
   }
 }

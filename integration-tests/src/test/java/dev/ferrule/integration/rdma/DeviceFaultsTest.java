@@ -227,7 +227,7 @@ class DeviceFaultsTest {
     try (Wires.Pair pair = pair()) {
       device.report(AsyncEvent.Type.PORT_ERROR);
       device.report(AsyncEvent.Type.COMMUNICATION_ESTABLISHED);
-      Task.pause(Duration.ofMillis(300)); // for them to be read
+      device.awaitEventsTaken();
 
       Numbered.send(pair.client().sender(), 0);
       try (ReceiveRegion message = pair.server().receiver().receive(BOUND)) {
@@ -326,6 +326,36 @@ class DeviceFaultsTest {
         for (int n = 0; n < 20; n++) {
           Numbered.send(other.client().sender(), n);
           try (ReceiveRegion message = other.server().receiver().receive(BOUND)) {
+            Numbered.check(message, n);
+          }
+        }
+      }
+    }
+  }
+
+  /** What was received and not yet looked at must not be lost with the queue pair. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&singleReceiver=on"})
+  void sharedBuffersComeBackAlthoughTheDeviceForgetsAQueuePairWithItsCompletions(String modes) {
+    device.dropCompletionsOfDestroyed();
+    URI address =
+        URI.create(
+            "sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB&srq=on&receives=32" + modes);
+    try (Listener sharing = provider.listen(address, ConnectionOptions.defaults())) {
+      for (int i = 0; i < 12; i++) {
+        Wires.Pair pair = Wires.pair(sharing, SMALL);
+        long last = 0;
+        for (int n = 0; n < 3; n++) {
+          last = Numbered.send(pair.client().sender(), n);
+        }
+        pair.client().sender().await(last); // they are with the server's device
+        pair.server().close();
+        pair.client().close();
+      }
+      try (Wires.Pair pair = Wires.pair(sharing, SMALL)) {
+        for (int n = 0; n < 20; n++) {
+          Numbered.send(pair.client().sender(), n);
+          try (ReceiveRegion message = pair.server().receiver().receive(BOUND)) {
             Numbered.check(message, n);
           }
         }

@@ -9,6 +9,9 @@ import dev.ferrule.bindings.rdmacm.rdma_cm_event;
 import dev.ferrule.bindings.rdmacm.rdma_cm_id;
 import dev.ferrule.bindings.verbs.ibv_async_event;
 import dev.ferrule.bindings.verbs.ibv_context;
+import dev.ferrule.bindings.verbs.ibv_qp;
+import dev.ferrule.bindings.verbs.ibv_recv_wr;
+import dev.ferrule.bindings.verbs.ibv_send_wr;
 import dev.ferrule.bindings.verbs.ibv_wc;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionStatus;
@@ -23,8 +26,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -62,8 +68,14 @@ final class FaultyLibrary {
       LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK() | LibC.EFD_SEMAPHORE());
   private volatile CompletionStatus sends = CompletionStatus.SUCCESS;
   private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
+  private final AtomicInteger emptyReads = new AtomicInteger(); // of events
+  private final Queue<List<Integer>> sendPosts = new ConcurrentLinkedQueue<>(); // flags of each
+  private final Queue<Integer> receivePosts = new ConcurrentLinkedQueue<>(); // requests of each
+  private final AtomicInteger mostPolled = new AtomicInteger();
   private volatile long lastQueuePair;
   private volatile long lastCompletionQueue;
+  private final Set<Integer> destroyed = ConcurrentHashMap.newKeySet(); // numbers of queue pairs
+  private volatile boolean dropping;
   private final AtomicReference<Runnable> substitution = new AtomicReference<>(); // undoes it
 
   /** What a provider is to go by. */
@@ -94,6 +106,11 @@ final class FaultyLibrary {
     receives = status;
   }
 
+  /** Lets completions vanish with their queue pair, as many a driver has it. */
+  void dropCompletionsOfDestroyed() {
+    dropping = true;
+  }
+
   /** Lets the device report an event of the queue pair, or other queue, that was made last. */
   void report(AsyncEvent.Type type) {
     long element =
@@ -106,6 +123,35 @@ final class FaultyLibrary {
     try (Arena arena = Arena.ofConfined()) {
       LibC.write(eventDescriptor, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
     }
+  }
+
+  /** Waits until the fabric has acted on all events. */
+  void awaitEventsTaken() {
+    int before = emptyReads.get();
+    Task.await("events were taken", () -> events.isEmpty() && emptyReads.get() > before);
+  }
+
+  /** The posts of sends since this was last asked: the flags of the requests of each. */
+  List<List<Integer>> takeSendPosts() {
+    return take(sendPosts);
+  }
+
+  /** The posts of receives since this was last asked: how many requests each had. */
+  List<Integer> takeReceivePosts() {
+    return take(receivePosts);
+  }
+
+  private static <T> List<T> take(Queue<T> queue) {
+    List<T> taken = new ArrayList<>();
+    for (T next = queue.poll(); next != null; next = queue.poll()) {
+      taken.add(next);
+    }
+    return taken;
+  }
+
+  /** The most completions that one poll has brought. */
+  int mostPolled() {
+    return mostPolled.get();
   }
 
   /** What was made and is not given up, by what makes it; without what there is none of. */
@@ -138,6 +184,10 @@ final class FaultyLibrary {
     if (made != DELEGATE) {
       return made;
     }
+    record(function, call.getArguments());
+    if (function.equals("destroyQp")) {
+      destroyed.add(ibv_qp.qp_num(queuePair((long) call.getArguments()[0])));
+    }
     Object result;
     try {
       result = call.getMethod().invoke(real, call.getArguments());
@@ -146,6 +196,9 @@ final class FaultyLibrary {
     }
     if (!(result instanceof Number number) || number.longValue() >= 0) {
       count(function).incrementAndGet();
+    }
+    if (function.equals("pollCq") && dropping) {
+      result = drop((int) result, (long) call.getArguments()[3]);
     }
     note(function, call.getArguments(), result);
     return result;
@@ -170,6 +223,7 @@ final class FaultyLibrary {
         }
         AsyncEvent event = events.poll();
         if (event == null) {
+          emptyReads.incrementAndGet(); // those before were acted on
           return -Errno.EAGAIN;
         }
         MemorySegment memory = (MemorySegment) arguments[1];
@@ -198,22 +252,69 @@ final class FaultyLibrary {
     return MemorySegment.ofAddress(address).reinterpret(ibv_context.sizeof());
   }
 
+  /** Keeps what is posted; the device may edit the requests. */
+  private void record(String function, Object[] arguments) {
+    switch (function) {
+      case "postSend" -> {
+        List<Integer> flags = new ArrayList<>();
+        for (long at = (long) arguments[2]; at != 0; ) {
+          MemorySegment request = MemorySegment.ofAddress(at).reinterpret(ibv_send_wr.sizeof());
+          flags.add(ibv_send_wr.send_flags(request));
+          at = ibv_send_wr.next(request).address();
+        }
+        sendPosts.add(flags);
+      }
+      case "postRecv", "postSrqRecv" -> {
+        int count = 0;
+        for (long at = (long) arguments[2]; at != 0; count++) {
+          MemorySegment request = MemorySegment.ofAddress(at).reinterpret(ibv_recv_wr.sizeof());
+          at = ibv_recv_wr.next(request).address();
+        }
+        receivePosts.add(count);
+      }
+      default -> {}
+    }
+  }
+
   private void note(String function, Object[] arguments, Object result) {
     switch (function) {
       case "createCq" -> lastCompletionQueue = (long) result;
       case "createQp" -> {
-        MemorySegment id =
-            MemorySegment.ofAddress((long) arguments[0]).reinterpret(rdma_cm_id.sizeof());
-        lastQueuePair = rdma_cm_id.qp(id).address();
+        MemorySegment queuePair = queuePair((long) arguments[0]);
+        lastQueuePair = queuePair.address();
+        destroyed.remove(ibv_qp.qp_num(queuePair));
       }
       case "getCmEvent" -> {
         if ((long) result > 0 && isRequest((long) result)) {
           count("createId").incrementAndGet(); // it brings the client's id
         }
       }
-      case "pollCq" -> spoil((int) result, (long) arguments[3]);
+      case "pollCq" -> {
+        mostPolled.accumulateAndGet((int) result, Math::max);
+        spoil((int) result, (long) arguments[3]);
+      }
       default -> {}
     }
+  }
+
+  private static MemorySegment queuePair(long id) {
+    MemorySegment memory = MemorySegment.ofAddress(id).reinterpret(rdma_cm_id.sizeof());
+    return rdma_cm_id.qp(memory).reinterpret(ibv_qp.sizeof());
+  }
+
+  /** Takes out the completions of queue pairs that are gone; returns how many are left. */
+  private int drop(int count, long completions) {
+    MemorySegment all =
+        MemorySegment.ofAddress(completions).reinterpret(Math.max(0, count) * ibv_wc.sizeof());
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      MemorySegment one = ibv_wc.asSlice(all, i);
+      if (!destroyed.contains(ibv_wc.qp_num(one))) {
+        ibv_wc.asSlice(all, kept).copyFrom(one);
+        kept++;
+      }
+    }
+    return Math.min(count, kept);
   }
 
   private static boolean isRequest(long event) {

@@ -3,6 +3,10 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,9 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The command ferrule over sendrecv, each side in a process of its own. */
+/** The command ferrule over RDMA, each side in a process of its own. */
 @RdmaTest
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FerruleCommandTest {
@@ -45,26 +50,55 @@ class FerruleCommandTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "latency --wait adaptive --inline 0 --rounds 1",
-        "bandwidth --unacked 16 --batch 8 --inline 220 --verify --rounds 1",
-        "bandwidth --connections 4 --threads 2 --srq --wait block --rounds 1",
-        "bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify --rounds 2",
+        "sendrecv latency --wait adaptive --inline 0 --rounds 1",
+        "sendrecv bandwidth --unacked 16 --batch 8 --inline 220 --verify --rounds 1",
+        "sendrecv bandwidth --connections 4 --threads 2 --srq --wait block --rounds 1",
+        "sendrecv bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
+            + " --rounds 2",
+        "magicring latency --wait adaptive --rounds 1",
+        "magicring bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
+            + " --rounds 2 --option mapping=plain",
       })
-  void aMeasurementStartsItsServerAndEndsWell(String arguments) throws IOException {
-    assertThat(run(arguments + LITTLE + " --provider sendrecv"))
-        .contains("sendrecv")
+  void aMeasurementStartsItsServerAndEndsWell(String line) throws IOException {
+    String[] words = line.split(" ", 2);
+    assertThat(run(words[1] + LITTLE + " --provider " + words[0]))
+        .contains(words[0])
         .containsPattern("(?m)^ +64 ");
   }
 
+  /** The test that the note on the magic ring asks for. */
+  @Test
+  void theSendReceiveAndFreeCallsAreTimedForMessagesOf2KiB() throws IOException {
+    String json =
+        run(
+            "latency --calls --provider magicring --messages 1024 --warmup 50 --wait adaptive"
+                + " --no-pin --json -");
+    List<String> calls = new ArrayList<>();
+    for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
+      JsonObject result = element.getAsJsonObject();
+      assertThat(result.get("provider").getAsString()).isEqualTo("magicring");
+      assertThat(result.get("size_bytes").getAsInt()).isEqualTo(2048);
+      assertThat(result.get("messages").getAsInt()).isEqualTo(1024);
+      assertThat(result.getAsJsonObject("latency_ns").get("p50").getAsDouble()).isPositive();
+      calls.add(result.get("call").getAsString());
+    }
+    assertThat(calls).containsExactly("send", "receive", "free", "clock");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"", " --single-receiver --srq"})
-  void aServerServesOneClientAfterTheOther(String flags) throws IOException {
+  @CsvSource({
+    "sendrecv, ''",
+    "sendrecv, --single-receiver --srq",
+  })
+  void aServerServesOneClientAfterTheOther(String scheme, String flags) throws IOException {
     try (OtherProcess server =
         OtherProcess.start(
             command(
-                "serve --wait block --option maxMessage=4KiB"
+                "serve --wait block --option maxMessage=4KiB "
                     + flags
-                    + " sendrecv://"
+                    + " "
+                    + scheme
+                    + "://"
                     + RdmaDevice.address()
                     + ":0"))) {
       String address = server.line();
@@ -75,8 +109,9 @@ class FerruleCommandTest {
     }
   }
 
-  @Test
-  void aStreamArrivesByteForByte() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"sendrecv", "magicring"})
+  void aStreamArrivesByteForByte(String scheme) throws IOException {
     byte[] bytes = new byte[1_000_000];
     new Random(3).nextBytes(bytes);
     Path original = Files.write(folder.resolve("original"), bytes);
@@ -84,7 +119,7 @@ class FerruleCommandTest {
     Path said = folder.resolve("said");
     try (OtherProcess listener =
         OtherProcess.start(
-            command("listen sendrecv://" + RdmaDevice.address() + ":0")
+            command("listen " + scheme + "://" + RdmaDevice.address() + ":0")
                 .redirectOutput(copy.toFile())
                 .redirectError(said.toFile()))) {
       Task.await("the listener listens", () -> lines(said).size() == 1);
@@ -109,6 +144,8 @@ class FerruleCommandTest {
   @Test
   void theDoctorAndTheListOfProvidersKnowTheDevice() throws IOException {
     assertThat(run("doctor")).contains(RdmaDevice.name());
-    assertThat(run("providers")).containsPattern("sendrecv - .*\n  works here");
+    assertThat(run("providers"))
+        .containsPattern("sendrecv - .*\n  works here")
+        .containsPattern("magicring - .*\n  works here");
   }
 }

@@ -6,9 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.Connection;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
-import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.connection.Hello;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   private static byte[] hello(boolean credits) {
-    return new Hello(Hello.VERSION, Hello.Kind.CONNECT, credits, 4096, 8, new byte[0]).encode();
+    Offer offer = new Offer(credits, 4096, 8);
+    return Offer.HELLO.encode(Hello.Kind.CONNECT, offer.body(), new byte[0]);
   }
 
   /** Whatever becomes of a connection, the buffers that it had are there for the next one. */
@@ -85,7 +87,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
     try (Listener listener = Wires.listen(SHARED);
         RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
-      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
       assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("without credits");
     }
   }

@@ -13,9 +13,10 @@ import dev.ferrule.Listener;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.VersionMismatchException;
-import dev.ferrule.sendrecv.wire.Hello;
 import dev.ferrule.sendrecv.wire.Immediate;
+import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.connection.Hello;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -66,7 +67,8 @@ class HostilePeerTest {
   }
 
   private static byte[] hello(int version, Hello.Kind kind) {
-    return new Hello(version, kind, true, MAX_MESSAGE, RawPeer.RECEIVES - 4, new byte[0]).encode();
+    Offer offer = new Offer(true, MAX_MESSAGE, RawPeer.RECEIVES - 4);
+    return Offer.HELLO.encode(new Hello(version, kind, offer.body(), new byte[0]));
   }
 
   /** Immediate data with the right numbers for a peer that has taken nothing yet. */
@@ -77,21 +79,21 @@ class HostilePeerTest {
   static Stream<Arguments> garbage() {
     byte[] noise = new byte[56];
     new Random(1).nextBytes(noise);
-    byte[] unknownKind = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    byte[] unknownKind = hello(Offer.VERSION, Hello.Kind.CONNECT);
     unknownKind[5] = 99;
-    byte[] longPayload = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    byte[] longPayload = hello(Offer.VERSION, Hello.Kind.CONNECT);
     longPayload[6] = (byte) 200;
-    byte[] negativeLimit = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    byte[] negativeLimit = hello(Offer.VERSION, Hello.Kind.CONNECT);
     negativeLimit[11] = (byte) 0x80;
-    byte[] hugeGrant = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    byte[] hugeGrant = hello(Offer.VERSION, Hello.Kind.CONNECT);
     hugeGrant[14] = 1;
-    byte[] hugeMessages = hello(Hello.VERSION, Hello.Kind.CONNECT);
+    byte[] hugeMessages = hello(Offer.VERSION, Hello.Kind.CONNECT);
     hugeMessages[11] = (byte) 0x7f; // for which the other side would need gigabytes
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
         Arguments.of("noise", noise),
         Arguments.of("one byte", new byte[] {'F'}),
-        Arguments.of("the other side's hello", hello(Hello.VERSION, Hello.Kind.ACCEPT)),
+        Arguments.of("the other side's hello", hello(Offer.VERSION, Hello.Kind.ACCEPT)),
         Arguments.of("an unknown kind", unknownKind),
         Arguments.of("a payload that is longer than all", longPayload),
         Arguments.of("a negative maxMessage", negativeLimit),
@@ -104,7 +106,7 @@ class HostilePeerTest {
   void aClientThatSaysHelloWithGarbageIsRefused(String what, byte[] privateData) {
     try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), privateData)) {
       assertThat(peer.answer().type()).as(what).isEqualTo(CmEvent.Type.REJECTED);
-      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
       assertThat(refusal.kind()).isEqualTo(Hello.Kind.REFUSE);
       assertThat(new String(refusal.payload(), StandardCharsets.UTF_8))
           .contains("does not speak this protocol");
@@ -116,9 +118,9 @@ class HostilePeerTest {
   void aClientOfAnotherVersionIsToldWhichVersionThisIs() {
     try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(9, Hello.Kind.CONNECT))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
-      Hello refusal = Hello.decode(peer.answer().privateData()).orElseThrow();
+      Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
       assertThat(refusal.kind()).isEqualTo(Hello.Kind.VERSION_MISMATCH);
-      assertThat(refusal.version()).isEqualTo(Hello.VERSION);
+      assertThat(refusal.version()).isEqualTo(Offer.VERSION);
     }
   }
 
@@ -139,7 +141,7 @@ class HostilePeerTest {
     assertThat(failure)
         .isInstanceOf(VersionMismatchException.class)
         .hasMessageContaining("version 9")
-        .hasMessageContaining("version " + Hello.VERSION);
+        .hasMessageContaining("version " + Offer.VERSION);
   }
 
   @Test
@@ -149,7 +151,7 @@ class HostilePeerTest {
     assertThat(failure)
         .isInstanceOf(VersionMismatchException.class)
         .hasMessageContaining("version 9")
-        .hasMessageContaining("version " + Hello.VERSION);
+        .hasMessageContaining("version " + Offer.VERSION);
   }
 
   @Test
@@ -177,7 +179,7 @@ class HostilePeerTest {
           Task.start(
               () ->
                   RawPeer.connect(
-                      listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT)));
+                      listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT)));
       Connection connection = listener.accept(Task.PATIENCE);
       connecting.result().close();
       assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
@@ -190,7 +192,7 @@ class HostilePeerTest {
   private void wrongIs(Consumer<RawPeer> wrong, int goodMessages, String... words) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
-            RawPeer.connect(listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT));
+            RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
         Connection connection = accepting.result()) {
       Task<ReceiveRegion> waiting = null;
       if (goodMessages == 0) {
@@ -258,16 +260,28 @@ class HostilePeerTest {
         "maxMessage");
   }
 
+  /** Each of them takes up a receive, and an honest peer has no more than these unconfirmed. */
   @Test
-  void aPeerThatGrantsForEverAndSendsNothingDoesNoHarm() {
+  void moreGrantsThanMayBeUnconfirmedAreAProtocolError() {
+    wrongIs(
+        peer -> {
+          for (int i = 0; i < 5; i++) {
+            peer.send(new byte[0], immediate(Immediate.GRANT));
+          }
+        },
+        0,
+        "more control messages");
+  }
+
+  @Test
+  void aPeerThatGrantsAndSaysGoodbyeDoesNoHarm() {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
-            RawPeer.connect(listener.uri().getPort(), hello(Hello.VERSION, Hello.Kind.CONNECT));
+            RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
         Connection connection = accepting.result()) {
       Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
-      for (int i = 0; i < 300; i++) {
-        peer.send(new byte[0], immediate(Immediate.GRANT));
-      }
+      peer.send(new byte[0], immediate(Immediate.GRANT));
+      peer.send(new byte[0], immediate(Immediate.GRANT));
       peer.send(Numbered.message(1), immediate(Immediate.MESSAGE));
       try (ReceiveRegion message = waiting.result()) {
         Numbered.check(message, 1);

@@ -9,6 +9,7 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.ResourceExhaustedException;
@@ -16,6 +17,7 @@ import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One receiver for many connections, and one group of buffers for many connections. */
@@ -36,13 +39,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ManyConnectionsTest {
 
+  /** Got once, for getting it allocates as well. */
+  private static final com.sun.management.ThreadMXBean THREADS =
+      (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
   private static final int CONNECTIONS = 32;
   private static final int MESSAGES = 50;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static Listener listen(String query) {
+    return listen("sendrecv", query);
+  }
+
+  private static Listener listen(String scheme, String query) {
     return Ferrule.listen(
-        URI.create("sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB&" + query),
+        URI.create(Wires.listenAddress(scheme + "?maxMessage=4KiB&" + query)),
         ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build());
   }
 
@@ -63,10 +74,14 @@ class ManyConnectionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"singleReceiver=on", "singleReceiver=on&srq=on&receives=2048"})
-  void shouldReceiveFromManyConnectionsInTheOrderOfEachAndKnowWhoseAMessageIs(String query)
-      throws Exception {
-    try (Listener listener = listen(query)) {
+  @CsvSource({
+    "sendrecv, singleReceiver=on",
+    "sendrecv, singleReceiver=on&srq=on&receives=2048",
+    "magicring, singleReceiver=on&ring=4KiB&window=8",
+  })
+  void shouldReceiveFromManyConnectionsInTheOrderOfEachAndKnowWhoseAMessageIs(
+      String scheme, String query) throws Exception {
+    try (Listener listener = listen(scheme, query)) {
       Receiver receiver = listener.receiver();
       List<CompletableFuture<Void>> clients = new ArrayList<>();
       List<Connection> servers = new ArrayList<>();
@@ -114,14 +129,53 @@ class ManyConnectionsTest {
     CompletableFuture<ReceiveRegion> receiving =
         CompletableFuture.supplyAsync(receiver::receive, task -> Thread.ofPlatform().start(task));
     CompletableFuture<Connection> connecting = connect(listener);
-    listener.accept(PATIENCE);
+    Connection server = listener.accept(PATIENCE);
     connecting.get().sender().send(message(1, 2));
     receiving.get(30, TimeUnit.SECONDS).close();
+    assertThatThrownBy(server.receiver()::tryReceive).isInstanceOf(IllegalStateException.class);
+    connecting.get().sender().send(message(1, 3));
 
     listener.close();
 
     assertThatThrownBy(receiver::receive).isInstanceOf(ConnectionClosedException.class);
+    for (int number = 3; number < 600; number++) { // from then on it has a receiver of its own
+      try (ReceiveRegion message = server.receiver().receive(PATIENCE)) {
+        assertThat(message.segment().get(ValueLayout.JAVA_INT, 4)).isEqualTo(number);
+      }
+      connecting.get().sender().send(message(1, number + 1));
+    }
     connecting.get().close();
+    server.close();
+  }
+
+  @Test
+  void shouldForgetTheMessagesOfConnectionsThatAreClosedUnread() throws Exception {
+    try (Listener listener = listen("singleReceiver=on&receives=4000")) {
+      Receiver receiver = listener.receiver();
+      for (int i = 0; i < 17; i++) { // more messages than there were places for in all
+        CompletableFuture<Connection> connecting = connect(listener);
+        Connection server = listener.accept(PATIENCE);
+        Connection client = connecting.get();
+        for (int n = 0; n < 4000; n++) {
+          client.sender().batch().add(client.sender().claim(0));
+          if (n % 32 == 31) {
+            client.sender().batch().flush();
+          }
+        }
+        client.close();
+        assertThat(server.counters().messagesReceived()).isZero();
+        server.close();
+      }
+      CompletableFuture<Connection> connecting = connect(listener);
+      Connection server = listener.accept(PATIENCE);
+      connecting.get().sender().send(message(3, 4));
+      try (ReceiveRegion message = receiver.receive(PATIENCE)) {
+        assertThat(message.connection()).isSameAs(server);
+        assertThat(message.segment().get(ValueLayout.JAVA_INT, 4)).isEqualTo(4);
+      }
+      connecting.get().close();
+      server.close();
+    }
   }
 
   @Test
@@ -199,10 +253,10 @@ class ManyConnectionsTest {
 
   @Test
   void shouldTakeBackBuffersOfAConnectionThatIsClosedWhileItsMessagesAreHeld() throws Exception {
-    try (Listener listener = listen("srq=on&receives=256");
+    try (Listener listener = listen("srq=on&receives=64");
         Arena arena = Arena.ofConfined()) {
       MemorySegment message = arena.allocate(8);
-      for (int round = 0; round < 60; round++) { // more messages than buffers
+      for (int round = 0; round < 30; round++) { // more messages than buffers
         CompletableFuture<Connection> connecting = connect(listener);
         Connection server = listener.accept(PATIENCE);
         Connection client = connecting.get();
@@ -217,6 +271,71 @@ class ManyConnectionsTest {
         held.close(); // allowed, and does nothing
         client.close();
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"singleReceiver=on", "singleReceiver=on&srq=on&receives=256"})
+  void shouldAllocateNothingToReceiveFromSeveralConnections(String query) throws Exception {
+    try (Listener listener = listen(query);
+        Arena arena = Arena.ofConfined()) {
+      Receiver receiver = listener.receiver();
+      List<Connection> clients = new ArrayList<>();
+      List<Connection> servers = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        CompletableFuture<Connection> connecting = connect(listener);
+        servers.add(listener.accept(PATIENCE));
+        clients.add(connecting.get());
+      }
+      MemorySegment message = arena.allocate(8);
+      MessageHandler handler = (segment, offset, length) -> {};
+      long least = Long.MAX_VALUE;
+      for (int round = 0; round < 15 && least > 0; round++) { // until all of it is compiled
+        long before = allocated();
+        for (int i = 0; i < 500; i++) {
+          for (int c = 0; c < clients.size(); c++) {
+            clients.get(c).sender().send(message, 0, 8);
+          }
+          for (int left = clients.size(); left > 0; ) {
+            left -= receiver.poll(handler, left);
+          }
+        }
+        least = Math.min(least, allocated() - before);
+      }
+      assertThat(least).isZero();
+      clients.forEach(Connection::close);
+      servers.forEach(Connection::close);
+    }
+  }
+
+  private static long allocated() {
+    return THREADS.getCurrentThreadAllocatedBytes();
+  }
+
+  @Test
+  void shouldTellAConnectionsOwnReceiverThatItsMessagesGoToTheCommonOne() throws Exception {
+    try (Listener listener = listen("singleReceiver=on")) {
+      CompletableFuture<Connection> first = connect(listener);
+      Connection used = listener.accept(PATIENCE);
+      assertThat(used.receiver().tryReceive()).isNull();
+      CompletableFuture<Connection> second = connect(listener);
+      Connection unused = listener.accept(PATIENCE);
+
+      Receiver common = listener.receiver();
+      first.get().sender().send(message(1, 1));
+      second.get().sender().send(message(2, 2));
+
+      assertThatThrownBy(unused.receiver()::tryReceive)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("Listener.receiver()");
+      try (ReceiveRegion message = common.receive(PATIENCE)) {
+        assertThat(message.connection()).isSameAs(unused);
+      }
+      try (ReceiveRegion message = used.receiver().receive(PATIENCE)) {
+        assertThat(message.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(1);
+      }
+      first.get().close();
+      second.get().close();
     }
   }
 }

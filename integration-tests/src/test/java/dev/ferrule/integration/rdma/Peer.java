@@ -4,12 +4,10 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
-import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
@@ -43,14 +41,13 @@ public final class Peer {
   /**
    * Listens until standard input ends.
    *
-   * @param queries the listeners' options, such as {@code ?receives=8}; a listener for each, whose
-   *     addresses are printed
+   * @param listeners what {@link Wires#listen} takes, such as {@code ?receives=8}; a listener for
+   *     each, whose addresses are printed
    * @throws IOException if standard input cannot be read
    */
-  public static void main(String[] queries) throws IOException {
-    for (String query : queries) {
-      Listener listener =
-          Ferrule.listen(URI.create("sendrecv://" + RdmaDevice.address() + ":0" + query));
+  public static void main(String[] listeners) throws IOException {
+    for (String what : listeners) {
+      Listener listener = Wires.listen(what);
       say(listener.uri().toString());
       Thread.ofPlatform().daemon().start(() -> serve(listener));
     }
@@ -98,6 +95,9 @@ public final class Peer {
         default -> throw new IllegalArgumentException(job);
       }
     } catch (FerruleException e) {
+      if (!(e instanceof ConnectionClosedException)) {
+        System.err.println("peer: " + job + " ended: " + e); // the test may not know why
+      }
       say(job + " ended: " + e.getClass().getSimpleName());
       connection.close();
     } catch (Throwable e) {

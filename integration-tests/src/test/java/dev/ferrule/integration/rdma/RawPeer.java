@@ -18,11 +18,13 @@ import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import dev.ferrule.verbs.cm.EventChannel;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /**
  * One end of a connection that is not Ferrule's: what a C program would do with librdmacm and
@@ -34,6 +36,10 @@ final class RawPeer implements AutoCloseable {
   static final int RECEIVES = 32;
 
   private static final int SENDS = 64;
+
+  /** The size of the memory that the peer may write to, by offsets from 0. */
+  static final int RING = 64 << 10;
+
   private static final int SIZE = 16 << 10; // of each receive, and of what is sent
 
   private final Events events;
@@ -44,6 +50,8 @@ final class RawPeer implements AutoCloseable {
   private final CompletionQueue receives;
   private final QueuePair queuePair;
   private final MemoryRegion memory; // of the receives, and one more piece that is sent from
+  private final Arena arena = Arena.ofShared();
+  private final MemoryRegion ring; // for the peer to write to
   private final SendChain sendChain = new SendChain(1);
   private final ReceiveChain receiveChain = new ReceiveChain(1);
   private Optional<CmEvent> answer = Optional.empty();
@@ -96,7 +104,11 @@ final class RawPeer implements AutoCloseable {
     }
 
     String address() {
-      return "sendrecv://" + RdmaDevice.address() + ":" + id.port();
+      return address("sendrecv");
+    }
+
+    String address(String scheme) {
+      return scheme + "://" + RdmaDevice.address() + ":" + id.port();
     }
 
     private CmId nextClient() {
@@ -138,6 +150,9 @@ final class RawPeer implements AutoCloseable {
     sends = context.createCompletionQueue(SENDS, null, 0);
     receives = context.createCompletionQueue(RECEIVES, null, 0);
     memory = domain.allocate((RECEIVES + 1L) * SIZE, Access.LOCAL_WRITE);
+    ring =
+        domain.registerZeroBased(
+            arena.allocate(RING, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
     queuePair =
         id.createQueuePair(domain, new QueuePairSizes(SENDS, RECEIVES, 0), sends, receives, null);
     for (int i = 0; i < RECEIVES; i++) {
@@ -147,6 +162,11 @@ final class RawPeer implements AutoCloseable {
 
   /** Connects to a listener; {@link #answer} tells what came of it. */
   static RawPeer connect(int port, byte[] privateData) {
+    return connect(port, key -> privateData);
+  }
+
+  /** The same with a hello that tells the key of the memory that the listener may write to. */
+  static RawPeer connect(int port, IntFunction<byte[]> privateData) {
     Events events = Events.create();
     CmId id = events.channel().createId();
     id.resolveAddress(new InetSocketAddress(RdmaDevice.address(), port), 10_000);
@@ -154,7 +174,7 @@ final class RawPeer implements AutoCloseable {
     id.resolveRoute(10_000);
     events.expect(CmEvent.Type.ROUTE_RESOLVED);
     RawPeer peer = new RawPeer(events, id, true);
-    id.connect(parameters(privateData));
+    id.connect(parameters(privateData.apply(peer.ring.remoteKey())));
     peer.takeAnswer();
     return peer;
   }
@@ -196,6 +216,12 @@ final class RawPeer implements AutoCloseable {
   /** Sends a message with immediate data, and waits until the peer's device has taken it. */
   CompletionStatus send(byte[] message, int immediate) {
     return send(SendOperation.SEND_WITH_IMMEDIATE, message, immediate);
+  }
+
+  /** Writes to the peer's memory with immediate data, and waits until its device has answered. */
+  CompletionStatus write(byte[] message, int immediate, long remoteOffset, int remoteKey) {
+    sendChain.setRemote(0, remoteOffset, remoteKey);
+    return send(SendOperation.RDMA_WRITE_WITH_IMMEDIATE, message, immediate);
   }
 
   private CompletionStatus send(SendOperation operation, byte[] message, int immediate) {
@@ -248,6 +274,8 @@ final class RawPeer implements AutoCloseable {
     sends.close();
     receives.close();
     memory.close();
+    ring.close();
+    arena.close();
     domain.close();
     if (ownsEvents) {
       events.channel().close();

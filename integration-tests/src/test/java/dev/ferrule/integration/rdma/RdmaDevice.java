@@ -9,7 +9,10 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 
-/** The device that the tests use: by the system property rdma.device, or the first one. */
+/**
+ * The device that the tests use: by the system property rdma.device, or the one that with-rxe has
+ * found to work, or the first one.
+ */
 final class RdmaDevice {
 
   private static final byte[] IPV4_MAPPED = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
@@ -18,15 +21,21 @@ final class RdmaDevice {
 
   static String name() {
     List<String> names = VerbsLibrary.system().deviceNames();
-    String wanted = System.getProperty("rdma.device", "");
+    String found = System.getenv().getOrDefault("FERRULE_RXE_DEVICE", "");
+    String property = System.getProperty("rdma.device", "");
+    String wanted = property.isEmpty() ? found : property;
     if (names.isEmpty() || (!wanted.isEmpty() && !names.contains(wanted))) {
       throw new AssertionError("there is no RDMA device " + wanted + " among " + names);
     }
     return wanted.isEmpty() ? names.get(0) : wanted;
   }
 
-  /** An IPv4 address of the device, as its GID table has it. */
+  /** An IPv4 address of the device: with-rxe's if it is its device, or as the GID table has it. */
   static String address() {
+    String found = System.getenv().getOrDefault("FERRULE_RXE_ADDRESS", "");
+    if (!found.isEmpty() && name().equals(System.getenv("FERRULE_RXE_DEVICE"))) {
+      return found; // InfiniBand's is not in that table
+    }
     try (VerbsContext context = VerbsLibrary.system().open(name())) {
       PortAttributes port = context.port(1);
       for (int i = 0; i < port.gids(); i++) {

@@ -4,7 +4,7 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /** Each connection has buffers and a completion queue of its own. */
-class SendRecvContractTest extends SendRecvContracts {
+class SendRecvContractTest extends RdmaContracts {
 
   @Override
   ProviderUnderTest underTest() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.SystemResources;
 import java.net.URI;
@@ -10,6 +12,7 @@ import java.util.List;
 /** What the contract tests have to know of sendrecv: it works on the address of the device. */
 final class SendRecvUnderTest implements ProviderUnderTest {
 
+  private final boolean viaListenerReceiver;
   private final String[] options;
 
   /**
@@ -18,7 +21,21 @@ final class SendRecvUnderTest implements ProviderUnderTest {
    * @param options names and values of further options, in turn
    */
   SendRecvUnderTest(String... options) {
+    this(false, options);
+  }
+
+  private SendRecvUnderTest(boolean viaListenerReceiver, String... options) {
+    this.viaListenerReceiver = viaListenerReceiver;
     this.options = options;
+  }
+
+  /**
+   * Creates one whose listeners receive for the connections that they have accepted.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static SendRecvUnderTest viaListenerReceiver(String... options) {
+    return new SendRecvUnderTest(true, options);
   }
 
   @Override
@@ -34,6 +51,11 @@ final class SendRecvUnderTest implements ProviderUnderTest {
       builder.set(options[i], options[i + 1]);
     }
     return builder.build();
+  }
+
+  @Override
+  public Connection accepted(Listener listener, Connection connection) {
+    return viaListenerReceiver ? new ViaListenerReceiver(listener, connection) : connection;
   }
 
   /** The modes differ in how they receive, not in how connections are made. */

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What a program sees of another host and of the wire to it. One process plays the peer on the
@@ -42,16 +45,21 @@ class TwoHostsTest {
   private static final String IMPATIENT =
       "?receives=16&maxMessage=4KiB&peerTimeout=1s&ackTimeout=15&retries=6";
 
+  /** The same for magicring. */
+  private static final String RING = IMPATIENT.replace("receives=16", "ring=16KiB&window=16");
+
   /** The above with the patience that a machine needs that emulates two. */
   private static final Duration BOUND = Duration.ofSeconds(10);
 
   private static RemoteProcess other;
   private static String address;
+  private static String ringAddress;
 
   @BeforeAll
   static void startPeer() throws IOException {
-    other = RemoteProcess.start(IMPATIENT);
+    other = RemoteProcess.start(IMPATIENT, "magicring" + RING);
     address = other.line() + IMPATIENT;
+    ringAddress = other.line() + RING;
   }
 
   @AfterAll
@@ -80,9 +88,10 @@ class TwoHostsTest {
   private static final class Busy {
     private final List<Connection> connections = new ArrayList<>();
     private final List<Task<Void>> tasks = new ArrayList<>();
-    private final Connection idle = Wires.connect(address, Peer.IDLE);
+    private final Connection idle;
 
-    Busy() {
+    Busy(String address) {
+      idle = Wires.connect(address, Peer.IDLE);
       Connection waiting = Wires.connect(address, Peer.IDLE);
       Connection sending = Wires.connect(address, Peer.ECHO);
       Connection receiving = Wires.connect(address, Peer.STREAM);
@@ -133,9 +142,15 @@ class TwoHostsTest {
     }
   }
 
-  @Test
+  /** Where each provider listens on the other host. */
+  static Stream<String> addresses() {
+    return Stream.of(address, ringAddress);
+  }
+
+  @ParameterizedTest
+  @MethodSource("addresses")
   @Order(1)
-  void messagesPassBetweenTwoHosts() throws IOException {
+  void messagesPassBetweenTwoHosts(String address) throws IOException {
     try (Connection connection = Wires.connect(address, Peer.ECHO)) {
       echo(connection, 200);
     }
@@ -148,12 +163,13 @@ class TwoHostsTest {
     assertThat(other.line()).isEqualTo("counted 200");
   }
 
-  @Test
+  @ParameterizedTest
+  @MethodSource("addresses")
   @Order(2)
-  void aWireThatIsLateAndLosesPacketsLosesAndDoublesNoMessage() throws IOException {
+  void aWireThatIsLateAndLosesPacketsLosesAndDoublesNoMessage(String address) throws IOException {
     Commands.run(
         "tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", "2ms", "1ms", "loss", "3%");
-    try (Connection connection = Wires.connect(address + "", Peer.ECHO)) {
+    try (Connection connection = Wires.connect(address, Peer.ECHO)) {
       echo(connection, 200);
     } finally {
       Commands.run("tc", "qdisc", "del", "dev", "eth0", "root");
@@ -164,7 +180,7 @@ class TwoHostsTest {
   @Test
   @Order(3)
   void aWireThatIsCutLosesThePeerAndWhenMendedTakesNewConnections() {
-    Busy busy = new Busy();
+    Busy busy = new Busy(address); // two of them are more than two emulated hosts can do
     Commands.run("rxe-wire", "down");
     try {
       busy.areAllLost();
@@ -173,9 +189,13 @@ class TwoHostsTest {
     } finally {
       Commands.run("rxe-wire", "up");
     }
-    try (Connection connection = Wires.connect(address, Peer.ECHO)) {
-      echo(connection, 100);
-    }
+    addresses()
+        .forEach(
+            each -> {
+              try (Connection connection = Wires.connect(each, Peer.ECHO)) {
+                echo(connection, 100);
+              }
+            });
   }
 
   @Test
@@ -197,7 +217,7 @@ class TwoHostsTest {
   @Test
   @Order(9)
   void aHostThatIsDeadFromOneMomentToTheNextIsLost() {
-    Busy busy = new Busy();
+    Busy busy = new Busy(address); // two of them are more than two emulated hosts can do
     Commands.run("rxe-wire", "kill-peer");
     busy.areAllLost();
   }

@@ -23,14 +23,32 @@ final class Wires {
     }
   }
 
-  static Listener listen(String query) {
-    return Ferrule.listen(URI.create("sendrecv://" + RdmaDevice.address() + ":0" + query));
+  /**
+   * Returns where to listen.
+   *
+   * @param what options, such as {@code ?receives=8}; or a scheme before them, such as {@code
+   *     magicring?window=8}; or a whole address
+   */
+  static String listenAddress(String what) {
+    int query = what.indexOf('?');
+    return what.contains("://")
+        ? what
+        : (query == 0 ? "sendrecv" : what.substring(0, query))
+            + "://"
+            + RdmaDevice.address()
+            + ":0"
+            + what.substring(query);
   }
 
-  /** Connects this process to itself. */
-  static Pair pair(String query) {
-    try (Listener listener = listen(query)) {
-      return pair(listener, query);
+  /** Listens, see {@link #listenAddress}. */
+  static Listener listen(String what) {
+    return Ferrule.listen(URI.create(listenAddress(what)));
+  }
+
+  /** Connects this process to itself, see {@link #listenAddress}. */
+  static Pair pair(String what) {
+    try (Listener listener = listen(what)) {
+      return pair(listener, what.substring(what.indexOf('?')));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.spi.Threads;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -162,17 +163,7 @@ public final class Endpoint {
     if (Thread.currentThread() == thread) {
       return; // a close callback; the thread cleans up when it is back in its loop
     }
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.awaitEnd(thread);
   }
 
   /** Removes the files only, because the JVM is about to exit. */

@@ -10,24 +10,31 @@ import dev.ferrule.contract.CloseContract;
 import dev.ferrule.contract.ConnectContract;
 import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FlightRecorderContract;
-import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.LeakContract;
-import dev.ferrule.contract.MessagingContract;
-import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
-/** The whole contract of the api, for sendrecv in some mode. */
-@RdmaTest
-abstract class SendRecvContracts {
-
-  /** What is under test, anew for each test. */
-  abstract ProviderUnderTest underTest();
+/** The whole contract of the api, for a provider in some mode. */
+abstract class RdmaContracts extends RdmaMessagingContracts {
 
   @Nested
   class Allocation extends AllocationContract {
     Allocation() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Boundary extends BoundaryContract {
+    Boundary() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Wait extends WaitContract {
+    Wait() {
       super(underTest());
     }
   }
@@ -42,13 +49,6 @@ abstract class SendRecvContracts {
   @Nested
   class Batch extends BatchContract {
     Batch() {
-      super(underTest());
-    }
-  }
-
-  @Nested
-  class Boundary extends BoundaryContract {
-    Boundary() {
       super(underTest());
     }
   }
@@ -89,13 +89,6 @@ abstract class SendRecvContracts {
   }
 
   @Nested
-  class Free extends FreeContract {
-    Free() {
-      super(underTest());
-    }
-  }
-
-  @Nested
   class Leak extends LeakContract {
     Leak() {
       super(underTest());
@@ -103,22 +96,8 @@ abstract class SendRecvContracts {
   }
 
   @Nested
-  class Messaging extends MessagingContract {
-    Messaging() {
-      super(underTest());
-    }
-  }
-
-  @Nested
   class RegisteredMemory extends RegisteredMemoryContract {
     RegisteredMemory() {
-      super(underTest());
-    }
-  }
-
-  @Nested
-  class Wait extends WaitContract {
-    Wait() {
       super(underTest());
     }
   }

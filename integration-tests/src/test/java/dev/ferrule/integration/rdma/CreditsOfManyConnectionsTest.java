@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * That the credits of many connections, which share one group of buffers, promise no more than
+ * there is: the device refuses no message (RNR), however slow the receiver is. What such a test is
+ * worth, {@link CreditsTest} shows.
+ */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CreditsOfManyConnectionsTest {
+
+  private static final int CONNECTIONS = 32;
+
+  /** Of each connection; more than it can have credit for before anything is received. */
+  private static final int MESSAGES = 100;
+
+  @BeforeEach
+  void findCounters() {
+    Refusals.assumeCounted();
+  }
+
+  /** With 512 buffers they are scarce, with 2048 the shares grow. */
+  @ParameterizedTest
+  @CsvSource({"off, 512", "off, 2048", "on, 512", "on, 2048"})
+  void noMessageIsRefusedOrLostWhileTheReceiverOfAllStopsNowAndThen(
+      String singleReceiver, int receives) {
+    List<Long> before = Refusals.count();
+    List<Wires.Pair> pairs = new ArrayList<>();
+    try (Listener listener =
+        Wires.listen(
+            "?maxMessage=4KiB&wait=block&srq=on&receives="
+                + receives
+                + "&singleReceiver="
+                + singleReceiver)) {
+      try {
+        for (int i = 0; i < CONNECTIONS; i++) {
+          pairs.add(Wires.pair(listener, "?maxMessage=4KiB&wait=block"));
+        }
+        List<Task<Void>> sending = pairs.stream().map(pair -> send(pair.client())).toList();
+        Task.pause(Duration.ofSeconds(2));
+        assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
+
+        Source source = singleReceiver.equals("on") ? common(listener.receiver()) : oneByOne(pairs);
+        receiveWithStops(source, pairs);
+
+        sending.forEach(Task::result);
+      } finally {
+        pairs.forEach(Wires.Pair::close);
+      }
+    }
+    assertThat(Refusals.count()).isEqualTo(before);
+  }
+
+  private static Task<Void> send(Connection connection) {
+    return Task.start(
+        () -> {
+          for (int i = 0; i < MESSAGES; i++) {
+            Numbered.send(connection.sender(), i);
+          }
+          return null;
+        });
+  }
+
+  /** Takes all messages, holds some for a while, stops at times, and checks each one's place. */
+  private static void receiveWithStops(Source source, List<Wires.Pair> pairs) {
+    Random random = new Random(1);
+    Map<Connection, Integer> next = new HashMap<>();
+    pairs.forEach(pair -> next.put(pair.server(), 0));
+    List<ReceiveRegion> held = new ArrayList<>();
+    int all = pairs.size() * MESSAGES;
+    for (int i = 0; i < all; i++) {
+      ReceiveRegion message = source.next(held);
+      Numbered.check(message, next.merge(message.connection(), 1, Integer::sum) - 1);
+      held.add(message);
+      while (held.size() > random.nextInt(CONNECTIONS)) {
+        held.remove(random.nextInt(held.size())).close();
+      }
+      if (i % (all / 4) == all / 8) {
+        Task.pause(Duration.ofMillis(500));
+      }
+    }
+    held.forEach(ReceiveRegion::close);
+    assertThat(next).hasSize(pairs.size());
+    assertThat(next.values()).containsOnly(MESSAGES);
+  }
+
+  /** Where the messages of all connections come from, in the order of each. */
+  private interface Source {
+
+    /** Takes what is there, or null, while the program holds those messages. */
+    ReceiveRegion tryNext(List<ReceiveRegion> held);
+
+    /** Waits for a message; frees what is held where that may be all that its sender may send. */
+    default ReceiveRegion next(List<ReceiveRegion> held) {
+      ReceiveRegion[] found = {null};
+      Task.await(
+          "a message comes",
+          () -> {
+            found[0] = tryNext(held);
+            if (found[0] == null && !held.isEmpty()) {
+              held.remove(0).close();
+            }
+            return found[0] != null;
+          });
+      return found[0];
+    }
+  }
+
+  private static Source common(Receiver receiver) {
+    return held -> held.isEmpty() ? receiver.receive(Task.PATIENCE) : receiver.tryReceive();
+  }
+
+  /** Looks at each connection in turn, but at none of which a message is held. */
+  private static Source oneByOne(List<Wires.Pair> pairs) {
+    int[] turn = {0};
+    return held -> {
+      Set<Connection> busy =
+          held.stream().map(ReceiveRegion::connection).collect(Collectors.toSet());
+      ReceiveRegion found = null;
+      for (int i = 0; i < pairs.size() && found == null; i++) {
+        turn[0] = (turn[0] + 1) % pairs.size();
+        Connection server = pairs.get(turn[0]).server();
+        found = busy.contains(server) ? null : server.receiver().tryReceive();
+      }
+      return found;
+    };
+  }
+}

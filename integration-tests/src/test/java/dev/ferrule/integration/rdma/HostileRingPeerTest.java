@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.VersionMismatchException;
+import dev.ferrule.magicring.ring.Mapping;
+import dev.ferrule.magicring.ring.RingCursor;
+import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.connection.Hello;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A peer that speaks magicring wrongly, on purpose or because it is another program: the program is
+ * told what is wrong, and the listener goes on serving others.
+ */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HostileRingPeerTest {
+
+  private static final String SCHEME = "magicring";
+  private static final int WINDOW = 4;
+  private static final int RING = 4096;
+  private static final int MAX_MESSAGE = RING;
+  private static final String QUERY =
+      "?ring=" + RING + "&window=" + WINDOW + "&maxMessage=" + MAX_MESSAGE;
+
+  private Listener listener;
+
+  @BeforeEach
+  void listen() {
+    listener = Wires.listen(SCHEME + QUERY);
+  }
+
+  @AfterEach
+  void theListenerStillServesOthers() {
+    try (Wires.Pair pair = Wires.pair(listener, QUERY)) {
+      Numbered.send(pair.client().sender(), 1);
+      try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+        Numbered.check(message, 1);
+      }
+    } finally {
+      listener.close();
+    }
+  }
+
+  /** A right hello, of a peer with a ring that has some key. */
+  private static byte[] hello(int version, Hello.Kind kind, int key) {
+    RingOffer offer = new RingOffer(false, false, key, RawPeer.RING, MAX_MESSAGE, WINDOW);
+    return RingOffer.HELLO.encode(new Hello(version, kind, offer.body(), new byte[0]));
+  }
+
+  private static byte[] hello() {
+    return hello(RingOffer.VERSION, Hello.Kind.CONNECT, 1);
+  }
+
+  /** A right hello of which one byte is wrong. */
+  private static byte[] helloWith(int index, int value) {
+    byte[] hello = hello();
+    hello[index] = (byte) value;
+    return hello;
+  }
+
+  static Stream<Arguments> garbage() {
+    byte[] noise = new byte[56];
+    new Random(1).nextBytes(noise);
+    byte[] ringless = hello();
+    ringless[12] = 0; // the only byte of the size, in pages, that is not 0
+    byte[] senderWithRing = helloWith(7, 2); // simplex, of a client that has a ring all the same
+    return Stream.of(
+        Arguments.of("nothing", new byte[0]),
+        Arguments.of("noise", noise),
+        Arguments.of("one byte", new byte[] {'F'}),
+        Arguments.of("the other side's hello", hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1)),
+        Arguments.of("an unknown kind", helloWith(5, 99)),
+        Arguments.of("a payload that is longer than all", helloWith(6, 200)),
+        Arguments.of("an unknown flag", helloWith(7, 4)),
+        Arguments.of("no ring", ringless),
+        Arguments.of("a ring that it does not need", senderWithRing),
+        Arguments.of("a negative maxMessage", helloWith(19, 0x80)),
+        Arguments.of("a maxMessage of 2 GiB", helloWith(19, 0x7f)),
+        Arguments.of("a window of 32772", helloWith(21, 0x80)),
+        Arguments.of("no window", helloWith(20, 0)),
+        Arguments.of("something where zeros belong", helloWith(22, 1)));
+  }
+
+  private static String refusal(RawPeer peer) {
+    assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
+    Hello refusal = RingOffer.HELLO.decode(peer.answer().privateData()).orElseThrow();
+    assertThat(refusal.kind()).isEqualTo(Hello.Kind.REFUSE);
+    return new String(refusal.payload(), StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("garbage")
+  void aClientThatSaysHelloWithGarbageIsRefused(String what, byte[] privateData) {
+    try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), privateData)) {
+      assertThat(refusal(peer)).as(what).contains("does not speak this protocol");
+    }
+    assertThat(listener.pollRequest()).isNull();
+  }
+
+  @Test
+  void aClientOfAnotherVersionIsToldWhichVersionThisIs() {
+    try (RawPeer peer =
+        RawPeer.connect(listener.uri().getPort(), hello(9, Hello.Kind.CONNECT, 1))) {
+      assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
+      Hello refusal = RingOffer.HELLO.decode(peer.answer().privateData()).orElseThrow();
+      assertThat(refusal.kind()).isEqualTo(Hello.Kind.VERSION_MISMATCH);
+      assertThat(refusal.version()).isEqualTo(RingOffer.VERSION);
+    }
+  }
+
+  @Test
+  void aClientThatWantsToReceiveFromAListenerThatOnlyReceivesIsToldHowToConnect() {
+    try (Listener receiving = Wires.listen(SCHEME + QUERY + "&simplex=on");
+        RawPeer peer = RawPeer.connect(receiving.uri().getPort(), hello())) {
+      assertThat(refusal(peer)).contains("simplex=on");
+    }
+  }
+
+  private static FerruleException connectingFails(Consumer<RawPeer.RawListener> server) {
+    try (RawPeer.RawListener raw = new RawPeer.RawListener()) {
+      String address = raw.address(SCHEME);
+      Task<Connection> connecting = Task.start(() -> Wires.connect(address + QUERY, ""));
+      server.accept(raw);
+      Throwable failure = connecting.failure(Task.PATIENCE);
+      assertThat(failure).isInstanceOf(FerruleException.class).hasMessageContaining(address);
+      return (FerruleException) failure;
+    }
+  }
+
+  @Test
+  void aListenerThatAcceptsInAnotherVersionMakesTheClientNameBoth() {
+    assertThat(connectingFails(raw -> raw.accept(hello(9, Hello.Kind.ACCEPT, 1)).close()))
+        .isInstanceOf(VersionMismatchException.class)
+        .hasMessageContaining("version 9")
+        .hasMessageContaining("version " + RingOffer.VERSION);
+  }
+
+  @Test
+  void aListenerThatAcceptsWithGarbageIsNotFerrule() {
+    byte[] ringless = hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1);
+    ringless[12] = 0;
+    assertThat(connectingFails(raw -> raw.accept(ringless).close()))
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("not Ferrule")
+        .hasMessageContaining("magicring");
+  }
+
+  @Test
+  void aListenerThatRejectsWithGarbageRefuses() {
+    assertThat(connectingFails(raw -> raw.reject(new byte[] {1, 2, 3})))
+        .isInstanceOf(ConnectionRefusedException.class);
+  }
+
+  /** A peer with a right hello, which finds its way around the listener's ring. */
+  private static final class RingPeer implements AutoCloseable {
+
+    private final RawPeer raw;
+    private final RingOffer offer;
+    private final RingCursor tail;
+
+    RingPeer(int port) {
+      raw = RawPeer.connect(port, key -> hello(RingOffer.VERSION, Hello.Kind.CONNECT, key));
+      assertThat(raw.answer().type()).isEqualTo(CmEvent.Type.ESTABLISHED);
+      offer = RingOffer.of(RingOffer.HELLO.decode(raw.answer().privateData()).orElseThrow());
+      tail = new RingCursor(offer.ringSize(), Mapping.MAGIC);
+    }
+
+    /** Writes a message where it belongs, and says what its length is. */
+    CompletionStatus write(byte[] message, int immediate) {
+      return raw.write(message, immediate, tail.advance(message.length), offer.key());
+    }
+
+    CompletionStatus write(byte[] message) {
+      return write(message, message.length);
+    }
+
+    void control(int type, int wantsTaken, long messagesFreed, long bytesFreed) {
+      raw.send(bytesOfControl(type, wantsTaken, messagesFreed, bytesFreed));
+    }
+
+    @Override
+    public void close() {
+      raw.close();
+    }
+  }
+
+  private static byte[] bytesOfControl(
+      int type, int wantsTaken, long messagesFreed, long bytesFreed) {
+    byte[] bytes = new byte[Acknowledgment.SIZE];
+    Acknowledgment.write(
+        MemorySegment.ofArray(bytes), 0, type, wantsTaken, messagesFreed, bytesFreed);
+    return bytes;
+  }
+
+  /** What a peer does, and how many messages its other end has sent it before. */
+  private void wrongIs(
+      int sentBefore, Consumer<RingPeer> wrong, int goodMessages, String... words) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      for (int i = 0; i < sentBefore; i++) {
+        connection.sender().send(MemorySegment.ofArray(new byte[10]));
+      }
+      // those that are to be received are held to the end, so that nothing is acknowledged
+      Task<ReceiveRegion> waiting =
+          goodMessages > 0 ? null : Task.start(() -> connection.receiver().receive());
+      wrong.accept(peer);
+
+      Throwable failure =
+          waiting != null
+              ? waiting.failure(Task.PATIENCE)
+              : Task.start(
+                      () -> {
+                        for (int i = 0; i < goodMessages; i++) {
+                          Numbered.check(connection.receiver().receive(Task.PATIENCE), i);
+                        }
+                        return connection.receiver().receive(Task.PATIENCE);
+                      })
+                  .failure(Task.PATIENCE);
+      assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
+      assertThatThrownBy(() -> connection.sender().claim(1))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContainingAll(words);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+      assertThat(connection.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 9, 11, RING, RING + 1, Integer.MAX_VALUE, -1, 1 << 31})
+  void aLengthThatIsNotWhatTheDeviceWroteIsAProtocolError(int length) {
+    wrongIs(
+        0,
+        peer -> peer.write(new byte[10], length),
+        0,
+        "a message of 10 bytes",
+        "said that there are " + Integer.toUnsignedString(length));
+  }
+
+  @Test
+  void aMessageLongerThanMaxMessageIsAProtocolErrorBehindOnesThatAreNot() {
+    wrongIs(
+        0,
+        peer -> {
+          peer.write(Numbered.message(0));
+          peer.write(new byte[MAX_MESSAGE + 1]);
+        },
+        1,
+        "a message of " + (MAX_MESSAGE + 1) + " bytes",
+        MAX_MESSAGE + " are the most");
+  }
+
+  @Test
+  void aMessageThatIsLongerThanTheRingIsAProtocolErrorAlthoughTheDeviceCanWriteIt() {
+    wrongIs(0, peer -> peer.write(new byte[2 * RING]), 0, "a message of " + 2 * RING + " bytes");
+  }
+
+  @Test
+  void moreMessagesThanTheWindowAreAProtocolErrorBehindThoseThatWereAllowed() {
+    wrongIs(
+        0,
+        peer -> {
+          for (int i = 0; i <= WINDOW; i++) {
+            peer.write(Numbered.message(i));
+          }
+        },
+        WINDOW,
+        "more than " + WINDOW + " messages without acknowledgment");
+  }
+
+  @Test
+  void aMessageForWhichTheRingHasNoRoomIsAProtocolError() {
+    wrongIs(
+        0,
+        peer -> {
+          peer.write(Numbered.message(0)); // takes 8 bytes
+          peer.write(new byte[RING - 7]);
+        },
+        1,
+        "takes 4096 bytes where the ring has 4088 free");
+  }
+
+  /** Only the device can say so, by ending the connection. */
+  @ParameterizedTest
+  @ValueSource(longs = {2 * RING - 9, 2 * RING, 1L << 40, -8, Long.MIN_VALUE})
+  void aWriteOutsideOfTheRingIsRefusedByTheDevice(long offset) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+
+      assertThat(peer.raw.write(new byte[10], 10, offset, peer.offer.key()))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+
+      assertThat(waiting.failure(Task.PATIENCE)).isInstanceOf(FerruleException.class);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+    }
+  }
+
+  @Test
+  void aWriteWithAKeyThatIsNotTheRingsIsRefusedByTheDevice() {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+
+      assertThat(peer.raw.write(new byte[10], 10, 0, peer.offer.key() + 1))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+
+      assertThat(waiting.failure(Task.PATIENCE)).isInstanceOf(FerruleException.class);
+      assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+    }
+  }
+
+  @Test
+  void anAcknowledgmentOfMoreThanWasSentIsAProtocolError() {
+    wrongIs(
+        2,
+        peer -> peer.control(Acknowledgment.ACK, 0, 3, 48),
+        0,
+        "it acknowledged 3 messages, but only 2 were sent");
+    wrongIs(
+        0,
+        peer -> peer.control(Acknowledgment.GOODBYE, 0, Long.MAX_VALUE, 0),
+        0,
+        "but only 0 were sent");
+  }
+
+  @Test
+  void anAcknowledgmentThatComesTwiceIsAProtocolError() {
+    wrongIs(
+        2,
+        peer -> {
+          peer.control(Acknowledgment.ACK, 0, 1, 16);
+          peer.control(Acknowledgment.ACK, 0, 1, 16);
+        },
+        0,
+        "it acknowledged once more");
+    wrongIs(0, peer -> peer.control(Acknowledgment.ACK, 0, 0, 0), 0, "once more");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Acknowledgment.ACK, Acknowledgment.WANT, Acknowledgment.GOODBYE})
+  void anAcknowledgmentThatTakesBackAnotherIsAProtocolError(int type) {
+    wrongIs(
+        2,
+        peer -> {
+          peer.control(Acknowledgment.ACK, 0, 2, 32);
+          peer.control(type, 0, 1, 16);
+        },
+        0,
+        "it acknowledged 1 messages after it had acknowledged 2");
+    wrongIs(0, peer -> peer.control(type, 0, -1, 0), 0, "it acknowledged -1 messages");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 8, 10, 17, 32, -16, Long.MIN_VALUE})
+  void anAcknowledgmentThatEndsWithinAMessageIsAProtocolError(long bytes) {
+    wrongIs(
+        2,
+        peer -> peer.control(Acknowledgment.ACK, 0, 1, bytes),
+        0,
+        "it acknowledged " + bytes + " bytes with 1 messages, which took 16");
+  }
+
+  @Test
+  void aControlMessageOfAnUnknownTypeIsAProtocolError() {
+    wrongIs(0, peer -> peer.control(0, 0, 0, 0), 0, "control message", "unknown type");
+    wrongIs(0, peer -> peer.control(4, 0, 0, 0), 0, "control message", "unknown type");
+    wrongIs(0, peer -> peer.control(Acknowledgment.WANT | 1 << 16, 0, 0, 0), 0, "unknown type");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 23})
+  void aControlMessageThatIsTooShortIsAProtocolError(int length) {
+    wrongIs(
+        0, peer -> peer.raw.send(new byte[length]), 0, "control message", length + " bytes", "24");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {25, 4096})
+  void aControlMessageThatIsTooLongIsAProtocolError(int length) {
+    wrongIs(0, peer -> peer.raw.send(new byte[length]), 0, "control message", "too long");
+  }
+
+  @Test
+  void aControlMessageWithImmediateDataIsAProtocolError() {
+    byte[] want = bytesOfControl(Acknowledgment.WANT, 0, 0, 0);
+    wrongIs(0, peer -> peer.raw.send(want, 0), 0, "control message");
+  }
+
+  @Test
+  void wantsThatWereNeverSentAndAreTakenAreAProtocolError() {
+    wrongIs(0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "taken 1 wants");
+    wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "wants");
+  }
+
+  @Test
+  void aRingThatIsNotWhereTheHelloSaidIsAProtocolError() {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RawPeer peer =
+            RawPeer.connect(
+                listener.uri().getPort(),
+                key -> hello(RingOffer.VERSION, Hello.Kind.CONNECT, key ^ 1));
+        Connection connection = accepting.result()) {
+      assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.ESTABLISHED);
+      Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+      long id = Numbered.send(connection.sender(), 0);
+
+      assertThatThrownBy(() -> connection.sender().await(id, Task.PATIENCE))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("not where its hello said");
+      assertThat(waiting.failure(Task.PATIENCE))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("not where its hello said");
+    }
+  }
+
+  /** More of them than this side has receives, and each is allowed. */
+  @Test
+  void aPeerThatWantsForEverAndSendsNothingDoesNoHarm() {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+      for (int i = 0; i < 300; i++) {
+        peer.control(Acknowledgment.WANT, 0, 0, 0);
+      }
+      peer.write(Numbered.message(1));
+      try (ReceiveRegion message = waiting.result()) {
+        Numbered.check(message, 1);
+      }
+      assertThat(peer.raw.receive().bytes())
+          .isEqualTo(bytesOfControl(Acknowledgment.ACK, 300, 1, 48));
+      peer.control(Acknowledgment.GOODBYE, 0, 0, 0);
+      assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
+          .isInstanceOf(ConnectionClosedException.class);
+      assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+
+  /** Whoever writes over a message that is held spoils it for itself, and nothing else. */
+  @Test
+  void bytesThatAreWrittenWhereTheyDoNotBelongAreNoMessage() {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      peer.write(new byte[100]);
+      try (ReceiveRegion held = connection.receiver().receive(Task.PATIENCE)) {
+        peer.raw.write(Numbered.message(1), Numbered.message(1).length, 0, peer.offer.key());
+        try (ReceiveRegion second = connection.receiver().receive(Task.PATIENCE)) {
+          assertThat(held.length()).isEqualTo(100);
+          assertThat(second.length()).isEqualTo(Numbered.message(1).length);
+          assertThat(second.offset()).isEqualTo(104);
+        }
+      }
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.contract.ProviderUnderTest;
+
+/** All connections of a listener share one completion queue. */
+class MagicRingSingleReceiverContractTest extends RdmaMessagingContracts {
+
+  @Override
+  ProviderUnderTest underTest() {
+    return new MagicRingUnderTest("singleReceiver", "on");
+  }
+}

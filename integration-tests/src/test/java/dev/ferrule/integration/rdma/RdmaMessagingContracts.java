@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.contract.FreeContract;
+import dev.ferrule.contract.MessagingContract;
+import dev.ferrule.contract.ProviderUnderTest;
+import org.junit.jupiter.api.Nested;
+
+/** The parts of the api's contract that say how messages go, for a provider in some mode. */
+@RdmaTest
+abstract class RdmaMessagingContracts {
+
+  /** What is under test, anew for each test. */
+  abstract ProviderUnderTest underTest();
+
+  @Nested
+  class Free extends FreeContract {
+    Free() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Messaging extends MessagingContract {
+    Messaging() {
+      super(underTest());
+    }
+  }
+}

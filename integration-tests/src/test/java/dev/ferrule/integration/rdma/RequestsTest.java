@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.ResourceExhaustedException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What both sides learn of each other when a client connects. */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RequestsTest {
+
+  private static final String SMALL = "?maxMessage=4KiB";
+  private static final String TERABYTE = "?receives=16384&maxMessage=64MiB";
+
+  @Test
+  void aRequestTellsTheAddressOfItsClientAndAConnectionTheOneThatItCameBy() {
+    String address = RdmaDevice.address();
+    try (Listener listener = Ferrule.listen(URI.create("sendrecv://0.0.0.0:0" + SMALL))) {
+      int port = listener.uri().getPort();
+      Task<Connection> connecting =
+          Task.start(() -> Wires.connect("sendrecv://" + address + ":" + port + SMALL, ""));
+      ConnectionRequest request = listener.nextRequest(Task.PATIENCE);
+
+      assertThat(request.peer().getScheme()).isEqualTo("sendrecv");
+      assertThat(request.peer().getHost()).isEqualTo(address);
+      assertThat(request.peer().getPort()).isPositive().isNotEqualTo(port);
+
+      try (Connection server = request.accept();
+          Connection client = connecting.result()) {
+        assertThat(server.uri().toString()).startsWith("sendrecv://" + address + ":" + port + "#");
+        assertThat(client.uri().getHost()).isEqualTo(address);
+        assertThat(request.peer().getHost()).isEqualTo(address);
+      }
+    }
+  }
+
+  @Test
+  void aListenerThatWantsMoreMemoryThanThereIsTellsBothSides() {
+    for (String modes : new String[] {"", "&srq=on"}) {
+      try (Listener listener = Wires.listen(TERABYTE + modes)) {
+        Task<Connection> connecting = Task.start(() -> Wires.connect(listener.uri() + SMALL, ""));
+
+        assertThatThrownBy(() -> listener.accept(Task.PATIENCE))
+            .isInstanceOf(ResourceExhaustedException.class)
+            .hasMessageContaining("smaller values of receives or maxMessage");
+        assertThat(connecting.failure(Duration.ofSeconds(30)))
+            .isInstanceOf(ResourceExhaustedException.class)
+            .hasMessageContaining("the listener lacks a resource: malloc");
+      }
+    }
+  }
+
+  @Test
+  void aClientThatWantsMoreMemoryThanThereIsSaysSo() {
+    try (Listener listener = Wires.listen(SMALL)) {
+      assertThatThrownBy(() -> Wires.connect(listener.uri() + TERABYTE, ""))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("smaller values of receives or maxMessage");
+    }
+  }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.magicring.ring.Mapping;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Rings that are always full: nothing is lost, doubled or overwritten, and nobody waits for ever,
+ * whatever the sizes and in whatever order messages are claimed, sent and freed.
+ */
+@RdmaTest
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RingPressureTest {
+
+  private static final int PAGE = 4096;
+
+  /** In each direction of each ring; a longer run goes by the property of the contract's tests. */
+  private static final int MESSAGES =
+      Math.max(100, Integer.getInteger("ferrule.contract.messages", 1000) / 5);
+
+  static Stream<Arguments> rings() {
+    return Stream.of(Mapping.values())
+        .flatMap(
+            mapping ->
+                IntStream.of(1, 3, 33)
+                    .boxed()
+                    .flatMap(
+                        pages ->
+                            IntStream.of(1, 2, 7, 64)
+                                .mapToObj(window -> Arguments.of(mapping, pages, window))));
+  }
+
+  private static int longest(Mapping mapping, int pages) {
+    return mapping.longest((long) pages * PAGE);
+  }
+
+  private static Wires.Pair pair(Mapping mapping, int pages, int window) {
+    return Wires.pair(
+        "magicring?wait=block&ring=%d&window=%d&mapping=%s&maxMessage=%d"
+            .formatted(
+                (long) pages * PAGE,
+                window,
+                mapping.name().toLowerCase(Locale.ROOT),
+                longest(mapping, pages)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("rings")
+  void everyMessageComesAsItWasSentInBothDirectionsAtOnce(Mapping mapping, int pages, int window) {
+    int longest = longest(mapping, pages);
+    RandomTraffic there = new RandomTraffic(MESSAGES, longest, 31L * pages + window);
+    RandomTraffic back = new RandomTraffic(MESSAGES, longest, 37L * pages + window);
+    try (Wires.Pair pair = pair(mapping, pages, window)) {
+      List<Task<Void>> tasks =
+          List.of(
+              there.send(pair.client().sender()),
+              there.receive(pair.server().receiver()),
+              back.send(pair.server().sender()),
+              back.receive(pair.client().receiver()));
+      tasks.forEach(Task::result);
+      assertThat(pair.client().counters().messagesReceived()).isEqualTo(MESSAGES);
+      assertThat(pair.server().counters().messagesReceived()).isEqualTo(MESSAGES);
+    }
+  }
+
+  private static MemorySegment message(int number, int length) {
+    byte[] bytes = new byte[length];
+    for (int i = 0; i < length; i++) {
+      bytes[i] = (byte) (number + i * 7);
+    }
+    return MemorySegment.ofArray(bytes);
+  }
+
+  private static void expect(Connection connection, int number, int length) {
+    try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
+      assertThat(message.length()).isEqualTo(length);
+      assertThat(message.segment().mismatch(message(number, length))).isEqualTo(-1);
+    }
+  }
+
+  /** Each full ring starts 8 bytes further on, so that the seam comes to lie anywhere in it. */
+  @ParameterizedTest
+  @CsvSource({"MAGIC, 1", "MAGIC, 3", "PLAIN, 1", "PLAIN, 3"})
+  void theLongestMessageFitsWhereverItStarts(Mapping mapping, int pages) {
+    int longest = longest(mapping, pages);
+    try (Wires.Pair pair = pair(mapping, pages, 8)) {
+      assertThat(pair.client().sender().maxMessageSize()).isEqualTo(longest);
+      assertThatThrownBy(() -> pair.client().sender().claim(longest + 1))
+          .isInstanceOf(MessageTooLongException.class);
+      Task<Void> sending =
+          Task.start(
+              () -> {
+                for (int i = 0; i < 100; i++) {
+                  pair.client().sender().send(message(i, 5));
+                  pair.client().sender().send(message(i, longest));
+                  pair.client().sender().send(message(i, 0));
+                }
+                return null;
+              });
+      for (int i = 0; i < 100; i++) {
+        expect(pair.server(), i, 5);
+        expect(pair.server(), i, longest);
+        expect(pair.server(), i, 0);
+      }
+      sending.result();
+    }
+  }
+
+  private static List<SendRegion> claimAll(Sender sender, int length) {
+    List<SendRegion> claimed = new ArrayList<>();
+    for (SendRegion next = sender.tryClaim(length); next != null; next = sender.tryClaim(length)) {
+      claimed.add(next);
+    }
+    return claimed;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "MAGIC, 3, 64, 1000", "MAGIC, 3, 7, 1000", "MAGIC, 1, 64, 4096", "MAGIC, 33, 2, 0",
+    "PLAIN, 3, 64, 1000", "PLAIN, 3, 7, 1000", "PLAIN, 1, 64, 2048", "PLAIN, 33, 2, 0",
+  })
+  void whoClaimsEverythingIsToldSoAndSendsItInReverse(
+      Mapping mapping, int pages, int window, int length) {
+    try (Wires.Pair pair = pair(mapping, pages, window)) {
+      Sender sender = pair.client().sender();
+      int number = 0;
+      for (int round = 0; round < 5; round++) {
+        List<SendRegion> claimed = new ArrayList<>();
+        assertThatThrownBy(
+                () -> {
+                  // until the peer has told of all that it has freed, this waits and finds room
+                  while (true) {
+                    claimed.add(sender.claim(length, Task.PATIENCE));
+                  }
+                })
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageContaining("claimed all the room");
+        assertThat(claimed).isNotEmpty();
+        assertThat(sender.tryClaim(length)).isNull();
+        int first = number;
+        for (int i = claimed.size() - 1; i >= 0; i--) {
+          SendRegion region = claimed.get(i);
+          MemorySegment.copy(message(number, length), 0, region.buffer(), region.offset(), length);
+          sender.sendAsync(region);
+          number++;
+        }
+        for (int i = first; i < number; i++) {
+          expect(pair.server(), i, length);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"MAGIC, 3", "PLAIN, 3"})
+  void whatIsClaimedAndGivenUpMakesRoomForTheLongest(Mapping mapping, int pages) {
+    int longest = longest(mapping, pages);
+    try (Wires.Pair pair = pair(mapping, pages, 64)) {
+      for (int i = 0; i < 20; i++) {
+        pair.client().sender().send(message(i, 40));
+        expect(pair.server(), i, 40);
+        List<SendRegion> claimed = claimAll(pair.client().sender(), 300);
+        assertThat(claimed).isNotEmpty();
+        claimed.forEach(SendRegion::abort);
+        SendRegion large = pair.client().sender().claim(longest, Task.PATIENCE);
+        large.segment().set(ValueLayout.JAVA_BYTE, longest - 1L, (byte) i);
+        pair.client().sender().sendAsync(large);
+        try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+          assertThat(message.segment().get(ValueLayout.JAVA_BYTE, longest - 1L))
+              .isEqualTo((byte) i);
+        }
+      }
+    }
+  }
+
+  /** As far as the receiver knows, the sender has room for much more. */
+  @Test
+  void aClaimGetsRoomThatWasFreedAndOfWhichTheReceiverHadNoReasonToTell() {
+    try (Wires.Pair pair = Wires.pair("magicring?wait=block&ring=64KiB&maxMessage=4KiB")) {
+      for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 4; i++) {
+          pair.client().sender().send(message(i, 1000));
+          expect(pair.server(), i, 1000);
+        }
+        List<SendRegion> claimed = claimAll(pair.client().sender(), PAGE);
+        assertThat(claimed.size()).isBetween(1, 16);
+        Task<Void> receiving =
+            Task.start(
+                () -> {
+                  for (int i = 0; i < 16; i++) {
+                    expect(pair.server(), i, PAGE);
+                  }
+                  return null;
+                });
+        while (claimed.size() < 16) {
+          claimed.add(pair.client().sender().claim(PAGE, Task.PATIENCE));
+        }
+        for (int i = 0; i < 16; i++) {
+          SendRegion region = claimed.get(15 - i);
+          region.segment().copyFrom(message(i, PAGE));
+          pair.client().sender().sendAsync(region);
+        }
+        receiving.result();
+      }
+    }
+  }
+
+  @Test
+  void aClaimGetsRoomThatIsFreedWhileItWaits() {
+    try (Wires.Pair pair = Wires.pair("magicring?wait=block&ring=64KiB&maxMessage=4KiB")) {
+      Sender sender = pair.client().sender();
+      for (int round = 0; round < 10; round++) {
+        sender.send(message(round, PAGE));
+        ReceiveRegion held = pair.server().receiver().receive(Task.PATIENCE);
+        List<SendRegion> claimed = claimAll(sender, PAGE);
+        long stalls = pair.client().counters().backPressureStalls();
+        Task<SendRegion> waiting = Task.start(() -> sender.claim(PAGE, Task.PATIENCE));
+        Task.await(
+            "there is no room",
+            () -> {
+              // the receiver has to look, or it does not know what its peer wants
+              assertThat(pair.server().receiver().tryReceive()).isNull();
+              return pair.client().counters().backPressureStalls() > stalls;
+            });
+        assertThat(waiting.isDone()).isFalse();
+        held.close();
+        Task.await(
+            "there is room",
+            () -> {
+              assertThat(pair.server().receiver().tryReceive()).isNull();
+              return waiting.isDone();
+            });
+        claimed.add(waiting.result());
+        claimed.forEach(SendRegion::abort);
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.contract.AllocationContract;
+import dev.ferrule.contract.ProviderUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** A listener's common receiver receives as that of a single connection does. */
+@ExtendWith(SendRecvListenerReceiverContractTest.Differences.class)
+class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
+
+  @Override
+  ProviderUnderTest underTest() {
+    return SendRecvUnderTest.viaListenerReceiver("singleReceiver", "on");
+  }
+
+  @Nested
+  class Allocation extends AllocationContract {
+    Allocation() {
+      super(underTest());
+    }
+  }
+
+  /** More clients may come, so that nobody knows that nothing can arrive. */
+  @Test
+  @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void holdingAllThatOneConnectionMaySendIsNoErrorAndStopsNoOther() {
+    String query = "?maxMessage=4KiB&receives=8";
+    try (Listener listener = Wires.listen(query + "&singleReceiver=on");
+        Wires.Pair held = Wires.pair(listener, query);
+        Wires.Pair other = Wires.pair(listener, query)) {
+      Receiver receiver = listener.receiver();
+      List<ReceiveRegion> messages = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        Numbered.send(held.client().sender(), i);
+        messages.add(receiver.receive(Task.PATIENCE));
+      }
+      assertThat(held.client().sender().tryClaim(1)).isNull();
+      assertThat(receiver.tryReceive()).isNull();
+      assertThatThrownBy(() -> receiver.receive(Duration.ofMillis(100)))
+          .isInstanceOf(OperationTimeoutException.class);
+
+      for (int i = 0; i < 50; i++) {
+        Numbered.send(other.client().sender(), i);
+        try (ReceiveRegion message = receiver.receive(Task.PATIENCE)) {
+          assertThat(message.connection()).isSameAs(other.server());
+          Numbered.check(message, i);
+        }
+      }
+
+      for (int i = 0; i < 8; i++) {
+        assertThat(messages.get(i).connection()).isSameAs(held.server());
+        Numbered.check(messages.get(i), i);
+        messages.get(i).close();
+      }
+      Task<Long> sending = Task.start(() -> Numbered.send(held.client().sender(), 8));
+      try (ReceiveRegion message = receiver.receive(Task.PATIENCE)) {
+        Numbered.check(message, 8);
+      }
+      sending.result();
+    }
+  }
+
+  /** Leaves out what is otherwise when one receiver is that of all connections. */
+  static final class Differences implements ExecutionCondition {
+
+    private static final Map<String, String> TESTS =
+        Map.of(
+            "connectionsDoNotMix",
+            "they do here; see ManyConnectionsTest",
+            "aReceivedMessageKnowsTheConnectionThatItCameOver",
+            "it does not know of the view of it; see ManyConnectionsTest",
+            "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
+            "other connections can always send something; see above",
+            "aHandlerThatAlwaysThrowsLosesNoRoom",
+            "it asks a counter that tells of the connection's own receiver");
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+      String reason =
+          context.getTestMethod().map(method -> TESTS.get(method.getName())).orElse(null);
+      return reason == null
+          ? ConditionEvaluationResult.enabled("the same for all receivers")
+          : ConditionEvaluationResult.disabled(reason);
+    }
+  }
+}

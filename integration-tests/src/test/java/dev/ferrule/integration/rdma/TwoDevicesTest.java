@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+
+/**
+ * One listener whose clients come by two devices. The second one is made for it, and stays: the
+ * system does not remove a device that a process has open, as librdmacm has.
+ */
+@RdmaTest
+@EnabledIfEnvironmentVariable(named = "FERRULE_RXE_VM", matches = ".+")
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TwoDevicesTest {
+
+  private static final String SECOND_ADDRESS = "10.78.0.1";
+  private static final int MESSAGES = 3000;
+
+  @BeforeAll
+  static void makeDevice() {
+    Commands.run("ip", "link", "add", "v9", "type", "veth", "peer", "name", "v8");
+    Commands.run("ip", "link", "set", "v8", "up");
+    Commands.run("ip", "addr", "add", SECOND_ADDRESS + "/24", "dev", "v9");
+    Commands.run("ip", "link", "set", "v9", "up");
+    Commands.run("rdma", "link", "add", "rxe9", "type", "rxe", "netdev", "v9");
+  }
+
+  private static List<Wires.Pair> pairs(Listener listener) {
+    List<Wires.Pair> pairs = new ArrayList<>();
+    for (String address : List.of(RdmaDevice.address(), SECOND_ADDRESS)) {
+      String uri = "sendrecv://" + address + ":" + listener.uri().getPort();
+      Task<Connection> connecting =
+          Task.start(() -> Wires.connect(uri + "?maxMessage=1KiB&receives=4", ""));
+      Connection server = listener.accept(Task.PATIENCE);
+      pairs.add(new Wires.Pair(connecting.result(), server));
+    }
+    return pairs;
+  }
+
+  private static Listener listen() {
+    return Ferrule.listen(
+        URI.create(
+            "sendrecv://0.0.0.0:0?singleReceiver=on&maxMessage=1KiB&receives=64&unacked=16"));
+  }
+
+  /** The server's senders wait for credit all the time, and so poll both devices' queues. */
+  @Test
+  void shouldReceiveAllMessagesOfBothDevicesWhileOthersPollAsWell() {
+    try (Listener listener = listen()) {
+      Receiver receiver = listener.receiver();
+      List<Wires.Pair> pairs = pairs(listener);
+      List<Task<Void>> tasks = new ArrayList<>();
+      for (Wires.Pair pair : pairs) {
+        tasks.add(Task.start(() -> sendAll(pair.client())));
+        Task.start(() -> sendOn(pair.server()));
+        Task.start(() -> receiveOn(pair.client()));
+      }
+      Map<Connection, Integer> next = new HashMap<>();
+      for (int i = 0; i < 2 * MESSAGES; i++) {
+        try (ReceiveRegion message = receiver.receive(Task.PATIENCE)) {
+          Numbered.check(message, next.merge(message.connection(), 1, Integer::sum) - 1);
+        }
+      }
+      assertThat(next).hasSize(2).allSatisfy((c, count) -> assertThat(count).isEqualTo(MESSAGES));
+      tasks.forEach(Task::result);
+      pairs.forEach(Wires.Pair::close);
+    }
+  }
+
+  private static Void sendAll(Connection client) {
+    for (int i = 0; i < MESSAGES; i++) {
+      Numbered.send(client.sender(), i);
+    }
+    return null;
+  }
+
+  /** Until the connection is closed. */
+  private static Void sendOn(Connection server) {
+    try {
+      while (true) {
+        Numbered.send(server.sender(), 0);
+      }
+    } catch (FerruleException e) {
+      return null;
+    }
+  }
+
+  private static Void receiveOn(Connection client) {
+    try {
+      while (true) {
+        client.receiver().receive().close();
+        Task.pause(Duration.ofMillis(1));
+      }
+    } catch (FerruleException e) {
+      return null;
+    }
+  }
+}

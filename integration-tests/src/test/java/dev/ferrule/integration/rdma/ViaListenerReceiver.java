@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/** A connection whose messages are received by its listener's common receiver. */
+final class ViaListenerReceiver implements Connection {
+
+  private final Listener listener;
+  private final Connection connection;
+
+  ViaListenerReceiver(Listener listener, Connection connection) {
+    this.listener = listener;
+    this.connection = connection;
+  }
+
+  /** Asked for only now, so that messages can have come before. */
+  @Override
+  public Receiver receiver() {
+    return listener.receiver();
+  }
+
+  @Override
+  public URI uri() {
+    return connection.uri();
+  }
+
+  @Override
+  public Sender sender() {
+    return connection.sender();
+  }
+
+  @Override
+  public byte[] peerPayload() {
+    return connection.peerPayload();
+  }
+
+  @Override
+  public RegisteredMemory register(MemorySegment memory) {
+    return connection.register(memory);
+  }
+
+  @Override
+  public ConnectionState state() {
+    return connection.state();
+  }
+
+  @Override
+  public FerruleException failure() {
+    return connection.failure();
+  }
+
+  @Override
+  public void onClose(Consumer<Connection> action) {
+    connection.onClose(action);
+  }
+
+  @Override
+  public ConnectionCounters counters() {
+    return connection.counters();
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+  }
+
+  @Override
+  public void close(Duration flushTimeout) {
+    connection.close(flushTimeout);
+  }
+}
