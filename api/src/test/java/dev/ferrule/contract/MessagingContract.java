@@ -175,6 +175,22 @@ public abstract class MessagingContract extends Contract {
     receivers.forEach(NumberedReceiver::expectNoMore);
   }
 
+  @Test
+  void whatIsSentAtOnceReachesASideThatIsStillConnecting() {
+    Listener listener = listen();
+    MessageStream stream = MessageStream.ofRandomLengths(30, KIB);
+    for (int round = 0; round < 50; round++) {
+      Background<Connection> connecting = connectInBackground(listener, provider.options());
+      try (Connection server = listener.accept(PATIENCE)) {
+        NumberedSender sender = new NumberedSender(server, stream, KIB);
+        sender.send(NumberedSender.Way.COPY_FROM_HEAP);
+        sender.send(NumberedSender.Way.COPY_FROM_HEAP);
+        new NumberedReceiver(connecting.result(), stream)
+            .receiveUpTo(2, NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);
+      }
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void requestsAndRepliesAlternateWithEachWaitStrategy(WaitStrategy strategy) {

@@ -180,10 +180,10 @@ class TwoHostsTest {
   @Test
   @Order(3)
   void aWireThatIsCutLosesThePeerAndWhenMendedTakesNewConnections() {
-    Busy busy = new Busy(address); // two of them are more than two emulated hosts can do
+    List<Busy> all = addresses().map(Busy::new).toList();
     Commands.run("rxe-wire", "down");
     try {
-      busy.areAllLost();
+      all.forEach(Busy::areAllLost);
       assertThatThrownBy(() -> Wires.connect(address + "&connectTimeout=2s", Peer.IDLE))
           .isInstanceOf(FerruleException.class);
     } finally {
@@ -217,9 +217,9 @@ class TwoHostsTest {
   @Test
   @Order(9)
   void aHostThatIsDeadFromOneMomentToTheNextIsLost() {
-    Busy busy = new Busy(address); // two of them are more than two emulated hosts can do
+    List<Busy> all = addresses().map(Busy::new).toList();
     Commands.run("rxe-wire", "kill-peer");
-    busy.areAllLost();
+    all.forEach(Busy::areAllLost);
   }
 
   /**

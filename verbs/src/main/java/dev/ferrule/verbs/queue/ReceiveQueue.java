@@ -59,7 +59,8 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Makes the queue know a connection, whose queue pair receives nothing yet.
+   * Makes the queue know a connection. If the queue is not of that connection alone, its queue pair
+   * receives nothing yet; if it is, what has come is the connection's.
    *
    * @param channel the connection
    */
@@ -67,10 +68,8 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     Channel next;
     lock.lock();
     try {
-      // what is left of a connection that is closed, and had the same number
-      int rounds = 0;
-      while (rounds < MAX_DRAIN && takeBatch() > 0) {
-        rounds++;
+      if (!single) {
+        takeLeftovers();
       }
       next = takeTouched();
       byNumber.put(channel.queuePairNumber(), channel);
@@ -81,6 +80,14 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
       lock.unlock();
     }
     act(next);
+  }
+
+  /** Takes what is left of a connection that is closed, and had the number of the next one. */
+  private void takeLeftovers() {
+    int rounds = 0;
+    while (rounds < MAX_DRAIN && takeBatch() > 0) {
+      rounds++;
+    }
   }
 
   /**

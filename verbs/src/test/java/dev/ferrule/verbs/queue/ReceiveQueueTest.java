@@ -97,6 +97,28 @@ class ReceiveQueueTest {
   }
 
   @Test
+  void whatCameBeforeTheOnlyConnectionWasAddedIsItsOwn() {
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add);
+    receive(first, 1); // a peer may send as soon as it has accepted, before this side knows
+    ofOne.add(first);
+    ofOne.poll();
+    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(strays).isEmpty();
+  }
+
+  @Test
+  void whatIsLeftOfAConnectionOfTheSameNumberIsNotTheNextOnes() {
+    queue.add(first);
+    queue.remove(first);
+    receive(first, 1);
+    Channel successor = channel(first.queuePairNumber(), secondLink);
+    queue.add(successor);
+    queue.poll();
+    assertThat(strays).containsExactly(1);
+    assertThat(take(successor.inbox())).isEmpty();
+  }
+
+  @Test
   void whatIsLeftOfAConnectionIsTakenBeforeItIsForgotten() {
     queue.add(first);
     for (int buffer = 0; buffer < 2 * CompletionQueue.BATCH; buffer++) {
