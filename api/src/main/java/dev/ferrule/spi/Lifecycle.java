@@ -30,6 +30,7 @@ public final class Lifecycle {
   private final Connection connection;
   private final List<Consumer<Connection>> actions = new ArrayList<>();
   private volatile @Nullable End end; // set once
+  private boolean closing; // under the lock of actions
   private volatile boolean released;
 
   /**
@@ -41,13 +42,35 @@ public final class Lifecycle {
     this.connection = connection;
   }
 
+  /** Which of the calls that close a connection one is. */
+  public enum Closing {
+    /** The first, and it ends the connection: the peer is to get what was sent. */
+    OF_OPEN,
+
+    /** The first; the connection had ended before. */
+    OF_ENDED,
+
+    /** Not the first, which may still be at it, or even be further up the stack. */
+    AGAIN
+  }
+
   /**
-   * Ends the connection because this side closes it.
+   * Ends the connection because this side closes it. The first caller goes on to give up what the
+   * connection is made of, and the others do not, be they other threads or the program's callbacks
+   * that are run from here.
    *
-   * @return whether it had not ended before
+   * @return which call this is
    */
-  public boolean closed() {
-    return end(new End(ConnectionState.CLOSED, CLOSED_HERE, null));
+  public Closing close() {
+    @Nullable List<Consumer<Connection>> told;
+    synchronized (actions) {
+      if (closing) {
+        return Closing.AGAIN;
+      }
+      closing = true;
+      told = settle(new End(ConnectionState.CLOSED, CLOSED_HERE, null));
+    }
+    return tell(told) ? Closing.OF_OPEN : Closing.OF_ENDED;
   }
 
   /**
@@ -92,14 +115,28 @@ public final class Lifecycle {
   }
 
   private boolean end(End how) {
-    List<Consumer<Connection>> told;
+    @Nullable List<Consumer<Connection>> told;
     synchronized (actions) {
-      if (end != null) {
-        return false;
-      }
-      end = how;
-      told = List.copyOf(actions);
-      actions.clear();
+      told = settle(how);
+    }
+    return tell(told);
+  }
+
+  /** Returns what is to be done now; null if the connection had ended. Under the lock. */
+  private @Nullable List<Consumer<Connection>> settle(End how) {
+    if (end != null) {
+      return null;
+    }
+    end = how;
+    List<Consumer<Connection>> told = List.copyOf(actions);
+    actions.clear();
+    return told;
+  }
+
+  /** Does what is to be done; returns whether the connection has ended just now. */
+  private boolean tell(@Nullable List<Consumer<Connection>> told) {
+    if (told == null) {
+      return false;
     }
     told.forEach(this::run);
     ConnectionMonitor.ended(connection);
@@ -139,15 +176,9 @@ public final class Lifecycle {
     return end != null;
   }
 
-  /**
-   * Says that the connection's memory is going.
-   *
-   * @return false if that was said before
-   */
-  public synchronized boolean release() {
-    boolean first = !released;
+  /** Says that the connection's memory is going. */
+  public void release() {
     released = true;
-    return first;
   }
 
   /**

@@ -548,6 +548,24 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
+  void aCallbackThatClosesTheConnectionTakesNothingFromWhatWasSent() {
+    Pair pair = connect();
+    pair.client().onClose(Connection::close);
+    MessageStream stream = MessageStream.ofLength(100);
+    NumberedSender sender = new NumberedSender(pair.client(), stream, stream.length(0));
+    for (int i = 0; i < 5; i++) {
+      sender.send(NumberedSender.Way.COPY_FROM_HEAP);
+    }
+
+    pair.client().close();
+
+    new NumberedReceiver(pair.server(), stream).receiveUpTo(5, NumberedReceiver.Way.RECEIVE);
+    assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))
+        .isInstanceOfSatisfying(
+            ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+  }
+
+  @Test
   void aListenerThatIsClosedSaysSo() {
     Listener listener = listen();
 

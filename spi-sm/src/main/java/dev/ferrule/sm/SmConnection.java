@@ -294,10 +294,10 @@ final class SmConnection implements Connection, Link {
     // there is nothing to flush: what was sent is in the peer's memory, where the peer still finds
     // it when this side is gone
     // the state goes first, so that it is right for every thread that comes back from a close
-    life.closed();
-    if (!life.release()) {
+    if (life.close() == Lifecycle.Closing.AGAIN) {
       return;
     }
+    life.release();
     tellPeer();
     onWakeup();
     // so that they leave by themselves, and not because the memory goes from under them

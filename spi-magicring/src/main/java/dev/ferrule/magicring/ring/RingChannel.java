@@ -139,7 +139,11 @@ public final class RingChannel extends Channel {
   @Override
   public boolean isExhausted(int held) {
     RingMessages ring = messages();
-    return held == ring.heldMessages() && (ring.freeMessages() == 0 || ring.freeBytes() == 0);
+    if (held < ring.heldMessages()) {
+      return false;
+    }
+    // A message without bytes could still come into a full ring; not from a peer that lacks room.
+    return ring.freeMessages() == 0 || (ring.freeBytes() == 0 && ring.isWanted());
   }
 
   @Override

@@ -156,6 +156,15 @@ public final class RingMessages {
   }
 
   /**
+   * Tells whether the sender lacks room, as far as it has said, and was told of nothing since.
+   *
+   * @return whether it does
+   */
+  public boolean isWanted() {
+    return wanted;
+  }
+
+  /**
    * Returns how many wants were taken, which the sender has to be told, as it sends no other before
    * that. To be asked after {@link #tell}.
    *

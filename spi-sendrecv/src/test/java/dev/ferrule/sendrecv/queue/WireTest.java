@@ -139,7 +139,7 @@ class WireTest {
           }
           Thread.yield();
         } else {
-          sends.stage(0L, length, 0);
+          sends.stageRegistered(0L, length, 0);
           sends.publish();
           sent++;
           if (length == 0) {

@@ -366,8 +366,8 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     return new ConnectionCounters(
         sender.messages(),
         sender.bytes(),
-        receiver.messages(),
-        receiver.bytes(),
+        channel.inbox().messagesTaken(),
+        channel.inbox().bytesTaken(),
         sender.stalls(),
         channel.reports(),
         0,
@@ -398,15 +398,16 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   @Override
   public void close(Duration flushTimeout) {
     // the state goes first, so that it is right for every thread that comes back from a close
-    boolean wasOpen = life.closed();
-    if (!life.release()) {
+    Lifecycle.Closing closing = life.close();
+    if (closing == Lifecycle.Closing.AGAIN) {
       return;
     }
+    life.release();
     wake();
     // so that they leave by themselves, and not because the queues go from under them
     sender.awaitNobodyWaiting(PATIENCE_NANOS);
     receiver.awaitNobodyWaiting(PATIENCE_NANOS);
-    if (wasOpen) {
+    if (closing == Lifecycle.Closing.OF_OPEN) {
       flush(Deadlines.after(flushTimeout));
     }
     giveUp();
@@ -415,6 +416,13 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   /** Gives up a connection that was made and never started, without a word to the peer. */
   void abandon() {
     life.release();
+    giveUp();
+  }
+
+  /** Gives up a connection that was made and never started, and tells the peer. */
+  void dismiss() {
+    life.release();
+    flush(System.nanoTime());
     giveUp();
   }
 

@@ -61,9 +61,6 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   private boolean polling;
   private boolean claimed;
 
-  private long messages;
-  private long bytes;
-
   RdmaReceiver(Owner owner, ReceiveSource queue, Arrivals arrivals, Waiter waiter) {
     this.owner = owner;
     this.queue = queue;
@@ -74,18 +71,13 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   @Override
   public @Nullable ReceiveRegion tryReceive() {
     checkMayReceive();
-    if (isReady()) {
-      return take();
-    }
-    checkCanWait();
-    return null;
+    return isReady() ? take() : null;
   }
 
   @Override
   public ReceiveRegion receive() {
     checkMayReceive();
     if (!isReady()) {
-      checkCanWait();
       waiter.await(this, false, 0);
     }
     return take();
@@ -94,11 +86,8 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   @Override
   public ReceiveRegion receive(Duration timeout) {
     checkMayReceive();
-    if (!isReady()) {
-      checkCanWait();
-      if (!waiter.await(this, true, Deadlines.after(timeout))) {
-        throw new OperationTimeoutException(owner.uri(), "no message came in time", null);
-      }
+    if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+      throw new OperationTimeoutException(owner.uri(), "no message came in time", null);
     }
     return take();
   }
@@ -145,8 +134,6 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     region.lend(channel, arrivals.number(), arrivals.length());
     arrivals.advance();
     held++;
-    messages++;
-    bytes += region.length();
     return region;
   }
 
@@ -166,7 +153,7 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     }
     checkMine();
     checkNotPolling();
-    if (!isReady()) {
+    if (!isHere()) {
       return 0;
     }
     int count = 0;
@@ -187,8 +174,6 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     int number = arrivals.number();
     int length = arrivals.length();
     arrivals.advance();
-    messages++;
-    bytes += length;
     try {
       handler.onMessage(channel.view(), channel.offset(number), length);
     } finally {
@@ -200,9 +185,18 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     return arrivals.hasNext() || (queue.poll() && arrivals.hasNext());
   }
 
-  /** Whether there is a message; throws if there will never be one again. */
+  /** Whether there is a message to be lent out; throws if there will never be one. */
   @Override
   public boolean isReady() {
+    if (isHere()) {
+      return true;
+    }
+    checkCanWait();
+    return false;
+  }
+
+  /** Whether there is a message; throws if there will never be one again. */
+  private boolean isHere() {
     owner.checkUsable();
     if (hasNext()) {
       return true;
@@ -256,14 +250,6 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
 
   void awaitNobodyWaiting(long nanos) {
     waiter.awaitNobody(nanos);
-  }
-
-  long messages() {
-    return messages;
-  }
-
-  long bytes() {
-    return bytes;
   }
 
   long sleeps() {

@@ -131,7 +131,7 @@ final class RdmaSender extends AbstractSender {
       checkStillOpen(registered, length);
     }
     bytesStaged += length;
-    queue.stage(segment.address() + offset, length, registered.localKey());
+    queue.stageRegistered(segment.address() + offset, length, registered.localKey());
     publish();
     registered.used(queue.lastId());
     return queue.lastId();

@@ -259,7 +259,7 @@ public abstract class Channel {
       String objection;
       try {
         objection = received(completions, index);
-      } catch (RuntimeException e) { // it would keep other connections from their messages
+      } catch (RuntimeException | Error e) { // or others' messages behind it would be lost
         objection = "what it sent cannot be taken in: " + e;
       }
       if (objection == null) {

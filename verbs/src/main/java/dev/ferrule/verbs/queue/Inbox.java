@@ -24,6 +24,7 @@ public final class Inbox {
   private final AtomicReference<Taker> taker = new AtomicReference<>(Taker.NOBODY);
   private final AtomicLong tail = new AtomicLong();
   private final AtomicLong taken = new AtomicLong(); // the receiver's: the head, for others
+  private final AtomicLong bytesTaken = new AtomicLong(); // the receiver's, before taken
   private long head; // the receiver's
   private long knownTail; // the receiver's
 
@@ -86,8 +87,27 @@ public final class Inbox {
 
   /** Passes on to the message behind. */
   public void advance() {
+    bytesTaken.setPlain(bytesTaken.getPlain() + nextLength());
     head++;
     taken.setRelease(head);
+  }
+
+  /**
+   * Returns how many messages were taken, by whatever receiver. By any thread.
+   *
+   * @return the number of messages
+   */
+  public long messagesTaken() {
+    return taken.getAcquire();
+  }
+
+  /**
+   * Returns how many bytes those messages had. By any thread.
+   *
+   * @return the number of bytes
+   */
+  public long bytesTaken() {
+    return bytesTaken.getAcquire();
   }
 
   /**

@@ -186,7 +186,7 @@ public final class SendQueue {
    * @param key the memory's key
    * @return whether more can be staged before {@link #publish}
    */
-  public boolean stage(long address, int length, int key) {
+  public boolean stageRegistered(long address, int length, int key) {
     return staged.add(NO_LINES, address, length, length, key);
   }
 

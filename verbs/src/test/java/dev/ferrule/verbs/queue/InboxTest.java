@@ -51,6 +51,21 @@ class InboxTest {
   }
 
   @Test
+  void whatWasTakenIsCounted() {
+    add(0, 100);
+    add(1, 0);
+    add(2, 7);
+    assertThat(inbox.messagesTaken()).isZero();
+    assertThat(inbox.bytesTaken()).isZero();
+    expect(inbox, 0, 100);
+    expect(inbox, 1, 0);
+    assertThat(inbox.messagesTaken()).isEqualTo(2);
+    assertThat(inbox.bytesTaken()).isEqualTo(100);
+    expect(inbox, 2, 7);
+    assertThat(inbox.bytesTaken()).isEqualTo(107);
+  }
+
+  @Test
   void asManyMessagesFitAsCanCome() {
     for (int capacity = 1; capacity < 70; capacity++) {
       Inbox full = new Inbox(capacity);

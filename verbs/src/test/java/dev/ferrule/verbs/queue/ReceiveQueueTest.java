@@ -88,6 +88,15 @@ class ReceiveQueueTest {
   }
 
   @Test
+  void whatIsNotTheOnlyKnownConnectionsIsHandedOnToo() {
+    queue.add(first);
+    receive(second, 1); // of a connection that was never added
+    queue.drain();
+    assertThat(strays).containsExactly(1);
+    assertThat(take(first.inbox())).isEmpty();
+  }
+
+  @Test
   void theMessagesOfTheOnlyConnectionAreHandedOnOnceItIsGone() {
     queue.add(first);
     queue.remove(first);

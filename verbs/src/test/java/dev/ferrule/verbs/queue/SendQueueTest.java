@@ -185,10 +185,10 @@ class SendQueueTest {
   void longMessagesAreSignaledEach() {
     for (int i = 0; i < 2; i++) {
       assertThat(queue.reserve(LONG_MESSAGE, false)).isEqualTo(SendQueue.NO_LINES);
-      queue.stage(0x10000L, LONG_MESSAGE, 9);
+      queue.stageRegistered(0x10000L, LONG_MESSAGE, 9);
     }
     assertThat(queue.reserve(LONG_MESSAGE - 1, false)).isEqualTo(SendQueue.NO_LINES);
-    queue.stage(0x10000L, LONG_MESSAGE - 1, 9);
+    queue.stageRegistered(0x10000L, LONG_MESSAGE - 1, 9);
     queue.publish();
 
     assertThat(device.sends()).extracting(Send::isSignaled).containsExactly(true, true, false);
@@ -548,7 +548,7 @@ class SendQueueTest {
     SendQueue wide = queue(4 * CompletionQueue.BATCH, -1, link);
     for (int i = 1; i <= CompletionQueue.BATCH + 1; i++) {
       wide.reserve(LONG_MESSAGE, false);
-      wide.stage(0L, LONG_MESSAGE, 0);
+      wide.stageRegistered(0L, LONG_MESSAGE, 0);
       wide.publish();
       device.sent(completions, i);
     }
