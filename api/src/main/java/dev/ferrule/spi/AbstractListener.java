@@ -48,13 +48,29 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
       throws InterruptedException;
 
   /**
-   * Accepts a client.
+   * Waits for a client and accepts it.
    *
-   * @param request the client's request
-   * @param deadline until when the client has to confirm, by System.nanoTime
-   * @return the connection
+   * @param bounded whether there is a deadline
+   * @param deadline until when, by System.nanoTime; only looked at if bounded
+   * @return the connection; null after the deadline
+   * @throws ConnectionClosedException if the listener is closed, or by the peer: if the client has
+   *     given up
+   * @throws PeerLostException if the client has gone
+   * @throws OperationTimeoutException if the client did not confirm in time
+   * @throws ProtocolException if the client is none of ours
+   * @throws InterruptedException if the thread was interrupted
    */
-  protected abstract Connection accept(R request, long deadline);
+  protected abstract @Nullable Connection acceptNext(boolean bounded, long deadline)
+      throws InterruptedException;
+
+  /**
+   * Returns until when a client that is accepted now has to confirm.
+   *
+   * @return the time, by System.nanoTime
+   */
+  protected final long confirmationDeadline() {
+    return Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+  }
 
   /**
    * Returns what to throw when the listener is closed.
@@ -92,24 +108,29 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
 
   private Connection accept(boolean bounded, long deadline) {
     while (true) {
-      R request = await(bounded, deadline);
-      long patience = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
       try {
-        return accept(request, bounded && deadline - patience < 0 ? deadline : patience);
+        Connection connection = acceptNext(bounded, deadline);
+        if (connection == null) {
+          break;
+        }
+        return connection;
       } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
         LOGGER.log(System.Logger.Level.DEBUG, "a client that is no use; the next one may be", e);
       } catch (ConnectionClosedException e) {
         if (!e.closedByPeer()) {
           throw e;
         }
+      } catch (InterruptedException e) {
+        throw interrupted(e);
       }
     }
+    throw noClient();
   }
 
   private R await(boolean bounded, long deadline) {
     R request = next(bounded, deadline);
     if (request == null) {
-      throw new OperationTimeoutException(uri(), "no client came in time", null);
+      throw noClient();
     }
     return request;
   }
@@ -118,8 +139,16 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
     try {
       return awaitRequest(bounded, deadline);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
+      throw interrupted(e);
     }
+  }
+
+  private OperationTimeoutException noClient() {
+    return new OperationTimeoutException(uri(), "no client came in time", null);
+  }
+
+  private OperationInterruptedException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
   }
 }

@@ -75,8 +75,14 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   }
 
   @Override
-  protected Connection accept(SmConnectionRequest request, long deadline) {
-    return request.accept(new byte[0], deadline);
+  protected @Nullable Connection acceptNext(boolean bounded, long deadline)
+      throws InterruptedException {
+    SmConnectionRequest request = awaitRequest(bounded, deadline);
+    if (request == null) {
+      return null;
+    }
+    long patience = confirmationDeadline();
+    return request.accept(new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
   }
 
   @Override

@@ -121,9 +121,14 @@ final class RawPeer implements AutoCloseable {
 
     /** Lets the next client in; the peer is to be closed before the listener. */
     RawPeer accept(byte[] privateData) {
+      return accept(privateData, 7);
+    }
+
+    /** The same, and the client's device is to repeat so often what finds no receive. */
+    RawPeer accept(byte[] privateData, int rnrRetry) {
       CmId client = nextClient();
       RawPeer peer = new RawPeer(events, client, false);
-      client.accept(parameters(privateData));
+      client.accept(new ConnectionParameters(privateData, 0, 0, 7, rnrRetry));
       peer.takeAnswer();
       return peer;
     }
@@ -167,6 +172,13 @@ final class RawPeer implements AutoCloseable {
 
   /** The same with a hello that tells the key of the memory that the listener may write to. */
   static RawPeer connect(int port, IntFunction<byte[]> privateData) {
+    RawPeer peer = connectInSilence(port, privateData);
+    peer.takeAnswer();
+    return peer;
+  }
+
+  /** The same, but does not look at the answer, without which it confirms nothing. */
+  static RawPeer connectInSilence(int port, IntFunction<byte[]> privateData) {
     Events events = Events.create();
     CmId id = events.channel().createId();
     id.resolveAddress(new InetSocketAddress(RdmaDevice.address(), port), 10_000);
@@ -175,7 +187,6 @@ final class RawPeer implements AutoCloseable {
     events.expect(CmEvent.Type.ROUTE_RESOLVED);
     RawPeer peer = new RawPeer(events, id, true);
     id.connect(parameters(privateData.apply(peer.ring.remoteKey())));
-    peer.takeAnswer();
     return peer;
   }
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import java.net.URI;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RequestsTest {
 
+  private static final String NO_HELLO = "?hello=off&credits=off&maxMessage=4KiB";
   private static final String SMALL = "?maxMessage=4KiB";
   private static final String TERABYTE = "?receives=16384&maxMessage=64MiB";
 
@@ -68,5 +71,53 @@ class RequestsTest {
           .isInstanceOf(ResourceExhaustedException.class)
           .hasMessageContaining("smaller values of receives or maxMessage");
     }
+  }
+
+  @Test
+  void aClientThatNeverConfirmsKeepsNobodyWaiting() {
+    try (Listener listener = Wires.listen(NO_HELLO + "&connectTimeout=60s");
+        RawPeer silent = RawPeer.connectInSilence(listener.uri().getPort(), key -> new byte[0])) {
+      assertThat(silent).isNotNull();
+      try (Wires.Pair pair = Wires.pair(listener, NO_HELLO)) {
+        Numbered.send(pair.client().sender(), 1);
+        Numbered.check(pair.server().receiver().receive(Task.PATIENCE), 1);
+      }
+    }
+  }
+
+  @Test
+  void aClientThatIsBeingAcceptedWhenTheTimeIsOverIsTheNextCalls() {
+    try (Listener listener = Wires.listen(SMALL)) {
+      Task<Connection> connecting = Task.start(() -> Wires.connect(listener.uri() + SMALL, ""));
+      try (Connection server = acceptWithoutPatience(listener);
+          Connection client = connecting.result()) {
+        Numbered.send(client.sender(), 1);
+        Numbered.check(server.receiver().receive(Task.PATIENCE), 1);
+      }
+    }
+  }
+
+  private static Connection acceptWithoutPatience(Listener listener) {
+    long end = System.nanoTime() + Task.PATIENCE.toNanos();
+    while (System.nanoTime() - end < 0) {
+      try {
+        return listener.accept(Duration.ZERO);
+      } catch (OperationTimeoutException e) {
+        Task.pause(Duration.ofMillis(1));
+      }
+    }
+    throw new AssertionError("no client came");
+  }
+
+  @Test
+  void aListenerThatIsClosedDoesNotWaitForAClientToConfirm() {
+    Task<Connection> accepting;
+    RawPeer silent;
+    try (Listener listener = Wires.listen(NO_HELLO + "&connectTimeout=60s")) {
+      accepting = Task.start(listener::accept);
+      silent = RawPeer.connectInSilence(listener.uri().getPort(), key -> new byte[0]);
+    }
+    assertThat(accepting.failure(Task.PATIENCE)).isInstanceOf(ConnectionClosedException.class);
+    silent.close();
   }
 }

@@ -32,6 +32,11 @@ final class Mailbox implements Consumer<CmEvent> {
     events.clear();
   }
 
+  /** Whether there is nothing to {@link #next take}. */
+  boolean isEmpty() {
+    return events.isEmpty();
+  }
+
   /**
    * Waits for the next event.
    *

@@ -45,7 +45,11 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private Optional<Hello> hello = Optional.empty();
   private Optional<URI> peer = Optional.empty();
   private State state = State.WAITING;
-  private @Nullable RdmaConnection made; // by the thread that accepts
+
+  // Of the thread that accepts; another one's only with the listener's lock in between.
+  private long deadline;
+  private @Nullable ConnectionResources resources;
+  private @Nullable RdmaConnection made;
 
   RdmaConnectionRequest(
       RdmaProtocol protocol, RdmaListener listener, Fabric fabric, ConnectionOptions options) {
@@ -92,6 +96,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       giveUpId();
     } else {
       mailbox.accept(event);
+      listener.clientHeard();
     }
   }
 
@@ -173,21 +178,60 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   @Override
   public Connection accept(byte[] payload) {
-    return accept(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+    answer(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+    return confirmed();
   }
 
-  /** Accepts, waiting for the client's confirmation no longer than until the deadline. */
-  RdmaConnection accept(byte[] payload, long deadline) {
+  /**
+   * Accepts, without waiting for the client to confirm.
+   *
+   * @param until until when it has to, by System.nanoTime
+   */
+  void answer(byte[] payload, long until) {
     Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
-    URI uri = listener.uri();
-    ConnectionResources resources = null;
+    deadline = until;
     boolean done = false;
     try {
-      resources = new ConnectionResources(protocol, fabric, id(), group());
-      RdmaConnection connection = make(resources, payload);
-      awaitEstablished(uri, deadline);
-      resources.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
+      ConnectionResources parts = new ConnectionResources(protocol, fabric, id(), group());
+      resources = parts;
+      make(parts, payload);
+      done = true;
+    } catch (VerbsException e) {
+      throw RdmaFailures.of(listener.uri(), e);
+    } finally {
+      if (!done) {
+        giveUp();
+      }
+    }
+  }
+
+  /** Until when the client has to confirm, once it is answered. */
+  long deadline() {
+    return deadline;
+  }
+
+  synchronized boolean isAnswered() {
+    return state == State.ANSWERED;
+  }
+
+  /** Whether {@link #confirmed} does not wait. */
+  boolean isSettled() {
+    return !mailbox.isEmpty() || deadline - System.nanoTime() <= 0;
+  }
+
+  /** Waits for the client to confirm. To be called once. */
+  RdmaConnection confirmed() {
+    URI uri = listener.uri();
+    RdmaConnection connection = made;
+    ConnectionResources parts = resources;
+    if (connection == null || parts == null) {
+      throw new IllegalStateException("the request was not accepted");
+    }
+    boolean done = false;
+    try {
+      awaitEstablished(uri);
+      parts.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
       connection.start(mailbox);
       done = true;
       return connection;
@@ -197,35 +241,50 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while accepting", e);
     } finally {
-      if (resources == null) {
-        giveUpId();
-      } else if (!done && made != null) {
-        made.abandon();
-      } else if (!done) {
-        resources.close();
+      if (!done) {
+        giveUp();
       }
     }
   }
 
-  private RdmaConnection make(ConnectionResources resources, byte[] payload) {
+  /** Tells a client that was accepted, and that no program has seen, that this was it. */
+  void dismiss() {
+    RdmaConnection connection = made;
+    if (connection == null) {
+      giveUp();
+    } else {
+      connection.dismiss();
+    }
+  }
+
+  /** Gives up a client that is answered, with what was made for it. */
+  void giveUp() {
+    if (made != null) {
+      made.abandon();
+    } else if (resources != null) {
+      resources.close();
+    } else {
+      giveUpId();
+    }
+  }
+
+  private void make(ConnectionResources resources, byte[] payload) {
     CmId client = resources.id();
     try {
       resources.makeQueues(options, false);
       ReceiveSide side = resources.receiveSide();
       Agreement agreement = side.agree(protocol.hasHandshake(options) ? hello.orElseThrow() : null);
       resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-      RdmaConnection connection =
+      made =
           new RdmaConnection(
               localAddress().connectionUri(RdmaConnection.nextNumber()),
               resources,
               agreement,
               payload(),
               options);
-      made = connection;
       client.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
       byte[] answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
       client.accept(Handshake.parameters(answer, options));
-      return connection;
     } catch (VerbsException e) {
       throw noRoom(e);
     }
@@ -259,7 +318,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
         uri, true, "the client has given up waiting to be accepted", cause);
   }
 
-  private void awaitEstablished(URI uri, long deadline) throws InterruptedException {
+  private void awaitEstablished(URI uri) throws InterruptedException {
     CmEvent event = mailbox.next(deadline);
     if (event == null) {
       throw new OperationTimeoutException(

@@ -26,11 +26,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A port at which clients are accepted. */
 final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
+
+  /** Clients that are accepted and have not confirmed that, at a time: each has its memory. */
+  private static final int MAX_CONFIRMING = 16;
 
   private final RdmaProtocol protocol;
   private final RdmaAddress address;
@@ -46,6 +50,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   // All of these under the listener's own lock.
   private final ArrayDeque<RdmaConnectionRequest> waiting = new ArrayDeque<>();
   private final Set<RdmaConnectionRequest> unanswered = new LinkedHashSet<>();
+  private final ArrayDeque<RdmaConnectionRequest> confirming = new ArrayDeque<>(); // accepted
   private boolean closed;
   private boolean deviceGone;
 
@@ -209,10 +214,59 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   @Override
-  protected synchronized @Nullable RdmaConnectionRequest awaitRequest(
-      boolean bounded, long deadline) throws InterruptedException {
+  protected @Nullable RdmaConnectionRequest awaitRequest(boolean bounded, long deadline)
+      throws InterruptedException {
+    return await(waiting::poll, bounded, deadline);
+  }
+
+  /**
+   * Accepts all clients that wait, and returns the first one that confirms; so one that never does
+   * keeps nobody waiting. Those that are left are the next call's.
+   */
+  @Override
+  protected @Nullable Connection acceptNext(boolean bounded, long deadline)
+      throws InterruptedException {
+    while (true) {
+      RdmaConnectionRequest request = await(this::nextToAccept, bounded, deadline);
+      if (request == null) {
+        return null;
+      }
+      if (request.isAnswered()) {
+        return request.confirmed();
+      }
+      request.answer(new byte[0], confirmationDeadline());
+      addConfirming(request);
+    }
+  }
+
+  /** One that has confirmed or failed to, or else one that waits. Under the listener's lock. */
+  private @Nullable RdmaConnectionRequest nextToAccept() {
+    for (RdmaConnectionRequest request : confirming) {
+      if (request.isSettled()) {
+        confirming.remove(request);
+        return request;
+      }
+    }
+    return confirming.size() < MAX_CONFIRMING ? waiting.poll() : null;
+  }
+
+  private void addConfirming(RdmaConnectionRequest request) {
+    synchronized (this) {
+      if (!closed) {
+        confirming.add(request);
+        return;
+      }
+    }
+    request.dismiss();
+    throw closedException();
+  }
+
+  /** Waits until there is a request. */
+  private synchronized @Nullable RdmaConnectionRequest await(
+      Supplier<@Nullable RdmaConnectionRequest> source, boolean bounded, long deadline)
+      throws InterruptedException {
     while (!closed) {
-      RdmaConnectionRequest next = waiting.poll();
+      RdmaConnectionRequest next = source.get();
       if (next != null) {
         return next;
       }
@@ -220,37 +274,42 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         throw new FerruleException(
             uri(), "the RDMA device is being removed from this host; close the listener", null);
       }
-      if (!bounded) {
-        wait();
-        continue;
-      }
-      long left = deadline - System.nanoTime();
-      if (left <= 0) {
+      long now = System.nanoTime();
+      if (bounded && deadline - now <= 0) {
         return null;
       }
-      wait(left / 1_000_000, (int) (left % 1_000_000));
+      long nanos = bounded ? deadline - now : Long.MAX_VALUE;
+      RdmaConnectionRequest oldest = confirming.peek();
+      if (oldest != null) {
+        nanos = Math.min(nanos, Math.max(1, oldest.deadline() - now));
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, nanos);
     }
     throw closedException();
   }
 
-  @Override
-  protected Connection accept(RdmaConnectionRequest request, long deadline) {
-    return request.accept(new byte[0], deadline);
+  /** Something was heard of a client that was accepted. */
+  synchronized void clientHeard() {
+    notifyAll();
   }
 
   @Override
   public void close() {
     List<RdmaConnectionRequest> left;
+    List<RdmaConnectionRequest> unconfirmed;
     synchronized (this) {
       if (closed) {
         return;
       }
       closed = true;
       left = new ArrayList<>(unanswered);
+      unconfirmed = new ArrayList<>(confirming);
       waiting.clear();
+      confirming.clear();
       notifyAll();
     }
     left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
+    unconfirmed.forEach(RdmaConnectionRequest::dismiss);
     synchronized (groups) {
       groups.values().forEach(ReceiveGroup::release);
       groups.clear();
