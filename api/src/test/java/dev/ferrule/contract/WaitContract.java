@@ -17,11 +17,14 @@ import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +38,7 @@ public abstract class WaitContract extends Contract {
 
   private static final MessageStream STREAM = MessageStream.ofLength(1_000);
   private static final Duration SHORT = Duration.ofMillis(150);
+  private static final Duration IDLE = Duration.ofMillis(500);
 
   /** The earliest end of a wait of {@link #SHORT}; a clock of milliseconds may round. */
   private static final Duration SHORT_AT_LEAST = SHORT.minusMillis(1);
@@ -383,6 +387,25 @@ public abstract class WaitContract extends Contract {
     }
     receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
     receiver.expectNoMore();
+  }
+
+  /** A thread that spun would use most of the time that passes; one that sleeps, next to none. */
+  @Test
+  void aReceiverThatIsBlockedLeavesTheProcessorToOthers() {
+    Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
+    Background<Boolean> receiving =
+        inBackground("receiver", () -> pair.server().receiver().receive().close());
+    receiving.awaitInside("receive");
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long receiver = receiving.thread().threadId();
+
+    long before = threads.getThreadCpuTime(receiver);
+    pause(IDLE);
+    long used = threads.getThreadCpuTime(receiver) - before;
+
+    assertThat(Duration.ofNanos(used)).isLessThan(IDLE.dividedBy(5));
+    pair.client().sender().send(MemorySegment.ofArray(STREAM.bytes(0)));
+    receiving.result();
   }
 
   /**

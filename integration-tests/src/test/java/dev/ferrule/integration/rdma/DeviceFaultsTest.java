@@ -202,6 +202,8 @@ class DeviceFaultsTest {
         "QUEUE_PAIR_REQUEST_ERROR",
         "QUEUE_PAIR_ACCESS_ERROR",
         "COMPLETION_QUEUE_ERROR",
+        "SHARED_RECEIVE_QUEUE_ERROR",
+        "WORK_QUEUE_FATAL",
         "DEVICE_FATAL"
       })
   void anErrorThatTheDeviceReportsByItselfEndsTheConnection(AsyncEvent.Type type) {

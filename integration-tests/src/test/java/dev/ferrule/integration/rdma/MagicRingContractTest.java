@@ -8,6 +8,6 @@ class MagicRingContractTest extends RdmaContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new MagicRingUnderTest();
+    return RdmaUnderTest.magicRing();
   }
 }

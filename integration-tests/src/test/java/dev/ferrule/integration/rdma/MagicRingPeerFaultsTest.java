@@ -1,216 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import dev.ferrule.Connection;
-import dev.ferrule.ConnectionClosedException;
-import dev.ferrule.ConnectionState;
-import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.PeerLostException;
-import dev.ferrule.ReceiveRegion;
-import dev.ferrule.WaitStrategy;
-import dev.ferrule.contract.SystemResources;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@link PeerFaultsTest} says of sendrecv, for peers whose rings are written to. */
-@SuppressWarnings("try") // closing early is what is tested
+/** Faults of a peer over magicring, where both sides send or only one of them. */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class MagicRingPeerFaultsTest {
+class MagicRingPeerFaultsTest extends PeerFaults {
 
-  private static final String SMALL = "?ring=8KiB&window=8&maxMessage=4KiB";
-
-  /** A JVM that has just started may be long in taking in its first client. */
-  private static final String LISTENER = "magicring" + SMALL + "&connectTimeout=30s";
-
-  /** A noticed death takes milliseconds; this is for a machine that has other things to do. */
-  private static final Duration BOUND = Duration.ofSeconds(10);
-
-  /** What is open, without the pipes to the other process, which Java closes when it ends. */
-  private static List<String> descriptors() {
-    return SystemResources.openDescriptors().stream()
-        .filter(target -> !target.startsWith("pipe:") && !target.startsWith("closed"))
-        .toList();
-  }
-
-  private static Task<Void> sendForEver(Connection connection) {
-    return Task.start(
-        () -> {
-          for (int i = 0; i >= 0; i++) {
-            Numbered.send(connection.sender(), i);
-          }
-          return null;
-        });
-  }
-
-  private static Task<Void> receiveInVain(Connection connection) {
-    return Task.start(
-        () -> {
-          connection.receiver().receive();
-          return null;
-        });
-  }
-
-  /** Both sides may send and receive, or only one of them each. */
-  @ParameterizedTest
-  @ValueSource(strings = {"", "&simplex=on&mapping=plain"})
-  void aKilledPeerEndsWhateverWaitsForItAndLeavesNothingBehind(String more) {
-    boolean simplex = more.contains("simplex");
-    try (OtherProcess other = OtherProcess.start(LISTENER + more)) {
-      String address = other.line() + SMALL + more;
-      Wires.connect(address, Peer.IDLE).close(); // opens what a process opens once
-      List<String> before = descriptors();
-
-      List<Connection> connections = new ArrayList<>();
-      Map<String, Task<Void>> waiting = new LinkedHashMap<>();
-      for (WaitStrategy strategy : WaitStrategy.values()) {
-        String wait = "&wait=" + strategy.name().toLowerCase(Locale.ROOT);
-        if (!simplex) {
-          Connection receiving = Wires.connect(address + wait, Peer.IDLE);
-          waiting.put("receive, " + strategy, receiveInVain(receiving));
-          connections.add(receiving);
-        }
-        Connection sending = Wires.connect(address + wait, Peer.IDLE);
-        waiting.put("send without room, " + strategy, sendForEver(sending));
-        Task.await("the sender lacks room", () -> sending.counters().backPressureStalls() > 0);
-        connections.add(sending);
-      }
-      Task.pause(Duration.ofMillis(300)); // for the threads to get where they wait
-      waiting.forEach((what, task) -> assertThat(task.isDone()).as(what).isFalse());
-      other.kill();
-
-      waiting.forEach(
-          (what, task) ->
-              assertThat(task.failure(BOUND))
-                  .as(what)
-                  .isInstanceOf(PeerLostException.class)
-                  .hasMessageContaining("process has ended"));
-      for (Connection connection : connections) {
-        assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
-        assertThat(connection.failure()).isInstanceOf(PeerLostException.class);
-        assertThatThrownBy(() -> connection.sender().tryClaim(1))
-            .isInstanceOf(PeerLostException.class);
-        connection.close();
-      }
-      Task.await(
-          "the descriptors are as before; before " + before + ", now " + descriptors(),
-          () -> descriptors().equals(before));
-    }
+  MagicRingPeerFaultsTest() {
+    super("magicring", "?ring=8KiB&window=8&maxMessage=4KiB");
   }
 
   @Test
-  void aKilledPeerIsReplacedByOneAtTheSamePort() {
-    try (OtherProcess first = OtherProcess.start(LISTENER)) {
-      String address = first.line();
-      try (Connection old = Wires.connect(address + SMALL, Peer.ECHO)) {
-        Numbered.send(old.sender(), 0);
-        old.receiver().receive(Task.PATIENCE).close();
-        first.kill();
-        assertThat(receiveInVain(old).failure(BOUND)).isInstanceOf(PeerLostException.class);
-        expectAnotherAt(address, old);
-      }
-    }
-  }
-
-  private static void expectAnotherAt(String address, Connection old) {
-    try (OtherProcess other = OtherProcess.start(address + SMALL + "&connectTimeout=30s")) {
-      assertThat(other.line()).isEqualTo(address);
-      try (Connection connection = Wires.connect(address + SMALL, Peer.ECHO)) {
-        for (int i = 0; i < 50; i++) {
-          Numbered.send(connection.sender(), i);
-          try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
-            Numbered.check(message, i);
-          }
-        }
-      }
-      assertThat(old.state()).isEqualTo(ConnectionState.FAILED);
-      assertThatThrownBy(() -> old.sender().tryClaim(1)).isInstanceOf(PeerLostException.class);
-    }
+  void aKilledPeerEndsWhateverWaitsForItAndLeavesNothingBehind() {
+    aKilledPeerEndsWhateverWaits("", true);
   }
 
   @Test
-  void aStoppedPeerIsBackPressureAndNoError() {
-    int count = 300;
-    try (OtherProcess other = OtherProcess.start(LISTENER);
-        Connection connection =
-            Wires.connect(other.line() + SMALL + "&peerTimeout=400ms", Peer.COUNT)) {
-      Numbered.send(connection.sender(), 0);
-      connection.sender().await(1);
-      other.stop();
-      Task<Void> sending =
-          Task.start(
-              () -> {
-                for (int i = 1; i < count; i++) {
-                  Numbered.send(connection.sender(), i);
-                }
-                return null;
-              });
-      Task.await("the sender has to wait", () -> connection.counters().backPressureStalls() > 0);
-
-      // several times the peer timeout, which is for hosts that do not answer
-      assertThatThrownBy(() -> connection.receiver().receive(Duration.ofSeconds(2)))
-          .isInstanceOf(OperationTimeoutException.class);
-      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
-      assertThat(sending.isDone()).isFalse();
-      other.resume();
-
-      sending.result();
-      connection.close();
-      assertThat(other.line()).isEqualTo("counted " + count);
-    }
-  }
-
-  @Test
-  void whatWasSentComesWhetherThePeerClosesOrExits() {
-    int count = 200;
-    try (OtherProcess other = OtherProcess.start(LISTENER)) {
-      String address = other.line() + SMALL;
-      try (Connection sender = Wires.connect(address, Peer.COUNT)) {
-        for (int i = 0; i < count; i++) {
-          Numbered.send(sender.sender(), i);
-        }
-      }
-      assertThat(other.line()).isEqualTo("counted " + count);
-
-      try (Connection receiver = Wires.connect(address, Peer.FLOOD + " " + count)) {
-        for (int i = 0; i < count; i++) {
-          if (i == count - 5) {
-            // the peer closes with its last messages still in our ring
-            Task.await("the peer closes", () -> receiver.state() != ConnectionState.OPEN);
-          }
-          try (ReceiveRegion message = receiver.receiver().receive()) {
-            Numbered.check(message, i);
-          }
-        }
-        assertThatThrownBy(() -> receiver.receiver().receive())
-            .isInstanceOfSatisfying(
-                ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
-        assertThat(receiver.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
-      }
-
-      // and without a close, what was sent comes too, but the end is another
-      try (Connection receiver = Wires.connect(address, Peer.EXIT + " 7")) {
-        assertThat(other.exitCode()).isZero();
-        for (int i = 0; i < 7; i++) {
-          try (ReceiveRegion message = receiver.receiver().receive()) {
-            Numbered.check(message, i);
-          }
-        }
-        assertThatThrownBy(() -> receiver.receiver().receive())
-            .isInstanceOf(PeerLostException.class);
-      }
-    }
+  void aKilledPeerThatOnlyReceivedEndsWhateverWaitsForIt() {
+    aKilledPeerEndsWhateverWaits("&simplex=on&mapping=plain", false);
   }
 }

@@ -10,7 +10,7 @@ class MagicRingPlainContractTest extends RdmaMessagingContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new MagicRingUnderTest("mapping", "plain", "ring", "520KiB");
+    return RdmaUnderTest.magicRing("mapping", "plain", "ring", "520KiB");
   }
 
   @Nested

@@ -8,6 +8,6 @@ class MagicRingSingleReceiverContractTest extends RdmaMessagingContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new MagicRingUnderTest("singleReceiver", "on");
+    return RdmaUnderTest.magicRing("singleReceiver", "on");
   }
 }

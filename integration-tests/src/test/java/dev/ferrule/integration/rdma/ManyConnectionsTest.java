@@ -132,6 +132,8 @@ class ManyConnectionsTest {
     Connection server = listener.accept(PATIENCE);
     connecting.get().sender().send(message(1, 2));
     receiving.get(30, TimeUnit.SECONDS).close();
+    assertThat(server.counters().messagesReceived()).isEqualTo(1);
+    assertThat(server.counters().bytesReceived()).isEqualTo(message(1, 2).byteSize());
     assertThatThrownBy(server.receiver()::tryReceive).isInstanceOf(IllegalStateException.class);
     connecting.get().sender().send(message(1, 3));
 

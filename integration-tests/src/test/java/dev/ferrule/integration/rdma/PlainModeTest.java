@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -73,6 +75,25 @@ class PlainModeTest {
         connection.close(); // which first lets the message through
         Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), 5);
         peer.awaitDisconnected();
+      }
+    }
+  }
+
+  @Test
+  void aSenderWhosePeerWantsNoRetriesIsToldThatItWasNotReady() {
+    try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
+      Task<Connection> connecting = Task.start(() -> Wires.connect(listener.address() + PLAIN, ""));
+      try (RawPeer peer = listener.accept(new byte[0], 0);
+          Connection connection = connecting.result()) {
+        assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.ESTABLISHED);
+        assertThatThrownBy(
+                () -> {
+                  for (int i = 0; i <= RawPeer.RECEIVES; i++) { // one more than there are
+                    connection.sender().await(Numbered.send(connection.sender(), i));
+                  }
+                })
+            .isInstanceOf(PeerLostException.class)
+            .hasMessageContaining("rnrRetry");
       }
     }
   }

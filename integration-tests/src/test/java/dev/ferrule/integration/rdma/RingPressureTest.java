@@ -127,6 +127,35 @@ class RingPressureTest {
     }
   }
 
+  @Test
+  void aMessageWithoutBytesComesThoughTheRingIsFull() {
+    try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
+      pair.client().sender().send(message(0, PAGE));
+      try (ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE)) {
+        assertThat(pair.server().receiver().tryReceive()).isNull();
+        pair.client().sender().send(message(1, 0));
+        expect(pair.server(), 1, 0);
+        assertThat(all.segment().mismatch(message(0, PAGE))).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
+  void aReceiverThatHoldsTheRoomThatTheSenderWaitsForIsToldSoWhileItWaits() {
+    try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
+      pair.client().sender().send(message(0, PAGE));
+      ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE);
+      Task<ReceiveRegion> receiving = Task.start(() -> pair.server().receiver().receive());
+      Task<Long> sending = Task.start(() -> pair.client().sender().send(message(1, 1)));
+      assertThat(receiving.failure(Task.PATIENCE))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("free some");
+      all.close();
+      assertThat(sending.result()).isEqualTo(2);
+      expect(pair.server(), 1, 1);
+    }
+  }
+
   private static List<SendRegion> claimAll(Sender sender, int length) {
     List<SendRegion> claimed = new ArrayList<>();
     for (SendRegion next = sender.tryClaim(length); next != null; next = sender.tryClaim(length)) {

@@ -8,6 +8,6 @@ class SendRecvContractTest extends RdmaContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new SendRecvUnderTest();
+    return RdmaUnderTest.sendRecv();
   }
 }

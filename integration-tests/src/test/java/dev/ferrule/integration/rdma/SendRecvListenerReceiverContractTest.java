@@ -29,7 +29,7 @@ class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return SendRecvUnderTest.viaListenerReceiver("singleReceiver", "on");
+    return RdmaUnderTest.sendRecvViaListenerReceiver("singleReceiver", "on");
   }
 
   @Nested

@@ -11,6 +11,6 @@ class SendRecvSharedReceivesAndReceiverContractTest extends RdmaMessagingContrac
 
   @Override
   ProviderUnderTest underTest() {
-    return new SendRecvUnderTest("srq", "on", "singleReceiver", "on", "receives", "0");
+    return RdmaUnderTest.sendRecv("srq", "on", "singleReceiver", "on", "receives", "0");
   }
 }

@@ -4,10 +4,10 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /** All connections of a listener share one group of receive buffers. */
-class SendRecvSharedReceivesContractTest extends RdmaMessagingContracts {
+class SendRecvSharedReceivesContractTest extends RdmaContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new SendRecvUnderTest("srq", "on", "receives", "0");
+    return RdmaUnderTest.sendRecv("srq", "on", "receives", "0");
   }
 }

@@ -4,10 +4,10 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /** All connections of a listener share one completion queue. */
-class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
+class SendRecvSingleReceiverContractTest extends RdmaContracts {
 
   @Override
   ProviderUnderTest underTest() {
-    return new SendRecvUnderTest("singleReceiver", "on");
+    return RdmaUnderTest.sendRecv("singleReceiver", "on");
   }
 }

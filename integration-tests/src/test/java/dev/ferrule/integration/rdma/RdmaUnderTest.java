@@ -9,44 +9,64 @@ import dev.ferrule.contract.SystemResources;
 import java.net.URI;
 import java.util.List;
 
-/** What the contract tests have to know of sendrecv: it works on the address of the device. */
-final class SendRecvUnderTest implements ProviderUnderTest {
+/** What the contract tests have to know of a provider that works on the address of the device. */
+final class RdmaUnderTest implements ProviderUnderTest {
 
+  private final String scheme;
+  private final String roomOption;
+  private final String room;
   private final boolean viaListenerReceiver;
   private final String[] options;
 
-  /**
-   * Creates it.
-   *
-   * @param options names and values of further options, in turn
-   */
-  SendRecvUnderTest(String... options) {
-    this(false, options);
-  }
-
-  private SendRecvUnderTest(boolean viaListenerReceiver, String... options) {
+  private RdmaUnderTest(
+      String scheme,
+      String roomOption,
+      String room,
+      boolean viaListenerReceiver,
+      String... options) {
+    this.scheme = scheme;
+    this.roomOption = roomOption;
+    this.room = room;
     this.viaListenerReceiver = viaListenerReceiver;
     this.options = options;
   }
 
   /**
-   * Creates one whose listeners receive for the connections that they have accepted.
+   * Sendrecv in one of its modes.
    *
    * @param options names and values of further options, in turn
    */
-  static SendRecvUnderTest viaListenerReceiver(String... options) {
-    return new SendRecvUnderTest(true, options);
+  static RdmaUnderTest sendRecv(String... options) {
+    return new RdmaUnderTest("sendrecv", "receives", "32", false, options);
+  }
+
+  /**
+   * Sendrecv whose listeners receive for the connections that they have accepted.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static RdmaUnderTest sendRecvViaListenerReceiver(String... options) {
+    return new RdmaUnderTest("sendrecv", "receives", "32", true, options);
+  }
+
+  /**
+   * Magicring in one of its modes.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static RdmaUnderTest magicRing(String... options) {
+    return new RdmaUnderTest("magicring", "ring", "140KiB", false, options);
   }
 
   @Override
   public URI listenAddress() {
-    return URI.create("sendrecv://" + RdmaDevice.address() + ":0");
+    return URI.create(scheme + "://" + RdmaDevice.address() + ":0");
   }
 
   @Override
   public ConnectionOptions options() {
     ConnectionOptions.Builder builder =
-        ConnectionOptions.builder().maxMessageSize(16 * 1024).set("receives", "32");
+        ConnectionOptions.builder().maxMessageSize(16 * 1024).set(roomOption, room);
     for (int i = 0; i < options.length; i += 2) {
       builder.set(options[i], options[i + 1]);
     }

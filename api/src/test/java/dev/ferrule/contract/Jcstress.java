@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs what two threads do at once by jcstress, which needs a JVM of its own and starts others. */
+public final class Jcstress {
+
+  private Jcstress() {}
+
+  /**
+   * Runs all tests that are declared within a class, and expects none to show anything forbidden.
+   *
+   * @param tests the class, found by the annotation processor of jcstress, which is on the class
+   *     path
+   * @param folder for what jcstress writes
+   * @throws IOException if that cannot be read
+   * @throws InterruptedException if the thread was interrupted
+   */
+  public static void run(Class<?> tests, Path folder) throws IOException, InterruptedException {
+    Path output = folder.resolve("output");
+    Process process =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    "org.openjdk.jcstress.Main",
+                    "-t",
+                    tests.getSimpleName(),
+                    "-m",
+                    "sanity",
+                    "-sc",
+                    "false",
+                    "-time",
+                    "400",
+                    "-iters",
+                    "3",
+                    "-strideSize",
+                    "64",
+                    "-jvmArgs",
+                    "--enable-native-access=ALL-UNNAMED -Xmx1g",
+                    "-r",
+                    folder.resolve("report").toString()))
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    assertThat(process.waitFor(10, TimeUnit.MINUTES)).isTrue();
+
+    String text = Files.readString(output);
+    assertThat(process.exitValue()).as(text).isZero();
+    assertThat(text)
+        .contains("Failed tests: No matches.")
+        .contains("Error tests: No matches.")
+        .contains("All remaining tests: " + tests.getDeclaredClasses().length + " matching");
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Listener;
+import dev.ferrule.WaitStrategy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Faults of a peer over sendrecv, and of a listener. */
+@RdmaTest
+class SendRecvPeerFaultsTest extends PeerFaults {
+
+  private static final String OPTIONS = "?receives=8&maxMessage=4KiB";
+
+  // Code 20 is 10 ms: a peer that is asked again every 0.64 ms by several connections is busy.
+  private static final String UNCREDITED = OPTIONS + "&credits=off&minRnrTimer=20";
+
+  SendRecvPeerFaultsTest() {
+    super("sendrecv", OPTIONS);
+  }
+
+  @Test
+  void aKilledPeerEndsWhateverWaitsForItAndLeavesNothingBehind() {
+    aKilledPeerEndsWhateverWaits("", true);
+  }
+
+  @Test
+  void aKilledPeerEndsTheWaitForAnAcknowledgment() {
+    int count = 30; // more than the peer has posted receives
+    try (OtherProcess other = OtherProcess.start(UNCREDITED)) {
+      String address = other.line() + UNCREDITED;
+      List<Connection> connections = new ArrayList<>();
+      Map<String, Task<Void>> waiting = new LinkedHashMap<>();
+      for (WaitStrategy strategy : WaitStrategy.values()) {
+        String wait = "&wait=" + strategy.name().toLowerCase(Locale.ROOT);
+        Connection connection = Wires.connect(address + wait, Peer.IDLE);
+        connections.add(connection);
+        waiting.put(
+            strategy.toString(),
+            Task.start(
+                () -> {
+                  long last = 0;
+                  for (int i = 0; i < count; i++) {
+                    last = Numbered.send(connection.sender(), i);
+                  }
+                  connection.sender().await(last);
+                  return null;
+                }));
+        Task.await("all is on its way", () -> connection.counters().messagesSent() == count);
+      }
+      Task.pause(Duration.ofMillis(300)); // for the threads to get where they wait
+      waiting.forEach((what, task) -> assertThat(task.isDone()).as(what).isFalse());
+      other.kill();
+
+      waiting.forEach(PeerFaults::expectLost);
+      connections.forEach(Connection::close);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aListenerThatIsClosedRefusesThoseWhoConnect(boolean accepting) {
+    for (int round = 0; round < 5; round++) {
+      Listener listener = Wires.listen(OPTIONS);
+      String address = listener.uri() + OPTIONS;
+      List<Connection> accepted = new ArrayList<>();
+      Task<Void> server =
+          Task.start(
+              () -> {
+                while (accepting) {
+                  accepted.add(listener.accept());
+                }
+                return null;
+              });
+      List<Task<Connection>> clients = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        clients.add(Task.start(() -> Wires.connect(address, "")));
+      }
+      Task.pause(Duration.ofMillis(3L * round)); // so that each time it is another moment
+      listener.close();
+
+      List<Connection> connected = new ArrayList<>();
+      for (Task<Connection> client : clients) {
+        try {
+          connected.add(client.result());
+        } catch (AssertionError e) {
+          assertThat(e.getCause()).isInstanceOf(ConnectionRefusedException.class);
+        }
+      }
+      if (accepting) {
+        assertThat(server.failure(BOUND)).isInstanceOf(ConnectionClosedException.class);
+      }
+      // those that were let in, and that no program has seen, are told
+      Task.await("as many are left as were accepted", () -> open(connected) == accepted.size());
+      for (Connection connection : connected) {
+        if (connection.state() == ConnectionState.OPEN) {
+          Numbered.send(connection.sender(), 1);
+        } else {
+          assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+        }
+        connection.close();
+      }
+      accepted.forEach(Connection::close);
+    }
+  }
+
+  private static long open(List<Connection> connections) {
+    return connections.stream().filter(each -> each.state() == ConnectionState.OPEN).count();
+  }
+}
