@@ -99,7 +99,7 @@ public final class RawWriteLatency implements AutoCloseable {
     written++;
     int flags =
         (size <= INLINE ? SendChain.INLINE : 0)
-            | (written % SIGNAL_EVERY == 0 ? SendChain.SIGNALED : 0);
+            | (written % SIGNAL_EVERY == 0 || size == 0 ? SendChain.SIGNALED : 0);
     write.set(
         0,
         SendOperation.RDMA_WRITE_WITH_IMMEDIATE,
@@ -110,8 +110,18 @@ public final class RawWriteLatency implements AutoCloseable {
         flags);
     write.setImmediate(0, size);
     check(queuePair.post(write, 0, 1));
-    if (written % SIGNAL_EVERY == 0) {
+    if (written % SIGNAL_EVERY == 1) {
       sends.poll(CompletionQueue.BATCH);
+    }
+  }
+
+  /** Tells the peer that this was all, and waits until its device knows. */
+  private void end() {
+    write(0);
+    long done = 0;
+    while (done < written) {
+      int count = sends.poll(CompletionQueue.BATCH);
+      done = count > 0 ? sends.workRequestId(count - 1) : done;
     }
   }
 
@@ -162,7 +172,7 @@ public final class RawWriteLatency implements AutoCloseable {
     try (RawWriteLatency client = connect(address)) {
       client.measure(size, Integer.parseInt(arguments[4]));
       long[] nanos = client.measure(size, Integer.parseInt(arguments[5]));
-      client.id.disconnect();
+      client.end();
       Arrays.sort(nanos);
       System.out.printf(
           "p50 %.2f p99 %.2f%n",
@@ -180,7 +190,7 @@ public final class RawWriteLatency implements AutoCloseable {
       server.aimAt(request.privateData());
       server.id.accept(server.parameters());
       await(events, CmEvent.Type.ESTABLISHED);
-      for (int size = server.awaitWrite(); size >= 0; size = server.awaitWrite()) {
+      for (int size = server.awaitWrite(); size > 0; size = server.awaitWrite()) {
         server.write(size);
       }
       listening.close();

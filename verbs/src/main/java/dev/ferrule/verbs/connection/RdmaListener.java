@@ -216,7 +216,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   @Override
   protected @Nullable RdmaConnectionRequest awaitRequest(boolean bounded, long deadline)
       throws InterruptedException {
-    return await(waiting::poll, bounded, deadline);
+    return await(false, bounded, deadline);
   }
 
   /**
@@ -227,7 +227,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   protected @Nullable Connection acceptNext(boolean bounded, long deadline)
       throws InterruptedException {
     while (true) {
-      RdmaConnectionRequest request = await(this::nextToAccept, bounded, deadline);
+      RdmaConnectionRequest request = await(true, bounded, deadline);
       if (request == null) {
         return null;
       }
@@ -261,12 +261,11 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     throw closedException();
   }
 
-  /** Waits until there is a request. */
+  /** Waits until there is a request that waits, or else one for whoever accepts. */
   private synchronized @Nullable RdmaConnectionRequest await(
-      Supplier<@Nullable RdmaConnectionRequest> source, boolean bounded, long deadline)
-      throws InterruptedException {
+      boolean accepting, boolean bounded, long deadline) throws InterruptedException {
     while (!closed) {
-      RdmaConnectionRequest next = source.get();
+      RdmaConnectionRequest next = accepting ? nextToAccept() : waiting.poll();
       if (next != null) {
         return next;
       }
@@ -280,7 +279,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       }
       long nanos = bounded ? deadline - now : Long.MAX_VALUE;
       RdmaConnectionRequest oldest = confirming.peek();
-      if (oldest != null) {
+      if (accepting && oldest != null) {
         nanos = Math.min(nanos, Math.max(1, oldest.deadline() - now));
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanos);
