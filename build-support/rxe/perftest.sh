@@ -22,8 +22,8 @@ java_options="-Xbatch ${FERRULE_JAVA_OPTS:-}"
 export FERRULE_JAVA_OPTS=$java_options
 warmup=40000
 messages=10000
-results=$(mktemp)
-trap 'rm -f "$results"' EXIT
+results=$(mktemp) listening=$(mktemp)
+trap 'rm -f "$results" "$listening"' EXIT
 
 # perftest COMMAND ARGUMENT…: runs both sides, prints the line of the results.
 perftest() {
@@ -35,13 +35,15 @@ perftest() {
 
 # raw_write: the median latency of RDMA WRITE WITH IMMEDIATE in us, with nothing above the verbs.
 raw_write() {
+  : >"$listening"
   # shellcheck disable=SC2086 # a list of words
   set -- "$jdk/bin/java" -XX:+UseSerialGC $java_options --enable-native-access=ALL-UNNAMED \
     -cp "$benchmarks/*" dev.ferrule.verbs.RawWriteLatency
-  "$@" server "$address" 18700 >/dev/null &
-  sleep 8 # a JVM is slow to start in a virtual machine
+  "$@" server "$address" 18700 >"$listening" &
+  until [ -s "$listening" ]; do sleep 0.2; done
   "$@" client "$address" 18700 $size $warmup $messages | awk '{print $2}'
-  wait
+  kill $! 2>/dev/null || true # if the client could not tell it to end
+  wait || true
 }
 
 # ferrule KEY PROVIDER ARGUMENT…: the median latency in ns, or the messages per second.

@@ -185,6 +185,7 @@ public final class RawWriteLatency implements AutoCloseable {
     CmId listening = events.createId();
     listening.bind(address);
     listening.listen(1);
+    System.out.println("listening");
     CmEvent request = await(events, CmEvent.Type.CONNECT_REQUEST);
     try (RawWriteLatency server = new RawWriteLatency(events, events.adopt(request.id()))) {
       server.aimAt(request.privateData());
