@@ -110,9 +110,6 @@ public final class RawWriteLatency implements AutoCloseable {
         flags);
     write.setImmediate(0, size);
     check(queuePair.post(write, 0, 1));
-    if (written % SIGNAL_EVERY == 1) {
-      sends.poll(CompletionQueue.BATCH);
-    }
   }
 
   /** Tells the peer that this was all, and waits until its device knows. */
@@ -144,14 +141,25 @@ public final class RawWriteLatency implements AutoCloseable {
     return length;
   }
 
+  private void exchange(int size) {
+    write(size);
+    if (awaitWrite() != size) {
+      throw new IllegalStateException("the peer has gone");
+    }
+    takeCompletions();
+  }
+
+  private void takeCompletions() {
+    if (written % SIGNAL_EVERY == 1) {
+      sends.poll(CompletionQueue.BATCH); // that of the last signaled write
+    }
+  }
+
   private long[] measure(int size, int messages) {
     long[] nanos = new long[messages];
     for (int i = 0; i < messages; i++) {
       long start = System.nanoTime();
-      write(size);
-      if (awaitWrite() != size) {
-        throw new IllegalStateException("the peer has gone");
-      }
+      exchange(size);
       nanos[i] = (System.nanoTime() - start) / 2;
     }
     return nanos;
@@ -193,6 +201,7 @@ public final class RawWriteLatency implements AutoCloseable {
       await(events, CmEvent.Type.ESTABLISHED);
       for (int size = server.awaitWrite(); size > 0; size = server.awaitWrite()) {
         server.write(size);
+        server.takeCompletions();
       }
       listening.close();
     }
