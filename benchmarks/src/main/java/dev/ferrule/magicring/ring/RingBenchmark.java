@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.ring;
 
+import java.util.Arrays;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -15,12 +17,13 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What the magic saves: how much of a ring messages take, beside how long they are, and how often a
- * sender finds no room, where the sender is faster than the receiver. Both ends' bookkeeping is the
- * real one, without a device between them; so the time is what a message costs in bookkeeping, on
- * both sides together.
+ * What the magic saves: how much of a ring messages of mixed lengths take, beside how long they
+ * are, and how often a sender finds no room, though the receiver frees as much as a magic ring
+ * needs. Both ends' bookkeeping is the real one, without a device between them; so the time is what
+ * a message costs in bookkeeping, on both sides together.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -31,20 +34,24 @@ import org.openjdk.jmh.annotations.Warmup;
 public class RingBenchmark {
 
   private static final long RING = 64 << 10;
-  private static final int WINDOW = 1024;
+  private static final int WINDOW = 4096;
+  private static final int LENGTHS = 1 << 12;
 
   /** How the ring is mapped. */
   @Param({"MAGIC", "PLAIN"})
   public Mapping mapping;
 
-  /** The length of a message; most of them do not divide the ring. */
-  @Param({"64", "1000", "3000", "5000", "9000", "12000", "17000", "24000", "32768"})
+  /** The mean length of a message; they are from 1 byte to twice as long, at random. */
+  @Param({"64", "1000", "3000", "5000", "9000", "12000", "16000"})
   public int length;
+
+  private final int[] lengths = new int[LENGTHS];
+  private int next;
 
   private RingSpace sender;
   private RingMessages receiver;
   private int oldest; // slot of the oldest message that is held
-  private int held;
+  private long heldBytes;
 
   /** Made by JMH. */
   public RingBenchmark() {}
@@ -57,25 +64,27 @@ public class RingBenchmark {
     private RingSpace ring;
     private long messages;
     private long stalls;
+    private int iterations; // over which JMH adds up what is told
 
     /** Made by JMH. */
     public Usage() {}
 
     /** Forgets what was before. */
     @Setup(Level.Iteration)
-    public void reset() {
+    public void reset(BenchmarkParams parameters) {
+      iterations = parameters.getMeasurement().getCount();
       messages = 0;
       stalls = 0;
     }
 
     /** How many bytes of the ring a byte of a message takes. */
     public double ringBytesPerByte() {
-      return ring == null ? 0 : (double) ring.ringBytes() / ring.payloadBytes();
+      return ring == null ? 0 : (double) ring.ringBytes() / ring.payloadBytes() / iterations;
     }
 
     /** How often the sender found no room, in a thousand messages. */
     public double stallsPerThousand() {
-      return messages == 0 ? 0 : 1000.0 * stalls / messages;
+      return messages == 0 ? 0 : 1000.0 * stalls / messages / iterations;
     }
   }
 
@@ -83,39 +92,42 @@ public class RingBenchmark {
   @Setup(Level.Iteration)
   public void makeRing() {
     sender = new RingSpace(RING, mapping, WINDOW);
-    receiver = new RingMessages(RING, mapping, WINDOW, Math.min(length, mapping.longest(RING)));
+    receiver = new RingMessages(RING, mapping, WINDOW, Math.min(2 * length, mapping.longest(RING)));
     oldest = 0;
-    held = 0;
+    heldBytes = 0;
+    SplittableRandom random = new SplittableRandom(7);
+    Arrays.setAll(lengths, i -> random.nextInt(1, 2 * length));
   }
 
-  /**
-   * One message; the receiver holds all it has got until the sender finds no room, then frees half.
-   */
+  /** One message, with as much freed before it as a magic ring needs, and then what is lacking. */
   @Benchmark
   public long message(Usage usage) {
     usage.ring = sender;
     usage.messages++;
-    if (!sender.tryReserve(length)) {
+    int now = lengths[next];
+    next = next + 1 & LENGTHS - 1;
+    while (heldBytes + RingCursor.rounded(now) > RING) {
+      free();
+    }
+    if (!sender.tryReserve(now)) {
       usage.stalls++;
       do {
-        free((held + 1) / 2);
-      } while (!sender.tryReserve(length));
+        free();
+      } while (!sender.tryReserve(now));
     }
-    long offset = sender.place(length, length);
-    int slot = receiver.arrived(length);
+    long offset = sender.place(now, now);
+    int slot = receiver.arrived(now);
     if (receiver.offset(slot) != offset) {
       throw new IllegalStateException("the two sides do not agree");
     }
-    held++;
+    heldBytes += RingCursor.rounded(now);
     return offset;
   }
 
-  private void free(int count) {
-    for (int i = 0; i < count; i++) {
-      receiver.free(oldest);
-      oldest = oldest + 1 & receiver.slots() - 1;
-      held--;
-    }
+  private void free() {
+    heldBytes -= RingCursor.rounded(receiver.length(oldest));
+    receiver.free(oldest);
+    oldest = oldest + 1 & receiver.slots() - 1;
     if (receiver.tell()) {
       String objection = sender.takeAck(receiver.toldMessages(), receiver.toldBytes());
       if (objection != null) {
