@@ -18,7 +18,7 @@ address=${FERRULE_RXE_ADDRESS:?the device has no address}
 gid=$(grep -il "$(printf '%02x%02x:%02x%02x' ${address//./ })" "/sys/class/infiniband/$device/ports/1/gids/"* 2>/dev/null | head -1)
 gid=$(basename "${gid:-1}")
 # The compiler works in the foreground: two threads that spin leave it no processor of two.
-java_options="-Xbatch ${FERRULE_JAVA_OPTS:-}"
+java_options="-Xbatch -XX:TieredStopAtLevel=4 ${FERRULE_JAVA_OPTS:-}"
 export FERRULE_JAVA_OPTS=$java_options
 warmup=40000
 messages=10000

@@ -61,7 +61,7 @@ write_job() {
     # The last one of a name counts. What is in /sbin may be what a test needs.
     printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
     printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
-      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" FERRULE_RXE_VM=yes
+      FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" "FERRULE_RXE_VM=$accelerator"
     [ -z "$two" ] || printf '%s\0' "FERRULE_RXE_HOST=$1" "FERRULE_RXE_PEER=$peer"
   } >"$job/environment"
   : >"$job/keep"
