@@ -40,6 +40,7 @@ public final class RingSpace {
   private long reservedBytes; // under the lock: the worst case of all that is reserved
 
   private volatile int wantsSent; // under the lock
+  private volatile long ackedAtWant = -1; // under the lock: messages, when the last one was sent
   private volatile int wantsTaken; // by whoever polls
 
   // Counters that only grow, each of which is written by one thread at a time. They are only
@@ -188,18 +189,21 @@ public final class RingSpace {
   }
 
   /**
-   * Tells whether the receiver can be told that room is wanted: that the last want was taken, for
-   * the receiver has a receive for one.
+   * Tells whether the receiver is to be told that room is wanted: that the last want was taken, for
+   * the receiver has a receive for one; and that something was acknowledged since, for until then
+   * the receiver knows. Without the latter two sides that both lack room would go on telling each
+   * other for ever, as each want says that the other side's was taken.
    *
-   * @return whether it can
+   * @return whether it is
    */
   public boolean mayWant() {
-    return wantsSent == wantsTaken;
+    return wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
   }
 
   /** A want is sent. Under the lock, and only if one {@linkplain #mayWant may} be. */
   @SuppressWarnings("NonAtomicOperationOnVolatileField") // under the lock
   public void wantSent() {
+    ackedAtWant = ackedMessages.getAcquire();
     wantsSent++;
   }
 

@@ -210,4 +210,27 @@ class RingSpaceTest {
     assertThatThrownBy(() -> new RingSpace(PAGE, Mapping.MAGIC, window))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  @Test
+  void shouldWantOnceUntilSomethingIsAcknowledged() {
+    send(magic, 8);
+    send(magic, 8);
+    assertThat(magic.mayWant()).isTrue();
+    magic.wantSent();
+    assertThat(magic.mayWant()).isFalse();
+    assertThat(magic.takeWants(1)).isNull(); // by a want of the other side, which told nothing new
+    assertThat(magic.mayWant()).isFalse();
+    assertThat(magic.takeAck(1, 8)).isNull();
+    assertThat(magic.mayWant()).isTrue();
+  }
+
+  @Test
+  void shouldNotWantBeforeTheLastWantIsKnownToBeTaken() {
+    send(magic, 8);
+    magic.wantSent();
+    assertThat(magic.takeAck(1, 8)).isNull();
+    assertThat(magic.mayWant()).isFalse();
+    assertThat(magic.takeWants(1)).isNull();
+    assertThat(magic.mayWant()).isTrue();
+  }
 }

@@ -255,6 +255,10 @@ public abstract class Channel {
 
   /** Takes a receive completion in, and throws nothing. Under the queue's lock. */
   final void take(CompletionQueue completions, int index) {
+    if (!violation.isEmpty()) { // what comes behind it may not be what it seems
+      dropped((int) completions.workRequestId(index));
+      return;
+    }
     if (completions.isSuccess(index)) {
       String objection;
       try {

@@ -70,6 +70,20 @@ class ChannelTest {
   }
 
   @Test
+  void whatComesBehindAViolationInTheSameBatchIsNoMessageAnyMore() {
+    queue.add(channel);
+    device.received(completions, NUMBER, 1, 10, FakeChannel.MESSAGE);
+    device.received(completions, NUMBER, 2, 10, FakeChannel.FAULT);
+    device.received(completions, NUMBER, 3, 10, FakeChannel.MESSAGE);
+    queue.poll();
+    assertThat(channel.inbox().nextNumber()).isEqualTo(1);
+    channel.inbox().advance();
+    assertThat(channel.inbox().hasNext()).isFalse();
+    assertThat(channel.dropped).containsExactly(2, 3);
+    assertThat(link.told).singleElement().asString().contains("as the test wants it");
+  }
+
+  @Test
   void failedReceivesAreDroppedAndTheFirstOfThemReported() {
     queue.add(channel);
     device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
