@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
-# First those tagged "rdma", on one host: the contract of each provider and mode in one JVM, and the others in another one
-# beside it, as either waits more than it computes. Then those tagged "rdma-two", on two virtual machines, which break the
-# wire between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
-# .*Fault.*, which run in one JVM; those for two hosts are run then if it says TwoHosts, and those for one if it does not.
-# The system property rdma.device names the device for those on one host, which then run on this machine, in whatever
-# state the device is.
+# First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
+# between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
+# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not. The system property
+# rdma.device names the device for those on one host, which then run on this machine, in whatever state the device is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -30,50 +28,31 @@ done
 java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
   --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
-CONTRACT='.*ContractTest(\$.*)?'
-OTHERS='(?!.*ContractTest(\$.*)?$).*Test(\$.*)?'
-
-# Runs the tests of the tag $1 in classes whose names match $2; reports go to $3.
-run_tests() {
-  "${java[@]}" org.junit.platform.console.ConsoleLauncher execute \
-    --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests \
-    --reports-dir "$3" --select-package dev.ferrule.integration.rdma --include-tag "$1" --include-classname "$2"
+# The command that runs the tests of the tag $1, with reports to $2.
+set_tests() {
+  tests=("${java[@]}" org.junit.platform.console.ConsoleLauncher execute
+    --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
+    --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
+    --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
+  # They take minutes, and what they have beside the others is the same in every mode.
+  [ "${FERRULE_RDMA_TESTS:-}" ] || tests+=(--exclude-classname '.*WholeContractTest(\$.*)?')
 }
 
-# What the contract's tests say is shown when they are done, so that it does not mix with what the others say.
-run_both() {
-  local said=$reports/contract/output contract result=0
-  mkdir -p "$reports/contract"
-  run_tests rdma "$CONTRACT" "$reports/contract" >"$said" 2>&1 &
-  contract=$!
-  run_tests rdma "$OTHERS" "$reports" || result=$?
-  wait "$contract" || result=$?
-  cat "$said"
-  return "$result"
-}
-
-# This script again, as the command of each host.
-pattern=${FERRULE_RDMA_TESTS:-}
+# This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.
 case ${FERRULE_RDMA_INSIDE:-}${FERRULE_RXE_HOST:-} in
-  one) run_both; exit ;;
-  two1) run_tests rdma-two "${pattern:-.*}" "$reports/two"; exit ;; # starts processes on the other host
-  two2) exec "${java[@]}" dev.ferrule.integration.rdma.PeerAgent ;;
-  pattern) run_tests rdma "$pattern" "$reports"; exit ;;
-esac
-
-# Runs this script where there is a device, as $1 says, with the rest as options of with-rxe.
-inside() {
-  local what=$1
-  shift
-  FERRULE_RDMA_INSIDE=$what "$root/with-rxe" "$@" --keep "$reports" \
-    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "${properties[@]}"
-}
-
-case $pattern in
-  '')
-    inside one "${on[@]}" --time-limit 1300
-    inside two --two --time-limit 600
+  yes1)
+    set_tests rdma-two "$reports/two"
+    exec "${tests[@]}"
     ;;
-  *TwoHosts*) inside two --two --time-limit 600 ;;
-  *) inside pattern "${on[@]}" --time-limit 1300 ;;
+  yes2) exec "${java[@]}" dev.ferrule.integration.rdma.PeerAgent ;;
 esac
+
+pattern=${FERRULE_RDMA_TESTS:-}
+if [ -z "$pattern" ] || [[ $pattern != *TwoHosts* ]]; then
+  set_tests rdma "$reports"
+  "$root/with-rxe" "${on[@]}" --keep "$reports" --time-limit 1300 "${tests[@]}"
+fi
+if [ -z "$pattern" ] || [[ $pattern = *TwoHosts* ]]; then
+  FERRULE_RDMA_INSIDE=yes "$root/with-rxe" --two --keep "$reports" --time-limit 600 \
+    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "${properties[@]}"
+fi

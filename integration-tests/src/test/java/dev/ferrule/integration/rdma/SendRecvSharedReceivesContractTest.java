@@ -4,7 +4,7 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /** All connections of a listener share one group of receive buffers. */
-class SendRecvSharedReceivesContractTest extends RdmaContracts {
+class SendRecvSharedReceivesContractTest extends RdmaMessagingContracts {
 
   @Override
   ProviderUnderTest underTest() {

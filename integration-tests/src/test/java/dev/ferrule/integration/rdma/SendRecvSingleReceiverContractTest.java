@@ -4,7 +4,7 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /** All connections of a listener share one completion queue. */
-class SendRecvSingleReceiverContractTest extends RdmaContracts {
+class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
 
   @Override
   ProviderUnderTest underTest() {
