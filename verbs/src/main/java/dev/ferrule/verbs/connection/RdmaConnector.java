@@ -106,6 +106,7 @@ final class RdmaConnector {
     Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
     Agreement agreement = resources.receiveSide().agree(hello);
     resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
+    resources.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
     RdmaConnection connection =
         new RdmaConnection(
             server.connectionUri(RdmaConnection.nextNumber()),
@@ -113,7 +114,7 @@ final class RdmaConnector {
             agreement,
             hello == null ? new byte[0] : hello.payload(),
             options);
-    connection.start(mailbox, options.get(RdmaOptions.MIN_RNR_TIMER));
+    connection.start(mailbox);
     return connection;
   }
 

@@ -32,7 +32,6 @@ final class RdmaSender extends AbstractSender {
   private final RoomCondition roomCondition = new RoomCondition();
   private final CompletionCondition completionCondition = new CompletionCondition();
   private final Set<RdmaRegisteredMemory> registrations = ConcurrentHashMap.newKeySet();
-  private final Object registering = new Object();
 
   private RdmaSendRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
@@ -324,12 +323,9 @@ final class RdmaSender extends AbstractSender {
   }
 
   RdmaRegisteredMemory register(ProtectionDomain domain, MemorySegment memory) {
-    synchronized (registering) {
-      connection.life().checkOpen(); // what is registered from now on is closed with the connection
-      RdmaRegisteredMemory registered = new RdmaRegisteredMemory(this, domain, memory);
-      registrations.add(registered);
-      return registered;
-    }
+    RdmaRegisteredMemory registered = new RdmaRegisteredMemory(this, domain, memory);
+    registrations.add(registered);
+    return registered;
   }
 
   /**
@@ -355,9 +351,7 @@ final class RdmaSender extends AbstractSender {
   }
 
   void closeRegistrations() {
-    synchronized (registering) {
-      registrations.forEach(RdmaRegisteredMemory::deregister);
-    }
+    registrations.forEach(RdmaRegisteredMemory::deregister);
   }
 
   void wake() {

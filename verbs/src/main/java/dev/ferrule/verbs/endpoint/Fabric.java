@@ -32,7 +32,6 @@ public final class Fabric {
   private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
   private final Map<Long, FabricDevice> devices = new HashMap<>();
   private int retained = 1;
-  private boolean ended;
   private @Nullable Consumer<CmEvent> handler; // of the event at hand; the fabric's thread's
 
   private Fabric(VerbsLibrary library) {
@@ -80,11 +79,10 @@ public final class Fabric {
   public void release() {
     synchronized (FABRICS) {
       retained--;
-      if (retained > 0 || ended) {
-        return; // a client may still have come while the fabric ended, and was turned away
+      if (retained > 0) {
+        return;
       }
-      ended = true;
-      FABRICS.remove(library, this);
+      FABRICS.remove(library);
     }
     if (loop.isCurrent()) {
       // A close callback. The thread cannot wait for its own end.

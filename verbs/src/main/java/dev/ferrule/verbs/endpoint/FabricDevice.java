@@ -154,13 +154,7 @@ public final class FabricDevice {
    */
   public void watch(List<Long> elements, Consumer<AsyncEvent> watcher) {
     for (Long element : elements) {
-      watchers.compute(
-          element,
-          (key, known) -> {
-            Set<Consumer<AsyncEvent>> all = known == null ? ConcurrentHashMap.newKeySet() : known;
-            all.add(watcher);
-            return all;
-          });
+      watchers.computeIfAbsent(element, key -> ConcurrentHashMap.newKeySet()).add(watcher);
     }
   }
 
