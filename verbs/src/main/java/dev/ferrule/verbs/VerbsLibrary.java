@@ -90,8 +90,7 @@ public final class VerbsLibrary {
       }
       if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
         return Files.exists(CM_DEVICE)
-            ? Availability.no(
-                "this user may not use " + CM_DEVICE, "add the user to the device's group")
+            ? Availability.no(DeviceFiles.problem(CM_DEVICE), DeviceFiles.fix(CM_DEVICE))
             : Availability.no("there is no " + CM_DEVICE, "load its module: modprobe rdma_ucm");
       }
       return system().deviceAvailability(DeviceFiles.system());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
@@ -45,6 +46,7 @@ class ManyConnectionsTest {
 
   private static final int CONNECTIONS = 32;
   private static final int MESSAGES = 50;
+  private static final int CLOSED_EARLY = 60;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static Listener listen(String query) {
@@ -148,6 +150,40 @@ class ManyConnectionsTest {
     }
     connecting.get().close();
     server.close();
+  }
+
+  /**
+   * A message may come before accept has returned its connection, and be the reason to close it.
+   */
+  @Test
+  void shouldLetAReceiverCloseConnectionsThatAreBeingAccepted() throws Exception {
+    try (Listener listener = listen("singleReceiver=on")) {
+      Receiver receiver = listener.receiver();
+      CompletableFuture<Void> closing =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < CLOSED_EARLY; i++) {
+                  ReceiveRegion message = receiver.receive(PATIENCE);
+                  Connection connection = message.connection();
+                  message.close();
+                  connection.close();
+                }
+              },
+              task -> Thread.ofPlatform().start(task));
+      for (int i = 0; i < CLOSED_EARLY; i++) {
+        CompletableFuture<Connection> connecting = connect(listener);
+        CompletableFuture<Void> sending =
+            connecting.thenAccept(client -> client.sender().send(message(1, 0)));
+        try (Connection server = listener.accept(PATIENCE)) {
+          sending.get(30, TimeUnit.SECONDS);
+          assertThatThrownBy(() -> connecting.get().receiver().receive(PATIENCE))
+              .isInstanceOf(ConnectionClosedException.class);
+          assertThat(server.state()).isNotEqualTo(ConnectionState.OPEN);
+        }
+        connecting.get().close();
+      }
+      closing.get(30, TimeUnit.SECONDS);
+    }
   }
 
   @Test

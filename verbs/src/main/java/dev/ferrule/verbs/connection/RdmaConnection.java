@@ -62,6 +62,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private final RdmaSender sender;
   private final RdmaReceiver receiver;
   private final Lifecycle life = new Lifecycle(this);
+  private final Object starting = new Object();
   private final Runnable tick = this::tick;
   private final Consumer<AsyncEvent> asyncEvents = this::onAsyncEvent;
   private final List<Long> watched;
@@ -93,7 +94,6 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     channel = agreement.open(resources.parts(options, this));
     receives = resources.receiveQueue();
-    receives.add(channel);
     sender =
         new RdmaSender(
             this,
@@ -106,6 +106,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     watched = resources.elements();
     resources.onCompletion(this::wake);
     life.onEnd(ended -> onEnd());
+    receives.add(channel); // other threads may call this object from here on
   }
 
   /** A number for a connection of this process. */
@@ -117,13 +118,26 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    * Lets the fabric's thread watch over the connection.
    *
    * @param mailbox where the events of the connection's id have gone so far
+   * @param minRnrTimer how long a peer is to wait that finds no receive; the device's code
    */
-  void start(Mailbox mailbox) {
-    ConnectionMonitor.opened(this);
-    mailbox.handOver(this::onCmEvent);
-    resources.device().watch(watched, asyncEvents);
-    watching = true;
-    resources.fabric().addTick(tick);
+  void start(Mailbox mailbox, int minRnrTimer) {
+    synchronized (starting) {
+      // whoever receives for all connections may have closed this one before it was accepted
+      if (life.isClosing()) {
+        return;
+      }
+      resources.queuePair().setMinRnrTimer(minRnrTimer);
+      ConnectionMonitor.opened(this);
+      resources.device().watch(watched, asyncEvents);
+      watching = true;
+      resources.fabric().addTick(tick);
+      mailbox.handOver(this::onCmEvent); // the last, as it may be told of the end
+    }
+  }
+
+  /** Whether it was closed before it was started. */
+  boolean isClosing() {
+    return life.isClosing();
   }
 
   /** A peer that is given up must not go on sending, least of all into buffers of others. */
@@ -342,7 +356,6 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   @Override
   public RegisteredMemory register(MemorySegment memory) {
-    life.checkOpen();
     return sender.register(resources.device().domain(), memory);
   }
 
@@ -402,7 +415,9 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     if (closing == Lifecycle.Closing.AGAIN) {
       return;
     }
-    life.release();
+    synchronized (starting) { // by whoever accepts, who is done with it then
+      life.release();
+    }
     wake();
     // so that they leave by themselves, and not because the queues go from under them
     sender.awaitNobodyWaiting(PATIENCE_NANOS);
@@ -415,15 +430,16 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   /** Gives up a connection that was made and never started, without a word to the peer. */
   void abandon() {
-    life.release();
-    giveUp();
+    if (life.close() != Lifecycle.Closing.AGAIN) {
+      life.release();
+      wake();
+      giveUp();
+    }
   }
 
   /** Gives up a connection that was made and never started, and tells the peer. */
   void dismiss() {
-    life.release();
-    flush(System.nanoTime());
-    giveUp();
+    close(Duration.ZERO);
   }
 
   private void giveUp() {

@@ -48,6 +48,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   // Of the thread that accepts; another one's only with the listener's lock in between.
   private long deadline;
+  private long overdueAt;
   private @Nullable ConnectionResources resources;
   private @Nullable RdmaConnection made;
 
@@ -191,6 +192,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
     deadline = until;
+    overdueAt = System.nanoTime() + RdmaListener.OVERDUE_NANOS;
     boolean done = false;
     try {
       ConnectionResources parts = new ConnectionResources(protocol, fabric, id(), group());
@@ -206,33 +208,41 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
+  /** From when on others are accepted beside this one. */
+  long overdueAt() {
+    return overdueAt;
+  }
+
   /** Until when the client has to confirm, once it is answered. */
   long deadline() {
     return deadline;
   }
 
-  synchronized boolean isAnswered() {
-    return state == State.ANSWERED;
+  /** Whether it was accepted, so that it is for {@link #confirmed}. */
+  boolean isAccepted() {
+    return made != null;
   }
 
   /** Whether {@link #confirmed} does not wait. */
   boolean isSettled() {
-    return !mailbox.isEmpty() || deadline - System.nanoTime() <= 0;
+    return !mailbox.isEmpty()
+        || deadline - System.nanoTime() <= 0
+        || (made != null && made.isClosing());
   }
 
   /** Waits for the client to confirm. To be called once. */
   RdmaConnection confirmed() {
     URI uri = listener.uri();
     RdmaConnection connection = made;
-    ConnectionResources parts = resources;
-    if (connection == null || parts == null) {
+    if (connection == null) {
       throw new IllegalStateException("the request was not accepted");
     }
     boolean done = false;
     try {
-      awaitEstablished(uri);
-      parts.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
-      connection.start(mailbox);
+      if (!connection.isClosing()) {
+        awaitEstablished(uri);
+      }
+      connection.start(mailbox, options.get(RdmaOptions.MIN_RNR_TIMER));
       done = true;
       return connection;
     } catch (VerbsException e) {

@@ -106,7 +106,6 @@ final class RdmaConnector {
     Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
     Agreement agreement = resources.receiveSide().agree(hello);
     resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-    resources.queuePair().setMinRnrTimer(options.get(RdmaOptions.MIN_RNR_TIMER));
     RdmaConnection connection =
         new RdmaConnection(
             server.connectionUri(RdmaConnection.nextNumber()),
@@ -114,7 +113,7 @@ final class RdmaConnector {
             agreement,
             hello == null ? new byte[0] : hello.payload(),
             options);
-    connection.start(mailbox);
+    connection.start(mailbox, options.get(RdmaOptions.MIN_RNR_TIMER));
     return connection;
   }
 

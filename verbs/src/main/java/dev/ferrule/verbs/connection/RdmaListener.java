@@ -36,6 +36,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   /** Clients that are accepted and have not confirmed that, at a time: each has its memory. */
   private static final int MAX_CONFIRMING = 16;
 
+  /** A client that has not confirmed by then has others accepted beside it. */
+  static final long OVERDUE_NANOS = 100_000_000;
+
   private final RdmaProtocol protocol;
   private final RdmaAddress address;
   private final ConnectionOptions options;
@@ -51,6 +54,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private final ArrayDeque<RdmaConnectionRequest> waiting = new ArrayDeque<>();
   private final Set<RdmaConnectionRequest> unanswered = new LinkedHashSet<>();
   private final ArrayDeque<RdmaConnectionRequest> confirming = new ArrayDeque<>(); // accepted
+  private int accepting; // threads in accept
   private boolean closed;
   private boolean deviceGone;
 
@@ -66,8 +70,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     boolean done = false;
     try {
       id.bind(where);
+      this.address = wanted.withPort(id.port()); // which the first client's request needs
       id.listen(backlog);
-      this.address = wanted.withPort(id.port());
       done = true;
     } finally {
       if (!done) {
@@ -220,23 +224,33 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   /**
-   * Accepts all clients that wait, and returns the first one that confirms; so one that never does
-   * keeps nobody waiting. Those that are left are the next call's.
+   * Accepts a client, and another one if the first takes long to confirm; so one that never does
+   * keeps nobody waiting. Returns the one that confirms first; what is left is the next call's.
    */
   @Override
   protected @Nullable Connection acceptNext(boolean bounded, long deadline)
       throws InterruptedException {
-    while (true) {
-      RdmaConnectionRequest request = await(true, bounded, deadline);
-      if (request == null) {
-        return null;
+    countAccepting(1);
+    try {
+      while (true) {
+        RdmaConnectionRequest request = await(true, bounded, deadline);
+        if (request == null) {
+          return null;
+        }
+        if (request.isAccepted()) {
+          return request.confirmed();
+        }
+        request.answer(new byte[0], confirmationDeadline());
+        addConfirming(request);
       }
-      if (request.isAnswered()) {
-        return request.confirmed();
-      }
-      request.answer(new byte[0], confirmationDeadline());
-      addConfirming(request);
+    } finally {
+      countAccepting(-1);
     }
+  }
+
+  private synchronized void countAccepting(int more) {
+    accepting += more;
+    notifyAll(); // there may be more to do for those who are left, or less
   }
 
   /** One that has confirmed or failed to, or else one that waits. Under the listener's lock. */
@@ -247,7 +261,14 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         return request;
       }
     }
-    return confirming.size() < MAX_CONFIRMING ? waiting.poll() : null;
+    return mayAcceptMore() ? waiting.poll() : null;
+  }
+
+  /** Nobody is let in whom no thread is about to return, but in place of one that is overdue. */
+  private boolean mayAcceptMore() {
+    long now = System.nanoTime();
+    long fresh = confirming.stream().filter(request -> request.overdueAt() - now > 0).count();
+    return fresh < accepting && confirming.size() < MAX_CONFIRMING;
   }
 
   private void addConfirming(RdmaConnectionRequest request) {
@@ -263,9 +284,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   /** Waits until there is a request that waits, or else one for whoever accepts. */
   private synchronized @Nullable RdmaConnectionRequest await(
-      boolean accepting, boolean bounded, long deadline) throws InterruptedException {
+      boolean forAccept, boolean bounded, long deadline) throws InterruptedException {
     while (!closed) {
-      RdmaConnectionRequest next = accepting ? nextToAccept() : waiting.poll();
+      RdmaConnectionRequest next = forAccept ? nextToAccept() : waiting.poll();
       if (next != null) {
         return next;
       }
@@ -279,8 +300,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       }
       long nanos = bounded ? deadline - now : Long.MAX_VALUE;
       RdmaConnectionRequest oldest = confirming.peek();
-      if (accepting && oldest != null) {
-        nanos = Math.min(nanos, Math.max(1, oldest.deadline() - now));
+      if (forAccept && oldest != null) {
+        // it may be closed before it has confirmed, which nobody tells; or others have their turn
+        nanos = Math.min(nanos, Math.clamp(oldest.deadline() - now, 1, OVERDUE_NANOS));
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanos);
     }

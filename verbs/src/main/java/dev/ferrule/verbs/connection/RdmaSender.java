@@ -32,6 +32,7 @@ final class RdmaSender extends AbstractSender {
   private final RoomCondition roomCondition = new RoomCondition();
   private final CompletionCondition completionCondition = new CompletionCondition();
   private final Set<RdmaRegisteredMemory> registrations = ConcurrentHashMap.newKeySet();
+  private final Object registering = new Object();
 
   private RdmaSendRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
@@ -323,9 +324,12 @@ final class RdmaSender extends AbstractSender {
   }
 
   RdmaRegisteredMemory register(ProtectionDomain domain, MemorySegment memory) {
-    RdmaRegisteredMemory registered = new RdmaRegisteredMemory(this, domain, memory);
-    registrations.add(registered);
-    return registered;
+    synchronized (registering) {
+      connection.life().checkOpen(); // what is registered from now on is closed with the connection
+      RdmaRegisteredMemory registered = new RdmaRegisteredMemory(this, domain, memory);
+      registrations.add(registered);
+      return registered;
+    }
   }
 
   /**
@@ -351,7 +355,9 @@ final class RdmaSender extends AbstractSender {
   }
 
   void closeRegistrations() {
-    registrations.forEach(RdmaRegisteredMemory::deregister);
+    synchronized (registering) {
+      registrations.forEach(RdmaRegisteredMemory::deregister);
+    }
   }
 
   void wake() {

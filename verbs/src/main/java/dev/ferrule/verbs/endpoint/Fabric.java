@@ -32,6 +32,7 @@ public final class Fabric {
   private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
   private final Map<Long, FabricDevice> devices = new HashMap<>();
   private int retained = 1;
+  private boolean ended;
   private @Nullable Consumer<CmEvent> handler; // of the event at hand; the fabric's thread's
 
   private Fabric(VerbsLibrary library) {
@@ -79,10 +80,11 @@ public final class Fabric {
   public void release() {
     synchronized (FABRICS) {
       retained--;
-      if (retained > 0) {
-        return;
+      if (retained > 0 || ended) {
+        return; // a client may still have come while the fabric ended, and was turned away
       }
-      FABRICS.remove(library);
+      ended = true;
+      FABRICS.remove(library, this);
     }
     if (loop.isCurrent()) {
       // A close callback. The thread cannot wait for its own end.

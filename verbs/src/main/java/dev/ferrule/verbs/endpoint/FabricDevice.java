@@ -154,7 +154,13 @@ public final class FabricDevice {
    */
   public void watch(List<Long> elements, Consumer<AsyncEvent> watcher) {
     for (Long element : elements) {
-      watchers.computeIfAbsent(element, key -> ConcurrentHashMap.newKeySet()).add(watcher);
+      watchers.compute(
+          element,
+          (key, known) -> {
+            Set<Consumer<AsyncEvent>> all = known == null ? ConcurrentHashMap.newKeySet() : known;
+            all.add(watcher);
+            return all;
+          });
     }
   }
 

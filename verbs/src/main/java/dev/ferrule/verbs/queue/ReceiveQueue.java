@@ -236,9 +236,17 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   /** Wakes up whoever waits for something on this queue. */
   public void wakeAll() {
     for (Channel channel : channels) {
-      channel.link().onProgress();
+      wake(channel);
     }
     wakeCommon();
+  }
+
+  private static void wake(Channel channel) {
+    try {
+      channel.link().onProgress();
+    } catch (RuntimeException | Error e) { // the others have to be woken all the same
+      LOGGER.log(System.Logger.Level.WARNING, "while waking up", e);
+    }
   }
 
   private void wakeCommon() {
