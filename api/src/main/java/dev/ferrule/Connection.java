@@ -117,7 +117,9 @@ public interface Connection extends AutoCloseable {
    * send or receive throws {@link ConnectionClosedException}, whatever it is given.
    *
    * <p>Closing twice does nothing. Several threads may close at once: when the call of any of them
-   * returns, the connection is no longer {@link ConnectionState#OPEN}.
+   * returns, the connection is no longer {@link ConnectionState#OPEN}. Only the first call waits
+   * for what was sent; the others return at once, as does one from within an {@link #onClose}
+   * action.
    */
   @Override
   void close();

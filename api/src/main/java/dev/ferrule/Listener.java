@@ -78,7 +78,8 @@ public interface Listener extends AutoCloseable {
   /**
    * Waits for the next client and accepts it, but not longer than the timeout. Clients that give up
    * before they are accepted are passed over. One that is just being accepted when the time is over
-   * may be returned by the next call.
+   * may be returned by the next call, and is not one of the {@linkplain #nextRequest() requests}
+   * any more.
    *
    * @param timeout how long to wait at most; zero or less does not wait
    * @return the connection, ready for messages

@@ -24,8 +24,7 @@ public final class ConnectionMonitor {
   static {
     if (FlightRecorder.isAvailable()) {
       // registers when a recording is made and not before: that starts the recorder, which would
-      // take
-      // longer than all else that a first connection does
+      // take longer than all else that a first connection does
       FlightRecorder.addListener(new OnFirstRecording());
     }
   }

@@ -114,17 +114,6 @@ public final class Lifecycle {
     return end(new End(ConnectionState.FAILED, reason, failure));
   }
 
-  /**
-   * Tells whether this side has begun to close the connection.
-   *
-   * @return whether it has
-   */
-  public boolean isClosing() {
-    synchronized (actions) {
-      return closing;
-    }
-  }
-
   private boolean end(End how) {
     @Nullable List<Consumer<Connection>> told;
     synchronized (actions) {

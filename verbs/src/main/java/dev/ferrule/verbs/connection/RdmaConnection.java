@@ -69,6 +69,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   private volatile boolean peerGone; // whatever is still under way will not be acknowledged
   private volatile boolean lastRequestReached; // of the shared receive queue
+  private volatile boolean confirmed; // by the peer, which may be a client that was accepted
   private boolean watching; // since it was started
   private long lastProbe = System.nanoTime(); // only by the fabric's thread
 
@@ -115,29 +116,39 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   }
 
   /**
-   * Lets the fabric's thread watch over the connection.
+   * Completes the connection and lets the fabric's thread watch over it. Whoever receives for all
+   * connections may know of it as soon as it is complete, and close it; but not before it is
+   * watched.
    *
-   * @param mailbox where the events of the connection's id have gone so far
+   * @param completing the last step, after which messages come
    * @param minRnrTimer how long a peer is to wait that finds no receive; the device's code
    */
-  void start(Mailbox mailbox, int minRnrTimer) {
+  void start(Runnable completing, int minRnrTimer) {
     synchronized (starting) {
-      // whoever receives for all connections may have closed this one before it was accepted
-      if (life.isClosing()) {
-        return;
-      }
+      completing.run();
       resources.queuePair().setMinRnrTimer(minRnrTimer);
       ConnectionMonitor.opened(this);
+      if (life.hasEnded()) {
+        ConnectionMonitor.ended(this); // it was told of that too early
+      }
       resources.device().watch(watched, asyncEvents);
       watching = true;
       resources.fabric().addTick(tick);
-      mailbox.handOver(this::onCmEvent); // the last, as it may be told of the end
     }
   }
 
-  /** Whether it was closed before it was started. */
-  boolean isClosing() {
-    return life.isClosing();
+  /** The peer knows that it is connected: from now on it has to be there. */
+  void onConfirmed() {
+    confirmed = true;
+  }
+
+  /**
+   * Acts on what the connection manager tells.
+   *
+   * @param mailbox where the events of the connection's id have gone so far
+   */
+  void heed(Mailbox mailbox) {
+    mailbox.handOver(this::onCmEvent);
   }
 
   /** A peer that is given up must not go on sending, least of all into buffers of others. */
@@ -198,7 +209,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       return;
     }
     long now = System.nanoTime();
-    if (probeNanos > 0 && now - lastProbe >= probeNanos) {
+    if (confirmed && probeNanos > 0 && now - lastProbe >= probeNanos) {
       lastProbe = now;
       probe();
     } else {
@@ -428,18 +439,13 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     giveUp();
   }
 
-  /** Gives up a connection that was made and never started, without a word to the peer. */
+  /** Gives up a connection whose peer has gone before it was complete. Does not wait. */
   void abandon() {
     if (life.close() != Lifecycle.Closing.AGAIN) {
       life.release();
       wake();
       giveUp();
     }
-  }
-
-  /** Gives up a connection that was made and never started, and tells the peer. */
-  void dismiss() {
-    close(Duration.ZERO);
   }
 
   private void giveUp() {

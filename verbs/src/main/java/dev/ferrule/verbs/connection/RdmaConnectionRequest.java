@@ -17,6 +17,7 @@ import dev.ferrule.verbs.cm.ConnectionParameters;
 import dev.ferrule.verbs.endpoint.Fabric;
 import dev.ferrule.verbs.endpoint.RdmaAddress;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   private static final System.Logger LOGGER =
       System.getLogger(RdmaConnectionRequest.class.getName());
+
+  /** How often a thread that waits for a client to confirm looks whether there is still any use. */
+  private static final long END_CHECK_NANOS = 100_000_000;
 
   /** What there is to say against a client. */
   record Objection(Hello.Kind kind, String reason) {}
@@ -50,7 +54,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private long deadline;
   private long overdueAt;
   private @Nullable ConnectionResources resources;
-  private @Nullable RdmaConnection made;
+  private volatile @Nullable RdmaConnection made; // for the fabric's thread, too
 
   RdmaConnectionRequest(
       RdmaProtocol protocol, RdmaListener listener, Fabric fabric, ConnectionOptions options) {
@@ -95,10 +99,18 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     if (gone) {
       listener.forget(this);
       giveUpId();
-    } else {
-      mailbox.accept(event);
-      listener.clientHeard();
+      return;
     }
+    RdmaConnection connection = made;
+    if (connection != null && event.type() == CmEvent.Type.ESTABLISHED) {
+      connection.onConfirmed();
+    }
+    boolean hasGivenUp =
+        mailbox.isEmpty()
+            && event.type() != CmEvent.Type.ESTABLISHED
+            && !(connection != null && hasEndedWell(connection));
+    mailbox.accept(event);
+    listener.clientHeard(this, hasGivenUp);
   }
 
   private void giveUpId() {
@@ -225,9 +237,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   /** Whether {@link #confirmed} does not wait. */
   boolean isSettled() {
+    RdmaConnection connection = made;
     return !mailbox.isEmpty()
         || deadline - System.nanoTime() <= 0
-        || (made != null && made.isClosing());
+        || (connection != null && connection.hasEnded());
   }
 
   /** Waits for the client to confirm. To be called once. */
@@ -239,14 +252,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
     boolean done = false;
     try {
-      if (!connection.isClosing()) {
-        awaitEstablished(uri);
-      }
-      connection.start(mailbox, options.get(RdmaOptions.MIN_RNR_TIMER));
+      awaitEstablished(uri, connection);
+      connection.heed(mailbox);
       done = true;
       return connection;
-    } catch (VerbsException e) {
-      throw RdmaFailures.of(uri, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while accepting", e);
@@ -263,14 +272,15 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     if (connection == null) {
       giveUp();
     } else {
-      connection.dismiss();
+      connection.close(Duration.ZERO);
     }
   }
 
   /** Gives up a client that is answered, with what was made for it. */
   void giveUp() {
-    if (made != null) {
-      made.abandon();
+    RdmaConnection connection = made;
+    if (connection != null) {
+      connection.abandon();
     } else if (resources != null) {
       resources.close();
     } else {
@@ -285,16 +295,19 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       ReceiveSide side = resources.receiveSide();
       Agreement agreement = side.agree(protocol.hasHandshake(options) ? hello.orElseThrow() : null);
       resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-      made =
+      RdmaConnection connection =
           new RdmaConnection(
               localAddress().connectionUri(RdmaConnection.nextNumber()),
               resources,
               agreement,
               payload(),
               options);
+      made = connection;
       client.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
       byte[] answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
-      client.accept(Handshake.parameters(answer, options));
+      connection.start(
+          () -> client.accept(Handshake.parameters(answer, options)),
+          options.get(RdmaOptions.MIN_RNR_TIMER));
     } catch (VerbsException e) {
       throw noRoom(e);
     }
@@ -328,14 +341,25 @@ final class RdmaConnectionRequest implements ConnectionRequest {
         uri, true, "the client has given up waiting to be accepted", cause);
   }
 
-  private void awaitEstablished(URI uri) throws InterruptedException {
-    CmEvent event = mailbox.next(deadline);
-    if (event == null) {
-      throw new OperationTimeoutException(
-          uri, "the client did not confirm the connection in time", null);
+  /** Whether either side has closed it: they did so by its messages, so it has been open. */
+  private static boolean hasEndedWell(RdmaConnection connection) {
+    return connection.hasEnded() && connection.failure() == null;
+  }
+
+  /** Whoever receives for all connections may have found the connection's end before. */
+  private void awaitEstablished(URI uri, RdmaConnection connection) throws InterruptedException {
+    CmEvent event = null;
+    while (event == null && !connection.hasEnded()) {
+      long now = System.nanoTime();
+      if (deadline - now <= 0) {
+        throw new OperationTimeoutException(
+            uri, "the client did not confirm the connection in time", null);
+      }
+      event = mailbox.next(Math.min(deadline, now + END_CHECK_NANOS));
     }
-    if (event.type() != CmEvent.Type.ESTABLISHED) {
-      throw gone(uri, null);
+    boolean established = event != null && event.type() == CmEvent.Type.ESTABLISHED;
+    if (!established && !hasEndedWell(connection)) {
+      throw gone(uri, connection.failure());
     }
   }
 }

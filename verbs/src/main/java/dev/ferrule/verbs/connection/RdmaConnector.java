@@ -113,7 +113,8 @@ final class RdmaConnector {
             agreement,
             hello == null ? new byte[0] : hello.payload(),
             options);
-    connection.start(mailbox, options.get(RdmaOptions.MIN_RNR_TIMER));
+    connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
+    connection.heed(mailbox);
     return connection;
   }
 

@@ -301,7 +301,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       long nanos = bounded ? deadline - now : Long.MAX_VALUE;
       RdmaConnectionRequest oldest = confirming.peek();
       if (forAccept && oldest != null) {
-        // it may be closed before it has confirmed, which nobody tells; or others have their turn
+        // it may end before it has confirmed, which nobody tells; or others have their turn
         nanos = Math.min(nanos, Math.clamp(oldest.deadline() - now, 1, OVERDUE_NANOS));
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanos);
@@ -309,9 +309,18 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     throw closedException();
   }
 
-  /** Something was heard of a client that was accepted. */
-  synchronized void clientHeard() {
-    notifyAll();
+  /**
+   * Something was heard of a client that was accepted. One that has given up is not kept until
+   * somebody accepts again.
+   */
+  void clientHeard(RdmaConnectionRequest client, boolean hasGivenUp) {
+    synchronized (this) {
+      notifyAll();
+      if (!hasGivenUp || !confirming.remove(client)) {
+        return;
+      }
+    }
+    client.giveUp();
   }
 
   @Override
