@@ -128,6 +128,22 @@ class RingPressureTest {
   }
 
   @Test
+  void whatWasFreedMakesRoomThoughTheReceiverNeverLooksAgain() {
+    try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 64)) {
+      for (int i = 0; i < 10; i++) { // too few to be told of at once
+        pair.client().sender().send(message(i, 8));
+        expect(pair.server(), i, 8);
+      }
+      List<SendRegion> all = claimAll(pair.client().sender(), 8);
+      assertThat(all.size()).isGreaterThanOrEqualTo(54);
+      all.forEach(pair.client().sender()::sendAsync);
+      for (int i = all.size(); i < 64; i++) {
+        pair.client().sender().sendAsync(pair.client().sender().claim(8, Task.PATIENCE));
+      }
+    }
+  }
+
+  @Test
   void aMessageWithoutBytesComesThoughTheRingIsFull() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
       pair.client().sender().send(message(0, PAGE));

@@ -80,6 +80,12 @@ final class RingSends implements SendProtocol {
     return (messages != null && messages.isAckDue()) || isWantDue();
   }
 
+  /** A program that has freed a little and looks no more must not keep its peer waiting. */
+  @Override
+  public boolean isReportOwed() {
+    return (messages != null && messages.isAckOwed()) || isWantDue();
+  }
+
   private boolean isWantDue() {
     return lacksRoom && space().mayWant();
   }
