@@ -40,6 +40,9 @@ public abstract class WaitContract extends Contract {
   private static final Duration SHORT = Duration.ofMillis(150);
   private static final Duration IDLE = Duration.ofMillis(500);
 
+  /** By then a sender has been told of all room there is, however little it may be. */
+  private static final Duration TOLD_OF_ROOM = Duration.ofMillis(400);
+
   /** The earliest end of a wait of {@link #SHORT}; a clock of milliseconds may round. */
   private static final Duration SHORT_AT_LEAST = SHORT.minusMillis(1);
 
@@ -374,6 +377,7 @@ public abstract class WaitContract extends Contract {
 
     long sent = 0;
     for (int round = 0; round < 5; round++) {
+      pause(TOLD_OF_ROOM); // or what was freed in the last round makes room while none is expected
       sent = sendUntilBackPressure(sender, STREAM, sent);
       long number = sent;
       Background<Boolean> sending =

@@ -126,13 +126,13 @@ public final class RingChannel extends Channel {
   }
 
   @Override
-  public void free(int slot) {
+  protected void freed(int slot) {
     messages().free(slot);
     reportIfDue();
   }
 
   @Override
-  public void freeForStarvingPeer() {
+  protected void giveOnForStarvingPeer() {
     // what was freed is told when it is due, without waiting for more
   }
 

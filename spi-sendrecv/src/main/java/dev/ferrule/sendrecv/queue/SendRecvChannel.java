@@ -130,12 +130,12 @@ public final class SendRecvChannel extends Channel {
   }
 
   @Override
-  public void free(int buffer) {
+  protected void freed(int buffer) {
     returns.free(buffer);
   }
 
   @Override
-  public void freeForStarvingPeer() {
+  protected void giveOnForStarvingPeer() {
     returns.freeForStarvingPeer();
   }
 

@@ -289,13 +289,14 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   private void make(ConnectionResources resources, byte[] payload) {
-    CmId client = resources.id();
+    RdmaConnection connection;
+    byte[] answer;
     try {
       resources.makeQueues(options, false);
       ReceiveSide side = resources.receiveSide();
       Agreement agreement = side.agree(protocol.hasHandshake(options) ? hello.orElseThrow() : null);
       resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-      RdmaConnection connection =
+      connection =
           new RdmaConnection(
               localAddress().connectionUri(RdmaConnection.nextNumber()),
               resources,
@@ -303,11 +304,17 @@ final class RdmaConnectionRequest implements ConnectionRequest {
               payload(),
               options);
       made = connection;
-      client.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
-      byte[] answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
-      connection.start(
-          () -> client.accept(Handshake.parameters(answer, options)),
-          options.get(RdmaOptions.MIN_RNR_TIMER));
+      resources.id().setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
+      answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
+    } catch (VerbsException e) {
+      throw noRoom(e);
+    }
+    connection.start(() -> tellAccepted(answer), options.get(RdmaOptions.MIN_RNR_TIMER));
+  }
+
+  private void tellAccepted(byte[] answer) {
+    try {
+      id().accept(Handshake.parameters(answer, options));
     } catch (VerbsException e) {
       throw noRoom(e);
     }

@@ -22,6 +22,7 @@ public abstract class Channel {
   private final Link link;
   private final Inbox inbox;
   private volatile CommonArrivals.@Nullable Place place; // with a receiver for many connections
+  private final Object freeing = new Object(); // a lock; reentrant, for close callbacks may free
   private final MemorySegment view;
   private final AtomicLong reports = new AtomicLong(); // by any thread that reports
   private volatile boolean closed;
@@ -98,14 +99,14 @@ public abstract class Channel {
   public abstract long offset(int message);
 
   /**
-   * Gives back what a message took up, with which the program has done. By the receiver's thread.
+   * A message is freed: gives back what it took up. By one thread at a time.
    *
    * @param message its number, as it was delivered
    */
-  public abstract void free(int message);
+  protected abstract void freed(int message);
 
-  /** Gives on what was freed, if the peer can send nothing without. By the receiver's thread. */
-  public abstract void freeForStarvingPeer();
+  /** Gives on what was freed, if the peer can send nothing without. By one thread at a time. */
+  protected abstract void giveOnForStarvingPeer();
 
   /**
    * Tells whether no more messages can come before the program frees some of those that it holds.
@@ -118,6 +119,33 @@ public abstract class Channel {
 
   /** Posts no more receives: the queue pair is destroyed. */
   protected abstract void stopReceives();
+
+  /**
+   * Gives back what a message took up, with which the program has done. By the receiver's thread.
+   *
+   * @param message its number, as it was delivered
+   */
+  public final void free(int message) {
+    if (place == null) {
+      freed(message);
+      return;
+    }
+    // a common receiver that has ended may be at its last message when the connection's own begins
+    synchronized (freeing) {
+      freed(message);
+    }
+  }
+
+  /** Gives on what was freed, if the peer can send nothing without. By the receiver's thread. */
+  public final void freeForStarvingPeer() {
+    if (place == null) {
+      giveOnForStarvingPeer();
+      return;
+    }
+    synchronized (freeing) {
+      giveOnForStarvingPeer();
+    }
+  }
 
   /**
    * Puts a message where the program finds it. Under the receive queue's lock.

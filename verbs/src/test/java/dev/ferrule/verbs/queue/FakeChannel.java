@@ -90,10 +90,10 @@ final class FakeChannel extends Channel {
   }
 
   @Override
-  public void free(int message) {}
+  protected void freed(int message) {}
 
   @Override
-  public void freeForStarvingPeer() {}
+  protected void giveOnForStarvingPeer() {}
 
   @Override
   public boolean isExhausted(int held) {
