@@ -28,7 +28,7 @@ final class RingSide implements ReceiveSide {
   private final FabricDevice device;
   private final Arena arena;
   private final boolean simplex;
-  private final boolean hasRing;
+  private final boolean sendsOnly;
   private final boolean huge;
   private final Mapping mapping;
   private final long ringSize;
@@ -40,8 +40,8 @@ final class RingSide implements ReceiveSide {
   RingSide(FabricDevice device, Arena arena, ConnectionOptions options, boolean connects) {
     this.device = device;
     this.arena = arena;
-    this.simplex = connects && RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX);
-    this.hasRing = !simplex;
+    this.simplex = RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX);
+    this.sendsOnly = simplex && connects;
     this.huge = RdmaOptions.isOn(options, MagicRingOptions.HUGE_PAGES);
     this.mapping = options.get(MagicRingOptions.MAPPING);
     this.ringSize = MagicRingOptions.ringSize(options);
@@ -51,7 +51,7 @@ final class RingSide implements ReceiveSide {
 
   @Override
   public int receives() {
-    return RingReceives.countFor(window);
+    return RingReceives.countFor(window, simplex);
   }
 
   @Override
@@ -66,7 +66,7 @@ final class RingSide implements ReceiveSide {
 
   @Override
   public void start(QueuePair queuePair) {
-    if (hasRing) {
+    if (!sendsOnly) {
       ring = Ring.make(device.domain(), arena, ringSize, mapping, huge);
     }
     RingReceives made = new RingReceives(device.domain(), arena, queuePair, receives());
@@ -79,9 +79,14 @@ final class RingSide implements ReceiveSide {
     Ring made = ring;
     RingOffer offer =
         made == null
-            ? new RingOffer(false, simplex, 0, 0, 0, window)
+            ? new RingOffer(false, sendsOnly, 0, 0, 0, window)
             : new RingOffer(
-                mapping == Mapping.PLAIN, simplex, made.remoteKey(), ringSize, maxMessage, window);
+                mapping == Mapping.PLAIN,
+                sendsOnly,
+                made.remoteKey(),
+                ringSize,
+                maxMessage,
+                window);
     return offer.body();
   }
 
@@ -142,7 +147,7 @@ final class RingSide implements ReceiveSide {
 
     @Override
     public boolean canReceive() {
-      return hasRing;
+      return !sendsOnly;
     }
 
     @Override

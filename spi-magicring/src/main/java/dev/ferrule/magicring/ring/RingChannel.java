@@ -48,8 +48,12 @@ public final class RingChannel extends Channel {
       posted(receives.done(receive));
       return messageReceived(completions.immediate(index), completions.length(index));
     }
-    if (completions.hasImmediate(index) || completions.length(index) != Acknowledgment.SIZE) {
-      return "a control message came of " + completions.length(index) + " bytes, and not of 24";
+    if (completions.hasImmediate(index)) {
+      return "a control message came with immediate data, which only messages have";
+    }
+    if (completions.length(index) != Acknowledgment.SIZE) {
+      return "a control message came of %d bytes, and not of %d"
+          .formatted(completions.length(index), Acknowledgment.SIZE);
     }
     MemorySegment memory = receives.memory();
     long offset = RingReceives.offset(receive);

@@ -59,10 +59,11 @@ public final class RingReceives implements AutoCloseable {
    * Returns how many receives a connection needs.
    *
    * @param window how many messages may be unacknowledged in either direction
+   * @param simplex whether messages go in one direction only, and acknowledgments in the other
    * @return the number
    */
-  public static int countFor(int window) {
-    return 2 * window + WANT_AND_GOODBYE + BATCH;
+  public static int countFor(int window, boolean simplex) {
+    return (simplex ? window : 2 * window) + WANT_AND_GOODBYE + BATCH;
   }
 
   /**

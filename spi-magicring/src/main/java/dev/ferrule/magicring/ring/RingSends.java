@@ -13,14 +13,13 @@ import org.jspecify.annotations.Nullable;
  * acknowledgments of what was freed of this side's ring; and a want, if the peer's ring has no room
  * for a message, upon which the peer acknowledges what it has freed without waiting for more.
  *
- * <p>At most one want is under way, see {@link RingSpace#mayWant}.
+ * <p>At most one want is under way, see {@link RingSpace#isWantDue}.
  */
 final class RingSends implements SendProtocol {
 
   private final @Nullable RingSpace space;
   private final int peerKey;
   private final @Nullable RingMessages messages;
-  private volatile boolean lacksRoom; // under the send queue's lock
 
   /**
    * Begins with empty rings.
@@ -45,13 +44,7 @@ final class RingSends implements SendProtocol {
 
   @Override
   public boolean tryReserve(int length) {
-    RingSpace ring = space();
-    boolean done = ring.tryReserve(length);
-    boolean lacks = !done && !ring.isAllBack();
-    if (lacks != lacksRoom) {
-      lacksRoom = lacks;
-    }
-    return done;
+    return space().tryReserve(length);
   }
 
   @Override
@@ -87,7 +80,7 @@ final class RingSends implements SendProtocol {
   }
 
   private boolean isWantDue() {
-    return lacksRoom && space().mayWant();
+    return space != null && space.isWantDue();
   }
 
   @Override

@@ -39,6 +39,9 @@ public final class RingSpace {
   private int reservedMessages; // under the lock
   private long reservedBytes; // under the lock: the worst case of all that is reserved
 
+  /** Not in vain: what was acknowledged since may have made room. */
+  private volatile boolean lacksRoom; // under the lock; cleared by whoever polls
+
   private volatile int wantsSent; // under the lock
   private volatile long ackedAtWant = -1; // under the lock: messages, when the last one was sent
   private volatile int wantsTaken; // by whoever polls
@@ -86,6 +89,15 @@ public final class RingSpace {
    * @return whether there was
    */
   public boolean tryReserve(int length) {
+    boolean done = reserve(length);
+    boolean lacks = !done && !isAllBack(); // else it is this side that has it all
+    if (lacks != lacksRoom) {
+      lacksRoom = lacks;
+    }
+    return done;
+  }
+
+  private boolean reserve(int length) {
     if (length < 0 || length > longest) {
       throw new IllegalArgumentException(
           "a message of " + length + " bytes for a ring that takes " + longest);
@@ -183,24 +195,29 @@ public final class RingSpace {
       return "it acknowledged %d bytes with %d messages, which took %d"
           .formatted(bytesFreed, messagesFreed, end);
     }
+    if (messagesFreed > acked) {
+      // Before what makes room is known: whoever finds none from now on says so anew.
+      lacksRoom = false;
+    }
     ackedBytes.setRelease(bytesFreed);
     ackedMessages.setRelease(messagesFreed);
     return null;
   }
 
   /**
-   * Tells whether the receiver is to be told that room is wanted: that the last want was taken, for
-   * the receiver has a receive for one; and that something was acknowledged since, for until then
-   * the receiver knows. Without the latter two sides that both lack room would go on telling each
-   * other for ever, as each want says that the other side's was taken.
+   * Tells whether the receiver is to be told that room is wanted: that there was none since the
+   * last acknowledgment; that the last want was taken, for the receiver has a receive for one; and
+   * that something was acknowledged since, for until then the receiver knows. Without the latter
+   * two sides that both lack room would go on telling each other for ever, as each want says that
+   * the other side's was taken.
    *
    * @return whether it is
    */
-  public boolean mayWant() {
-    return wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
+  public boolean isWantDue() {
+    return lacksRoom && wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
   }
 
-  /** A want is sent. Under the lock, and only if one {@linkplain #mayWant may} be. */
+  /** A want is sent. Under the lock, and only if one {@linkplain #isWantDue is due}. */
   @SuppressWarnings("NonAtomicOperationOnVolatileField") // under the lock
   public void wantSent() {
     ackedAtWant = ackedMessages.getAcquire();

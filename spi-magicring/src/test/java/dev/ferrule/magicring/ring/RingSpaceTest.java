@@ -212,25 +212,60 @@ class RingSpaceTest {
   }
 
   @Test
+  void shouldWantNothingAsLongAsThereIsRoom() {
+    send(magic, 8);
+    assertThat(magic.isWantDue()).isFalse();
+    lackRoom();
+    assertThat(magic.isWantDue()).isTrue();
+  }
+
+  @Test
+  void shouldNotWantWhatItsOwnProgramHasReserved() {
+    assertThat(magic.tryReserve(PAGE)).isTrue();
+    lackRoom();
+    assertThat(magic.isWantDue()).isFalse();
+  }
+
+  @Test
   void shouldWantOnceUntilSomethingIsAcknowledged() {
     send(magic, 8);
     send(magic, 8);
-    assertThat(magic.mayWant()).isTrue();
+    lackRoom();
+    assertThat(magic.isWantDue()).isTrue();
     magic.wantSent();
-    assertThat(magic.mayWant()).isFalse();
+    assertThat(magic.isWantDue()).isFalse();
     assertThat(magic.takeWants(1)).isNull(); // by a want of the other side, which told nothing new
-    assertThat(magic.mayWant()).isFalse();
+    assertThat(magic.isWantDue()).isFalse();
     assertThat(magic.takeAck(1, 8)).isNull();
-    assertThat(magic.mayWant()).isTrue();
+    lackRoom();
+    assertThat(magic.isWantDue()).isTrue();
+  }
+
+  @Test
+  void shouldNotWantAfterAnAcknowledgmentBeforeItHasFoundThatToBeTooLittle() {
+    send(magic, 8);
+    send(magic, 8);
+    lackRoom();
+    assertThat(magic.takeAck(1, 8)).isNull();
+    assertThat(magic.isWantDue()).isFalse();
+    lackRoom();
+    assertThat(magic.isWantDue()).isTrue();
   }
 
   @Test
   void shouldNotWantBeforeTheLastWantIsKnownToBeTaken() {
     send(magic, 8);
+    send(magic, 8);
+    lackRoom();
     magic.wantSent();
     assertThat(magic.takeAck(1, 8)).isNull();
-    assertThat(magic.mayWant()).isFalse();
+    lackRoom();
+    assertThat(magic.isWantDue()).isFalse();
     assertThat(magic.takeWants(1)).isNull();
-    assertThat(magic.mayWant()).isTrue();
+    assertThat(magic.isWantDue()).isTrue();
+  }
+
+  private void lackRoom() {
+    assertThat(magic.tryReserve(PAGE)).isFalse();
   }
 }
