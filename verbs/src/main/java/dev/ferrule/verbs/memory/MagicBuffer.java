@@ -3,6 +3,7 @@ package dev.ferrule.verbs.memory;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.spi.Unmapper;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.calls.MappingCalls;
 import java.lang.foreign.Arena;
@@ -31,6 +32,11 @@ public final class MagicBuffer implements AutoCloseable {
 
   private static final String NAME = "ferrule-ring";
   private static final long HUGE_PAGE = 2L << 20;
+  private static final int LOG_HUGE_PAGE = 21;
+
+  /** Else it would be the system's size of huge pages, which is not always 2 MiB. */
+  private static final int HUGE_FLAGS = LibC.MFD_HUGETLB() | LOG_HUGE_PAGE << LibC.MAP_HUGE_SHIFT();
+
   private static final long PAGE = LibC.getpagesize();
 
   private final Arena arena = Arena.ofShared();
@@ -56,6 +62,7 @@ public final class MagicBuffer implements AutoCloseable {
    */
   public static MagicBuffer allocate(long size) {
     check(size);
+    NativeMemory.checkAvailable("memfd_create", size, "use a smaller ring");
     return new MagicBuffer(map(size, PAGE, 0), size, false);
   }
 
@@ -72,7 +79,7 @@ public final class MagicBuffer implements AutoCloseable {
     check(size);
     if (size % HUGE_PAGE == 0) {
       try {
-        return new MagicBuffer(map(size, HUGE_PAGE, LibC.MFD_HUGETLB()), size, true);
+        return new MagicBuffer(map(size, HUGE_PAGE, HUGE_FLAGS), size, true);
       } catch (VerbsException e) {
         return allocate(size); // few systems have any
       }
@@ -102,18 +109,26 @@ public final class MagicBuffer implements AutoCloseable {
 
   private static long map(long size, long alignment, int flags) {
     String subject = size + " bytes";
-    NativeMemory.checkAvailable("memfd_create", size, "use a smaller ring");
     int file =
         (int)
             VerbsException.check(
                 "memfd_create", NAME, MappingCalls.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags));
     try {
       VerbsException.check("ftruncate", subject, MappingCalls.ftruncate(file, size));
-      VerbsException.check("fallocate", subject, MappingCalls.fallocate(file, size));
+      VerbsException.check("fallocate", subject, commit(file, size));
       return mapTwice(file, size, alignment);
     } finally {
       MappingCalls.close(file); // the mappings keep it
     }
+  }
+
+  /** A signal, of which the JVM has its own, may interrupt it before it is through. */
+  private static int commit(int file, long size) {
+    int result;
+    do {
+      result = MappingCalls.fallocate(file, size);
+    } while (result == -Errno.EINTR);
+    return result;
   }
 
   /**

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.ferrule.ReceiveRegion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Rings in huge pages, of which an emulated machine gets some, and others need to have them. */
+@RdmaTest
+class RingHugePagesTest {
+
+  private static final Path SETTING = Path.of("/proc/sys/vm/nr_hugepages");
+  private static final int PAGES = 4;
+  private static final int MESSAGES = 6_000; // more bytes than there are in the ring
+
+  @BeforeEach
+  void setHugePagesAside() throws IOException {
+    if (System.getenv("FERRULE_RXE_VM") != null) {
+      Files.writeString(SETTING, Integer.toString(PAGES));
+    }
+    assumeThat(freeHugePages())
+        .as("free huge pages of 2 MiB; as root: echo %s > %s", PAGES, SETTING)
+        .isGreaterThanOrEqualTo(PAGES);
+  }
+
+  @Test
+  void messagesComeThroughARingInHugePagesAsThroughAnyOther() throws IOException {
+    try (Wires.Pair pair = Wires.pair("magicring?hugePages=on&ring=2MiB&maxMessage=64KiB")) {
+      assertThat(ringPageSizes()).hasSize(2 * 2).containsOnly("2048 kB"); // two, mapped twice each
+      for (int i = 0; i < MESSAGES; i++) {
+        Numbered.send(pair.client().sender(), i);
+        try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+          Numbered.check(message, i);
+        }
+      }
+    }
+    assertThat(ringPageSizes()).isEmpty();
+    assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
+  }
+
+  @Test
+  void aRingThatNoHugePageIsLeftForIsInNormalOnes() throws IOException {
+    long tooLarge = (freeHugePages() + 1) * 2;
+    try (Wires.Pair pair =
+        Wires.pair("magicring?hugePages=on&maxMessage=64KiB&ring=" + tooLarge + "MiB")) {
+      assertThat(ringPageSizes()).doesNotContain("2048 kB").isNotEmpty();
+      Numbered.send(pair.client().sender(), 1);
+      Numbered.check(pair.server().receiver().receive(Task.PATIENCE), 1);
+    }
+  }
+
+  private static long freeHugePages() throws IOException {
+    return Files.readAllLines(Path.of("/proc/meminfo")).stream()
+        .filter(line -> line.startsWith("HugePages_Free:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+        .sum();
+  }
+
+  /** The page size of each mapping of a ring. */
+  private static List<String> ringPageSizes() throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
+    return IntStream.range(0, lines.size())
+        .filter(i -> lines.get(i).contains("ferrule-ring"))
+        .mapToObj(
+            i ->
+                lines.subList(i, lines.size()).stream()
+                    .filter(line -> line.startsWith("KernelPageSize:"))
+                    .findFirst()
+                    .orElseThrow()
+                    .substring("KernelPageSize:".length())
+                    .strip())
+        .toList();
+  }
+}
