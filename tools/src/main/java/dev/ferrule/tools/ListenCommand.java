@@ -18,7 +18,6 @@ import dev.ferrule.tools.support.ToolException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
-import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.time.Duration;
 import java.util.Optional;
@@ -78,8 +77,10 @@ final class ListenCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    URI uri = Endpoint.parse(address);
-    try (Guarded<Listener> listener = Guarded.of(Ferrule.listen(uri, options.builder().build()))) {
+    Endpoint endpoint = new Endpoint(Endpoint.parse(address), options.builder().build());
+    TransportOptions.requireBothWays(endpoint);
+    try (Guarded<Listener> listener =
+        Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()))) {
       PrintWriter err = spec.commandLine().getErr();
       if (!quiet) {
         err.println("listening on " + listener.get().uri());

@@ -197,7 +197,9 @@ final class MeasureOptions {
               TransportOptions.fitMaxMessage(builder, provider, longest(plan));
               TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
             });
-    return new Endpoint(uri, builder.build());
+    Endpoint endpoint = new Endpoint(uri, builder.build());
+    TransportOptions.requireBothWays(endpoint);
+    return endpoint;
   }
 
   private static int longest(Plan plan) {

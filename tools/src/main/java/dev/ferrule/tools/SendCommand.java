@@ -13,7 +13,6 @@ import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.StandardInput;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -86,15 +85,16 @@ final class SendCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    URI uri = Endpoint.parse(address);
     ConnectionOptions.Builder builder = options.builder();
     if (connectTimeout != null) {
       builder.connectTimeout(connectTimeout);
     }
+    Endpoint endpoint = new Endpoint(Endpoint.parse(address), builder.build());
+    TransportOptions.requireBothWays(endpoint);
     try (FileChannel source = open()) {
       // A signal closes in the reverse order, so a read that blocks has ended before the memory it
       // reads into goes.
-      try (Guarded<Connection> connection = Guarded.of(connect(uri, builder.build()));
+      try (Guarded<Connection> connection = Guarded.of(connect(endpoint));
           Guarded<FileChannel> input = Guarded.of(source);
           Progress progress = quiet ? Progress.none() : Progress.onTerminal("send", size(source))) {
         new StreamSender(connection.get(), progress::advance).send(input.get());
@@ -131,11 +131,11 @@ final class SendCommand implements Callable<Integer> {
     }
   }
 
-  private Connection connect(URI uri, ConnectionOptions connectionOptions) {
+  private Connection connect(Endpoint endpoint) {
     long end = System.nanoTime() + retry.toNanos();
     while (true) {
       try {
-        return Handshake.STREAM.connect(uri, connectionOptions);
+        return Handshake.STREAM.connect(endpoint.address(), endpoint.options());
       } catch (ConnectionRefusedException e) {
         if (System.nanoTime() - end >= 0) {
           throw e;

@@ -89,6 +89,7 @@ final class ServeCommand implements Callable<Integer> {
         .flatMap(Endpoint::provider)
         .ifPresent(provider -> transportOptions.addTo(builder, provider));
     Endpoint endpoint = new Endpoint(uri, builder.build());
+    TransportOptions.requireBothWays(endpoint);
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
     try (Guarded<Listener> listener = listen(endpoint)) {
       announce(listener.get().uri());

@@ -27,6 +27,7 @@ final class TransportOptions {
   private static final String INLINE = "inline";
   private static final String SRQ = "srq";
   private static final String SINGLE_RECEIVER = "singleReceiver";
+  private static final String SIMPLEX = "simplex";
 
   /** Whoever has this option pays for {@code maxMessage} with so many buffers of that size. */
   private static final String RECEIVES = "receives";
@@ -134,12 +135,29 @@ final class TransportOptions {
 
   /** Tells whether one receiver is to serve all connections of a listener at this endpoint. */
   static boolean isSingleReceiver(Endpoint endpoint) {
+    return isOn(endpoint, SINGLE_RECEIVER);
+  }
+
+  /**
+   * Refuses connections on which only one side sends.
+   *
+   * @throws ToolException if the endpoint's options ask for such
+   */
+  static void requireBothWays(Endpoint endpoint) {
+    if (isOn(endpoint, SIMPLEX)) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          endpoint.address()
+              + ": the two sides of this command answer each other, so it cannot do with"
+              + " simplex=on; leave that out");
+    }
+  }
+
+  private static boolean isOn(Endpoint endpoint, String name) {
     return Optional.ofNullable(endpoint.address().getScheme())
         .flatMap(Endpoint::provider)
         .flatMap(
-            provider ->
-                find(provider, SINGLE_RECEIVER)
-                    .map(option -> endpoint.resolved(provider).get(option)))
+            provider -> find(provider, name).map(option -> endpoint.resolved(provider).get(option)))
         .map(value -> value.toString().equalsIgnoreCase(ON))
         .orElse(false);
   }

@@ -29,6 +29,9 @@ class FerruleCommandTest {
 
   private static final String LITTLE = " --size 64 --messages 200 --warmup 50 --no-pin";
 
+  /** A JVM that has just started is slow in an emulated machine. */
+  private static final String PATIENT = " --option connectTimeout=60s";
+
   @TempDir private Path folder;
 
   private static ProcessBuilder command(String arguments) {
@@ -89,12 +92,15 @@ class FerruleCommandTest {
   @CsvSource({
     "sendrecv, ''",
     "sendrecv, --single-receiver --srq",
+    "magicring, --single-receiver",
   })
   void aServerServesOneClientAfterTheOther(String scheme, String flags) throws IOException {
     try (OtherProcess server =
         OtherProcess.start(
             command(
-                "serve --wait block --option maxMessage=4KiB "
+                "serve --wait block --option maxMessage=4KiB"
+                    + PATIENT
+                    + " "
                     + flags
                     + " "
                     + scheme
@@ -103,7 +109,7 @@ class FerruleCommandTest {
                     + ":0"))) {
       String address = server.line();
       for (String measurement : List.of("latency", "bandwidth --connections 2")) {
-        assertThat(run(measurement + LITTLE + " --rounds 1 --wait block " + address))
+        assertThat(run(measurement + LITTLE + PATIENT + " --rounds 1 --wait block " + address))
             .containsPattern("(?m)^ +64 ");
       }
     }
@@ -119,13 +125,13 @@ class FerruleCommandTest {
     Path said = folder.resolve("said");
     try (OtherProcess listener =
         OtherProcess.start(
-            command("listen " + scheme + "://" + RdmaDevice.address() + ":0")
+            command("listen" + PATIENT + " " + scheme + "://" + RdmaDevice.address() + ":0")
                 .redirectOutput(copy.toFile())
                 .redirectError(said.toFile()))) {
       Task.await("the listener listens", () -> lines(said).size() == 1);
       String address = lines(said).get(0).replaceFirst("listening on ", "");
 
-      run("send " + address + " " + original);
+      run("send" + PATIENT + " " + address + " " + original);
 
       assertThat(listener.exitCode()).isZero();
     }
