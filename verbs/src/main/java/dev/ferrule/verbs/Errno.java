@@ -39,6 +39,9 @@ public final class Errno {
   /** Function not implemented. */
   public static final int ENOSYS = 38;
 
+  /** Connection timed out. */
+  public static final int ETIMEDOUT = 110;
+
   /** Address already in use. */
   public static final int EADDRINUSE = 98;
 
@@ -78,7 +81,7 @@ public final class Errno {
           Map.entry(103, "Software caused connection abort"),
           Map.entry(104, "Connection reset by peer"),
           Map.entry(107, "Transport endpoint is not connected"),
-          Map.entry(110, "Connection timed out"),
+          Map.entry(ETIMEDOUT, "Connection timed out"),
           Map.entry(ECONNREFUSED, "Connection refused"),
           Map.entry(113, "No route to host"));
 
@@ -126,17 +129,19 @@ public final class Errno {
               : GENERAL_ADVICE;
       case ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
       case EINVAL ->
-          function.startsWith("rdma_") && !function.equals("rdma_create_qp")
-              ? "the connection may have ended meanwhile, or the address is not one of an RDMA"
-                  + " device"
-              : "a size may exceed what the device can do, see ibv_devinfo -v";
+          function.equals("ibv_modify_qp")
+              ? "the queue pair is not in the state for that: the connection has ended meanwhile"
+              : function.startsWith("rdma_") && !function.equals("rdma_create_qp")
+                  ? "the connection may have ended meanwhile, or the address is not one of an RDMA"
+                      + " device"
+                  : "a size may exceed what the device can do, see ibv_devinfo -v";
       case EMFILE -> "raise the limit of open files (ulimit -n)";
       case EADDRINUSE -> "another listener has that port, so use another one";
       case EIO -> "the device is broken or gone: see the kernel's log (dmesg)";
       case 16 -> "something that was made of it is still open: close that first";
       case 28 -> "the device has no more of these, see ibv_devinfo -v; close connections";
       case 100, 101, 113 -> "check the route to the peer (ip route) and the link (rdma link)";
-      case 110 -> "check that the peer's host lives and the link is up (ping, rdma link)";
+      case ETIMEDOUT -> "check that the peer's host lives and the link is up (ping, rdma link)";
       default -> GENERAL_ADVICE;
     };
   }

@@ -86,7 +86,8 @@ public final class VerbsLibrary {
         return Availability.no(
             "there is no RDMA device",
             "load the driver of the card, or make one in software: modprobe rdma_rxe && rdma link"
-                + " add rxe0 type rxe netdev eth0");
+                + " add rxe0 type rxe netdev eth0; a checkout of Ferrule has the script with-rxe,"
+                + " which runs a command where there is one");
       }
       if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
         return Files.exists(CM_DEVICE)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
@@ -17,8 +18,12 @@ import dev.ferrule.sendrecv.SendRecvProvider;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.Errno;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +43,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeviceFaultsTest {
 
   private static final String SMALL = "?receives=8&maxMessage=4KiB&wait=block";
+  private static final URI ANY_PORT =
+      URI.create("sendrecv://" + RdmaDevice.address() + ":0?maxMessage=4KiB");
   private static final Duration BOUND = Duration.ofSeconds(10);
 
   private final FaultyLibrary device = new FaultyLibrary();
@@ -341,6 +348,46 @@ class DeviceFaultsTest {
         }
       }
     }
+  }
+
+  @Test
+  void aClientThatComesWhileTheListenerIsBeingMadeIsAccepted() {
+    URI address;
+    try (Listener other = provider.listen(ANY_PORT, ConnectionOptions.defaults())) {
+      address = other.uri();
+    }
+    List<Task<Connection>> connecting = new ArrayList<>();
+    device.afterNext(
+        "listen",
+        () -> {
+          connecting.add(Task.start(() -> Wires.connect(address + SMALL, "")));
+          Task.pause(Duration.ofMillis(500)); // longer than its request takes to come
+        });
+    try (Listener made = provider.listen(address, ConnectionOptions.defaults());
+        Connection server = made.accept(Task.PATIENCE);
+        Connection client = connecting.get(0).result()) {
+      Numbered.send(client.sender(), 1);
+      Numbered.check(server.receiver().receive(BOUND), 1);
+    }
+  }
+
+  @Test
+  void memoryThatIsRegisteredWhileTheConnectionIsClosedIsNotKept() {
+    MemorySegment memory = Arena.ofAuto().allocate(4096);
+    for (int i = 0; i < 10; i++) {
+      Wires.Pair pair = pair();
+      Task<Void> registering =
+          Task.start(
+              () -> {
+                while (true) {
+                  pair.client().register(memory);
+                }
+              });
+      Task.pause(Duration.ofMillis(10));
+      pair.close();
+      assertThat(registering.failure(BOUND)).isInstanceOf(ConnectionClosedException.class);
+    }
+    expectNothingLeft(); // but what the listener of this test has, which is another library's
   }
 
   /** What was received and not yet looked at must not be lost with the queue pair. */

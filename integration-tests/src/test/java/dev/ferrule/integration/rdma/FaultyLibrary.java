@@ -62,6 +62,7 @@ final class FaultyLibrary {
   private final VerbsCalls realVerbs = new NativeVerbsCalls();
   private final CmCalls realCm = new NativeCmCalls();
   private final Map<String, Integer> failing = new ConcurrentHashMap<>(); // errno by function
+  private final Map<String, Runnable> following = new ConcurrentHashMap<>(); // by function
   private final Map<String, AtomicInteger> done = new ConcurrentHashMap<>();
   private final Queue<AsyncEvent> events = new ConcurrentLinkedQueue<>();
   private final int eventDescriptor =
@@ -89,6 +90,11 @@ final class FaultyLibrary {
   /** Lets a function, by its name in the seam, fail from now on. */
   void fail(String function, int errno) {
     failing.put(function, errno);
+  }
+
+  /** Has something done when a function, by its name in the seam, has done its work once. */
+  void afterNext(String function, Runnable action) {
+    following.put(function, action);
   }
 
   /** Lets all functions work again. */
@@ -201,6 +207,10 @@ final class FaultyLibrary {
       result = drop((int) result, (long) call.getArguments()[3]);
     }
     note(function, call.getArguments(), result);
+    Runnable next = following.remove(function);
+    if (next != null) {
+      next.run();
+    }
     return result;
   }
 

@@ -58,6 +58,15 @@ final class RdmaUnderTest implements ProviderUnderTest {
     return new RdmaUnderTest("magicring", "ring", "140KiB", false, options);
   }
 
+  /**
+   * Magicring whose listeners receive for the connections that they have accepted.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static RdmaUnderTest magicRingViaListenerReceiver(String... options) {
+    return new RdmaUnderTest("magicring", "ring", "140KiB", true, options);
+  }
+
   @Override
   public URI listenAddress() {
     return URI.create(scheme + "://" + RdmaDevice.address() + ":0");

@@ -8,6 +8,8 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
@@ -46,6 +48,22 @@ class RequestsTest {
         assertThat(request.peer().getHost()).isEqualTo(address);
       }
     }
+  }
+
+  @Test
+  void listeningAtAnAddressThatNoDeviceHasIsRefused() {
+    assertThatThrownBy(() -> Wires.listen("sendrecv://127.0.0.1:0"))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining("no RDMA device of this host has that address");
+  }
+
+  @Test
+  void aClientOfAHostThatIsNotThereIsToldThatNobodyHasAnswered() {
+    String nobody = RdmaDevice.address().replaceFirst("\\d+$", "250");
+    assertThatThrownBy(
+            () -> Wires.connect("sendrecv://" + nobody + ":1" + SMALL + "&connectTimeout=1s", ""))
+        .isInstanceOf(FerruleException.class)
+        .hasMessageContaining("no host with that address has answered");
   }
 
   @Test

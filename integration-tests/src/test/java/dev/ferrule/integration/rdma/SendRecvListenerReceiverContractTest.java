@@ -13,18 +13,14 @@ import dev.ferrule.contract.ProviderUnderTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ConditionEvaluationResult;
-import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** A listener's common receiver receives as that of a single connection does. */
-@ExtendWith(SendRecvListenerReceiverContractTest.Differences.class)
+@ExtendWith(ListenerReceiverDifferences.class)
 class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
 
   @Override
@@ -76,28 +72,6 @@ class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
         Numbered.check(message, 8);
       }
       sending.result();
-    }
-  }
-
-  /** Leaves out what is otherwise when one receiver is that of all connections. */
-  static final class Differences implements ExecutionCondition {
-
-    private static final Map<String, String> TESTS =
-        Map.of(
-            "connectionsDoNotMix",
-            "they do here; see ManyConnectionsTest",
-            "aReceivedMessageKnowsTheConnectionThatItCameOver",
-            "it does not know of the view of it; see ManyConnectionsTest",
-            "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
-            "other connections can always send something; see above");
-
-    @Override
-    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-      String reason =
-          context.getTestMethod().map(method -> TESTS.get(method.getName())).orElse(null);
-      return reason == null
-          ? ConditionEvaluationResult.enabled("the same for all receivers")
-          : ConditionEvaluationResult.disabled(reason);
     }
   }
 }

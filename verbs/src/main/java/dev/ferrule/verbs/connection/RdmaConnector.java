@@ -14,6 +14,7 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.spi.Deadlines;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -29,6 +30,9 @@ import java.util.function.Supplier;
 
 /** Makes one connection from the client's side. */
 final class RdmaConnector {
+
+  private static final String NO_HOST =
+      "no host with that address has answered in time (ARP): see ip neighbour and ping";
 
   private final RdmaProtocol protocol;
   private final URI uri;
@@ -82,16 +86,19 @@ final class RdmaConnector {
     boolean done = false;
     try {
       id.resolveAddress(peer, millisLeft());
-      expect(CmEvent.Type.ADDRESS_RESOLVED);
+      expect(CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
       id.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
       id.resolveRoute(millisLeft());
-      expect(CmEvent.Type.ROUTE_RESOLVED);
+      expect(CmEvent.Type.ROUTE_RESOLVED, "no route to that host was found in time");
       resources.makeQueues(options, true);
       byte[] hello =
           Handshake.hello(
               Hello.Kind.CONNECT, protocol, options, resources.receiveSide(), options.payload());
       id.connect(Handshake.parameters(hello, options));
-      CmEvent answer = expect(CmEvent.Type.ESTABLISHED);
+      CmEvent answer =
+          expect(
+              CmEvent.Type.ESTABLISHED,
+              "the listener did not accept in time; see the option connectTimeout");
       connection = establish(resources, answer);
       done = true;
       return connection;
@@ -133,13 +140,16 @@ final class RdmaConnector {
     return Math.clamp((deadline - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
   }
 
-  /** Waits for an event; any other one is the end of the attempt. */
-  private CmEvent expect(CmEvent.Type wanted) throws InterruptedException {
+  /**
+   * Waits for an event; any other one is the end of the attempt.
+   *
+   * @param tooLate what to say if there is none
+   */
+  private CmEvent expect(CmEvent.Type wanted, String tooLate) throws InterruptedException {
     while (true) {
       CmEvent event = mailbox.next(deadline);
       if (event == null) {
-        throw new OperationTimeoutException(
-            uri, "the listener did not accept in time; see the option connectTimeout", null);
+        throw new OperationTimeoutException(uri, tooLate, null);
       }
       if (event.type() == wanted) {
         return event;
@@ -154,15 +164,9 @@ final class RdmaConnector {
     return switch (event.type()) {
       case REJECTED -> rejection(event);
       case ADDRESS_ERROR, ROUTE_ERROR ->
-          new ConnectionRefusedException(
-              uri,
-              "no RDMA device of this host reaches that address ("
-                  + event.type()
-                  + ", status "
-                  + event.status()
-                  + "); "
-                  + VerbsLibrary.denial().orElse("is it the address of an RDMA device?"),
-              null);
+          event.status() == -Errno.ETIMEDOUT
+              ? new OperationTimeoutException(uri, NO_HOST, null)
+              : unreachable(event);
       case UNREACHABLE ->
           new ConnectionRefusedException(
               uri, "that host does not answer (status " + event.status() + ")", null);
@@ -173,6 +177,18 @@ final class RdmaConnector {
           new ConnectionRefusedException(
               uri, "connecting failed: " + event.type() + ", status " + event.status(), null);
     };
+  }
+
+  private ConnectionRefusedException unreachable(CmEvent event) {
+    return new ConnectionRefusedException(
+        uri,
+        "no RDMA device of this host reaches that address ("
+            + event.type()
+            + ", status "
+            + event.status()
+            + "); "
+            + VerbsLibrary.denial().orElse("is it the address of an RDMA device?"),
+        null);
   }
 
   private FerruleException rejection(CmEvent event) {

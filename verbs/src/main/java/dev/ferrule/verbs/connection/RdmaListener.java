@@ -4,6 +4,7 @@ package dev.ferrule.verbs.connection;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.spi.AbstractListener;
@@ -70,6 +71,13 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     boolean done = false;
     try {
       id.bind(where);
+      if (id.context().isEmpty() && !where.getAddress().isAnyLocalAddress()) {
+        throw new InvalidAddressException(
+            wanted.uri(),
+            "no RDMA device of this host has that address: write one that ferrule doctor shows, or"
+                + " 0.0.0.0 for those of all devices",
+            null);
+      }
       this.address = wanted.withPort(id.port()); // which the first client's request needs
       id.listen(backlog);
       done = true;

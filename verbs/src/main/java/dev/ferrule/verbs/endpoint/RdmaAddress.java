@@ -28,6 +28,15 @@ public record RdmaAddress(String scheme, String host, int port) {
    */
   public static RdmaAddress parse(URI uri) {
     String scheme = uri.getScheme();
+    if (uri.getHost() == null && uri.getAuthority() != null && uri.getAuthority().contains("_")) {
+      throw new InvalidAddressException(
+          uri,
+          "the name of a host has no '_' (RFC 952): write "
+              + scheme
+              + "://HOST:PORT with its IP"
+              + " address",
+          null);
+    }
     if (uri.isOpaque() || uri.getHost() == null) {
       throw new InvalidAddressException(
           uri, "an address needs a host and a port: write " + scheme + "://HOST:PORT", null);

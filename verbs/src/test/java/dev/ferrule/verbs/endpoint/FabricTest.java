@@ -8,6 +8,7 @@ import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -40,14 +41,39 @@ class FabricTest {
 
   private final FakeDevice device = new FakeDevice();
 
-  /** Acknowledging an event lets another thread destroy its id and create one at its address. */
-  @Test
-  void shouldTellAnEventToTheHandlerOfItsIdAndNotOfTheNextOneAtTheSameAddress() throws Exception {
+  private int eventChannel(int readable) {
     device.connectionManager();
-    int descriptor = LibC.eventfd(1, LibC.EFD_CLOEXEC()); // readable
+    int descriptor = LibC.eventfd(readable, LibC.EFD_CLOEXEC());
     MemorySegment channel = rdma_event_channel.allocate(device.arena);
     rdma_event_channel.fd(channel, descriptor);
     when(device.cm.createEventChannel()).thenReturn(channel.address());
+    return descriptor;
+  }
+
+  /** A client may come just then, and is turned away; which ends no other fabric, either. */
+  @Test
+  void shouldEndOnceThoughItIsRetainedAgainWhileItEnds() {
+    int descriptor = eventChannel(0);
+    Fabric fabric = Fabric.retain(device.library);
+    fabric.release();
+    Fabric next = Fabric.retain(device.library);
+
+    fabric.retainMore();
+    fabric.release();
+
+    assertThat(next).isNotSameAs(fabric);
+    verify(device.cm, times(1)).destroyEventChannel(anyLong());
+    assertThat(Fabric.retain(device.library)).isSameAs(next);
+    next.release();
+    next.release();
+    verify(device.cm, times(2)).destroyEventChannel(anyLong());
+    LibC.close(descriptor);
+  }
+
+  /** Acknowledging an event lets another thread destroy its id and create one at its address. */
+  @Test
+  void shouldTellAnEventToTheHandlerOfItsIdAndNotOfTheNextOneAtTheSameAddress() throws Exception {
+    int descriptor = eventChannel(1); // readable
     MemorySegment event = rdma_cm_event.allocate(device.arena);
     rdma_cm_event.event(event, CmEvent.Type.DISCONNECTED.ordinal());
     rdma_cm_event.id(event, device.id());

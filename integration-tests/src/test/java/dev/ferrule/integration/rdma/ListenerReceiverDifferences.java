@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import java.util.Map;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Leaves out what is otherwise when one receiver is that of all connections. */
+final class ListenerReceiverDifferences implements ExecutionCondition {
+
+  private static final Map<String, String> TESTS =
+      Map.of(
+          "connectionsDoNotMix",
+          "they do here; see ManyConnectionsTest",
+          "aReceivedMessageKnowsTheConnectionThatItCameOver",
+          "it does not know of the view of it; see ManyConnectionsTest",
+          "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
+          "other connections can always send something; see SendRecvListenerReceiverContractTest");
+
+  @Override
+  public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+    String reason = context.getTestMethod().map(method -> TESTS.get(method.getName())).orElse(null);
+    return reason == null
+        ? ConditionEvaluationResult.enabled("the same for all receivers")
+        : ConditionEvaluationResult.disabled(reason);
+  }
+}
