@@ -31,8 +31,15 @@ public final class Main {
     System.exit(run(new PrintWriter(System.out), new PrintWriter(System.err, true), arguments));
   }
 
-  /** Runs the command and returns its exit code. */
-  static int run(PrintWriter out, PrintWriter err, String... arguments) {
+  /**
+   * Runs the command within this process.
+   *
+   * @param out for what it writes to standard output in words
+   * @param err for what it writes to standard error
+   * @param arguments the command line
+   * @return its exit code
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... arguments) {
     FerruleCommand root = new FerruleCommand();
     CommandLine commandLine = new CommandLine(root).setOut(out).setErr(err);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);

@@ -95,7 +95,10 @@ final class RingSends implements SendProtocol {
 
   @Override
   public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
-    boolean want = isWantDue();
+    // An acknowledgment may just have come, which says that no want is due any more. But there has
+    // to
+    // be something to acknowledge in one of ours, and nobody minds a want too many.
+    boolean want = isWantDue() || messages == null || !messages.isAckOwed();
     if (want) {
       space().wantSent();
     }
