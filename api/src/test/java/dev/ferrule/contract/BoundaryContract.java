@@ -87,7 +87,8 @@ public abstract class BoundaryContract extends Contract {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 7, 8, 63, 64, 65, 1000, 4096, 65_536, MIB - 1, MIB, MIB + 1, 8 * MIB})
   void theLongestMessageIsAsLongAsThePeerSaysAndArrivesManyTimes(int longest) {
-    Pair pair = connect(options().maxMessageSize(longest));
+    // memory for many of the longest takes its time, above all on an emulated machine
+    Pair pair = connect(options().maxMessageSize(longest).connectTimeout(PATIENCE));
     MessageStream stream = MessageStream.ofLength(longest);
     int messages = 30;
 

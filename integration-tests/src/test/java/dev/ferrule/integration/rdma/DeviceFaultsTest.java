@@ -371,6 +371,33 @@ class DeviceFaultsTest {
     }
   }
 
+  /** It is the message that is to be told of, and not that the accept came too late. */
+  @Test
+  void aClientThatBreaksTheProtocolWhileItIsBeingAcceptedStopsNoOther() throws Exception {
+    URI plain = URI.create(ANY_PORT + "&hello=off&credits=off");
+    try (Listener made = provider.listen(plain, ConnectionOptions.defaults())) {
+      device.afterNext("accept", () -> Task.pause(Duration.ofSeconds(1)));
+      Task<Void> breaking =
+          Task.start(
+              () -> {
+                try (RawPeer hostile = RawPeer.connect(made.uri().getPort(), new byte[0])) {
+                  hostile.send(new byte[8192]); // twice as long as the listener takes
+                  Task.pause(Duration.ofSeconds(2));
+                }
+                return null;
+              });
+      Task<Connection> accepting = Task.start(() -> made.accept(Task.PATIENCE));
+      Connection first = accepting.result();
+      Task.await("the violation is noticed", () -> first.state() == ConnectionState.FAILED);
+      first.close();
+      breaking.result();
+      try (Wires.Pair pair = Wires.pair(made, SMALL + "&hello=off&credits=off")) {
+        Numbered.send(pair.client().sender(), 1);
+        Numbered.check(pair.server().receiver().receive(BOUND), 1);
+      }
+    }
+  }
+
   @Test
   void memoryThatIsRegisteredWhileTheConnectionIsClosedIsNotKept() {
     MemorySegment memory = Arena.ofAuto().allocate(4096);

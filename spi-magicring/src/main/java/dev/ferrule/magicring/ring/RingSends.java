@@ -95,9 +95,9 @@ final class RingSends implements SendProtocol {
 
   @Override
   public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
-    // An acknowledgment may just have come, which says that no want is due any more. But there has
-    // to
-    // be something to acknowledge in one of ours, and nobody minds a want too many.
+    // An acknowledgment may have come just now, so that no want is due any more. But one of ours
+    // has
+    // to acknowledge something, and a want too many does no harm.
     boolean want = isWantDue() || messages == null || !messages.isAckOwed();
     if (want) {
       space().wantSent();

@@ -65,14 +65,16 @@ public final class MappingCalls {
   }
 
   /**
-   * {@code fallocate(2)} of a whole file, so that touching it cannot fail later.
+   * {@code fallocate(2)}, so that touching a part of a file cannot fail later.
    *
    * @param descriptor the file
-   * @param size how many bytes from its start
+   * @param offset where the part starts
+   * @param size how many bytes it has
    * @return 0
    */
-  public static int fallocate(int descriptor, long size) {
-    return Downcalls.status(state -> (int) FALLOCATE.invokeExact(state, descriptor, 0, 0L, size));
+  public static int fallocate(int descriptor, long offset, long size) {
+    return Downcalls.status(
+        state -> (int) FALLOCATE.invokeExact(state, descriptor, 0, offset, size));
   }
 
   /**

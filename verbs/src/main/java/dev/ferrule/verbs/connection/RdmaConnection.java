@@ -19,6 +19,7 @@ import dev.ferrule.spi.Lifecycle;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.endpoint.Cleanup;
@@ -46,6 +47,8 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    * than they take.
    */
   private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+  private static final System.Logger LOGGER = System.getLogger(RdmaConnection.class.getName());
 
   private static final long FLUSH_PAUSE_NANOS = 20_000;
   private static final int PROBES_PER_TIMEOUT = 4;
@@ -125,16 +128,33 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    */
   void start(Runnable completing, int minRnrTimer) {
     synchronized (starting) {
+      resources.device().watch(watched, asyncEvents);
+      watching = true;
       completing.run();
-      resources.queuePair().setMinRnrTimer(minRnrTimer);
+      setMinRnrTimer(minRnrTimer);
       ConnectionMonitor.opened(this);
       if (life.hasEnded()) {
         ConnectionMonitor.ended(this); // it was told of that too early
       }
-      resources.device().watch(watched, asyncEvents);
-      watching = true;
       resources.fabric().addTick(tick);
     }
+  }
+
+  /** A peer may break the protocol as soon as it may send; then that is what is to be told. */
+  private void setMinRnrTimer(int code) {
+    try {
+      resources.queuePair().setMinRnrTimer(code);
+    } catch (VerbsException e) {
+      if (e.errno() != Errno.EINVAL) {
+        throw e;
+      }
+      LOGGER.log(System.Logger.Level.DEBUG, "the queue pair is in error already", e);
+    }
+  }
+
+  /** Takes in what has come, the end of the connection perhaps included. */
+  void drain() {
+    receives.drain();
   }
 
   /** The peer knows that it is connected: from now on it has to be there. */
@@ -441,6 +461,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   /** Gives up a connection whose peer has gone before it was complete. Does not wait. */
   void abandon() {
+    life.lost("the client has gone before it confirmed the connection, or did not do so in time");
     if (life.close() != Lifecycle.Closing.AGAIN) {
       life.release();
       wake();

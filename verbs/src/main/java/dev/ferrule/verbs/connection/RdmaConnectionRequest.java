@@ -105,10 +105,11 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     if (connection != null && event.type() == CmEvent.Type.ESTABLISHED) {
       connection.onConfirmed();
     }
-    boolean hasGivenUp =
-        mailbox.isEmpty()
-            && event.type() != CmEvent.Type.ESTABLISHED
-            && !(connection != null && hasEndedWell(connection));
+    boolean hasGivenUp = mailbox.isEmpty() && event.type() != CmEvent.Type.ESTABLISHED;
+    if (hasGivenUp && connection != null) {
+      connection.drain(); // its confirmation may be lost, and its messages be there all the same
+      hasGivenUp = !hasEndedWell(connection);
+    }
     mailbox.accept(event);
     listener.clientHeard(this, hasGivenUp);
   }

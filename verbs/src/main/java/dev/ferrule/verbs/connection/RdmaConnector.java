@@ -34,6 +34,8 @@ final class RdmaConnector {
   private static final String NO_HOST =
       "no host with that address has answered in time (ARP): see ip neighbour and ping";
 
+  private static final String NO_ROUTE = "no route to that host was found in time";
+
   private final RdmaProtocol protocol;
   private final URI uri;
   private final RdmaAddress server;
@@ -89,7 +91,7 @@ final class RdmaConnector {
       expect(CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
       id.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
       id.resolveRoute(millisLeft());
-      expect(CmEvent.Type.ROUTE_RESOLVED, "no route to that host was found in time");
+      expect(CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
       resources.makeQueues(options, true);
       byte[] hello =
           Handshake.hello(
@@ -165,7 +167,8 @@ final class RdmaConnector {
       case REJECTED -> rejection(event);
       case ADDRESS_ERROR, ROUTE_ERROR ->
           event.status() == -Errno.ETIMEDOUT
-              ? new OperationTimeoutException(uri, NO_HOST, null)
+              ? new OperationTimeoutException(
+                  uri, event.type() == CmEvent.Type.ADDRESS_ERROR ? NO_HOST : NO_ROUTE, null)
               : unreachable(event);
       case UNREACHABLE ->
           new ConnectionRefusedException(

@@ -8,6 +8,7 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.spi.AbstractListener;
+import dev.ferrule.spi.Threads;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -331,6 +332,20 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     client.giveUp();
   }
 
+  /** Each takes its time to hear of it, so they hear of it at the same time. */
+  private static void dismiss(List<RdmaConnectionRequest> clients) {
+    List<Thread> threads =
+        clients.stream()
+            .map(
+                client ->
+                    Thread.ofPlatform()
+                        .daemon()
+                        .name("ferrule-rdma dismiss")
+                        .start(client::dismiss))
+            .toList();
+    threads.forEach(Threads::awaitEnd);
+  }
+
   @Override
   public void close() {
     List<RdmaConnectionRequest> left;
@@ -347,7 +362,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       notifyAll();
     }
     left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
-    unconfirmed.forEach(RdmaConnectionRequest::dismiss);
+    dismiss(unconfirmed);
     synchronized (groups) {
       groups.values().forEach(ReceiveGroup::release);
       groups.clear();

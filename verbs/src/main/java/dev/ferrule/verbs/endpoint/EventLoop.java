@@ -26,7 +26,8 @@ final class EventLoop implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(EventLoop.class.getName());
 
   private static final short READABLE = 1; // POLLIN
-  private static final int TICK_MILLIS = 250;
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final long TICK_NANOS = 250 * NANOS_PER_MILLI;
 
   /** A descriptor, and what to do when it is readable. */
   private record Source(int descriptor, Runnable action) {}
@@ -102,7 +103,7 @@ final class EventLoop implements AutoCloseable {
           pollfd.fd(one, now.get(i).descriptor());
           pollfd.events(one, READABLE);
         }
-        LibC.poll(descriptors, now.size(), TICK_MILLIS);
+        LibC.poll(descriptors, now.size(), millisUntil(lastTick + TICK_NANOS));
         for (int i = 0; i < now.size() && !stopped; i++) {
           int events = pollfd.revents(pollfd.asSlice(descriptors, i));
           if ((events & READABLE) != 0) {
@@ -112,11 +113,16 @@ final class EventLoop implements AutoCloseable {
           }
         }
       }
-      if (System.nanoTime() - lastTick >= TICK_MILLIS * 1_000_000L) {
+      if (System.nanoTime() - lastTick >= TICK_NANOS) {
         lastTick = System.nanoTime();
         ticks.forEach(this::guard);
       }
     }
+  }
+
+  private static int millisUntil(long time) {
+    long nanos = time - System.nanoTime();
+    return (int) Math.max(0, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
   }
 
   /** All connections depend on the thread, so nothing that one does may end it. */

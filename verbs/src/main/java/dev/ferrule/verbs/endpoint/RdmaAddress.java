@@ -28,7 +28,7 @@ public record RdmaAddress(String scheme, String host, int port) {
    */
   public static RdmaAddress parse(URI uri) {
     String scheme = uri.getScheme();
-    if (uri.getHost() == null && uri.getAuthority() != null && uri.getAuthority().contains("_")) {
+    if (uri.getHost() == null && hostPart(uri).contains("_")) {
       throw new InvalidAddressException(
           uri,
           "the name of a host has no '_' (RFC 952): write "
@@ -50,6 +50,13 @@ public record RdmaAddress(String scheme, String host, int port) {
           uri, "only a host and a port make an address: write " + scheme + "://HOST:PORT", null);
     }
     return new RdmaAddress(scheme, uri.getHost(), uri.getPort());
+  }
+
+  /** What stands before the port, also where that makes no host. */
+  private static String hostPart(URI uri) {
+    String authority = uri.getAuthority() == null ? "" : uri.getAuthority();
+    int colon = authority.lastIndexOf(':');
+    return colon < 0 ? authority : authority.substring(0, colon);
   }
 
   /**

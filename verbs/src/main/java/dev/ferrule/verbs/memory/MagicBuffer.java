@@ -33,6 +33,7 @@ public final class MagicBuffer implements AutoCloseable {
   private static final String NAME = "ferrule-ring";
   private static final long HUGE_PAGE = 2L << 20;
   private static final int LOG_HUGE_PAGE = 21;
+  private static final long COMMITTED_AT_ONCE = 64L << 20; // whole huge pages
 
   /** Else it would be the system's size of huge pages, which is not always 2 MiB. */
   private static final int HUGE_FLAGS = LibC.MFD_HUGETLB() | LOG_HUGE_PAGE << LibC.MAP_HUGE_SHIFT();
@@ -122,12 +123,17 @@ public final class MagicBuffer implements AutoCloseable {
     }
   }
 
-  /** A signal, of which the JVM has its own, may interrupt it before it is through. */
+  /**
+   * A signal, such as a profiler's, may interrupt it before it is through; so it goes by pieces
+   * that do not take long.
+   */
   private static int commit(int file, long size) {
-    int result;
-    do {
-      result = MappingCalls.fallocate(file, size);
-    } while (result == -Errno.EINTR);
+    int result = 0;
+    for (long done = 0; done < size && result == 0; done += COMMITTED_AT_ONCE) {
+      do {
+        result = MappingCalls.fallocate(file, done, Math.min(COMMITTED_AT_ONCE, size - done));
+      } while (result == -Errno.EINTR);
+    }
     return result;
   }
 

@@ -43,6 +43,7 @@ class RdmaAddressTest {
     "sendrecv:10.0.0.1, needs a host and a port",
     "sendrecv:///path, needs a host and a port",
     "sendrecv://under_score:1, the name of a host has no",
+    "sendrecv://10.0.0.1:18_515, needs a host and a port",
     "sendrecv://10.0.0.1, a port from 0 to 65535",
     "sendrecv://10.0.0.1:, a port from 0 to 65535",
     "sendrecv://10.0.0.1:65536, a port from 0 to 65535",
