@@ -57,6 +57,15 @@ public interface Connection extends AutoCloseable {
   Receiver receiver();
 
   /**
+   * Returns the remote memory access of this connection.
+   *
+   * @return always the same object
+   * @throws UnsupportedOperationException if the provider has none
+   * @throws FerruleException if the options ask for a way of it that is not possible here
+   */
+  Rma rma();
+
+  /**
    * Returns what the peer's program said when the connection was made: on the client's side the
    * payload of {@link ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
    * ConnectionOptions.Builder#payload}.

@@ -8,6 +8,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.Option;
 import java.net.URI;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A transport, found by {@link java.util.ServiceLoader} and picked by its URI scheme. Loading and
@@ -76,4 +77,13 @@ public interface ConnectionProvider {
    * @return the listener
    */
   Listener listen(URI address, ConnectionOptions options);
+
+  /**
+   * Returns what keeps the provider's endpoints, if they lie in the file system.
+   *
+   * @return the registry; empty if nothing of an endpoint outlives its process
+   */
+  default Optional<EndpointRegistry> endpointRegistry() {
+    return Optional.empty();
+  }
 }

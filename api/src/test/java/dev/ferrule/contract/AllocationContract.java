@@ -164,7 +164,8 @@ public abstract class AllocationContract extends Contract {
     twoThreadsAllocateNothing(asking, asking, answering, answering);
   }
 
-  private static void assertAllocatesNothing(Runnable round) {
+  /** Fails if something allocates each time that it is run. */
+  static void assertAllocatesNothing(Runnable round) {
     long allocated = Long.MAX_VALUE;
     for (int i = 0; i < ROUNDS && allocated >= TOLERATED_BYTES; i++) {
       allocated = allocated(round);

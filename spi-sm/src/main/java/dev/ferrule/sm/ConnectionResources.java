@@ -5,11 +5,14 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.spi.Unmapper;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
+  private final @Nullable Knem knem;
   private final int id;
   private final Arena arena = Arena.ofShared(); // owns all mappings
   private @Nullable SharedRing own;
@@ -32,9 +36,11 @@ final class ConnectionResources implements AutoCloseable {
    *
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when there are none
+   * @param knem the driver; null if there is none
    */
-  ConnectionResources(Endpoint endpoint) throws IOException {
+  ConnectionResources(Endpoint endpoint, @Nullable Knem knem) throws IOException {
     this.endpoint = endpoint;
+    this.knem = knem;
     boolean done = false;
     try {
       id = endpoint.newConnection();
@@ -50,7 +56,7 @@ final class ConnectionResources implements AutoCloseable {
   /** Makes the files from which this side receives. */
   SharedRing makeOwnRing(RingLayout layout, long peerGeneration) {
     SharedRing made =
-        SharedRing.create(endpoint.connectionDirectory(id), layout, peerGeneration, arena);
+        SharedRing.create(endpoint.connectionDirectory(id), layout, peerGeneration, knem, arena);
     own = made;
     return made;
   }
@@ -82,8 +88,18 @@ final class ConnectionResources implements AutoCloseable {
     peer = new Peer(where, peerId);
   }
 
+  /** Makes the file from which this side writes to the peer's memory, or reads into. */
+  MemorySegment makeRmaBuffer(long size) {
+    return SharedFile.create(
+        endpoint.connectionDirectory(id).resolve(EndpointFiles.RMA_BUFFER), size, arena);
+  }
+
   Endpoint endpoint() {
     return endpoint;
+  }
+
+  @Nullable Knem knem() {
+    return knem;
   }
 
   /** The connection's number at this side's endpoint. */

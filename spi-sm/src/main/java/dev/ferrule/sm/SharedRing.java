@@ -3,18 +3,21 @@ package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.EndpointFiles;
+import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.rma.RmaFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The two mapped files of one direction of a connection.
+ * The mapped files of one direction of a connection.
  *
  * @param layout where everything lies in them
  * @param flags the flags of the process that made them
@@ -22,6 +25,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param peerGeneration the generation of the opposite direction's files, or 0
  * @param ring the header ring
  * @param buffer the payload lines
+ * @param rma what is for remote memory access, of the same side
  */
 record SharedRing(
     RingLayout layout,
@@ -29,18 +33,21 @@ record SharedRing(
     long generation,
     long peerGeneration,
     MemorySegment ring,
-    MemorySegment buffer) {
+    MemorySegment buffer,
+    RmaFile rma) {
 
-  static SharedRing create(Path directory, RingLayout layout, long peerGeneration, Arena arena) {
-    // the buffer goes first: whoever sees the ring's descriptor may map both
+  static SharedRing create(
+      Path directory, RingLayout layout, long peerGeneration, @Nullable Knem knem, Arena arena) {
+    // the ring goes last: whoever sees its descriptor may map all
+    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    RmaFile rma = RmaFile.create(directory, generation, knem, arena);
     MemorySegment buffer =
         SharedFile.create(directory.resolve(EndpointFiles.BUFFER), layout.bufferSize(), arena);
     MemorySegment ring =
         SharedFile.create(directory.resolve(EndpointFiles.RING), layout.ringSize(), arena);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
-    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     layout.writeDescriptor(ring, flags, generation, peerGeneration);
-    return new SharedRing(layout, flags, generation, peerGeneration, ring, buffer);
+    return new SharedRing(layout, flags, generation, peerGeneration, ring, buffer, rma);
   }
 
   /** Maps what a peer has made; empty if there is nothing that could be right. */
@@ -61,9 +68,12 @@ record SharedRing(
       MemorySegment buffer =
           SharedFile.attach(
               directory.resolve(EndpointFiles.BUFFER), it.layout().bufferSize(), arena);
-      return Optional.of(
-          new SharedRing(
-              it.layout(), it.flags(), it.generation(), it.peerGeneration(), ring, buffer));
+      RmaFile rma = RmaFile.attach(directory, arena);
+      return rma.isOf(it.generation())
+          ? Optional.of(
+              new SharedRing(
+                  it.layout(), it.flags(), it.generation(), it.peerGeneration(), ring, buffer, rma))
+          : Optional.empty();
     } catch (PosixException e) {
       if (e.is(LibC.ENOENT(), LibC.ENOTDIR(), LibC.EINVAL(), LibC.ELOOP())) {
         return Optional.empty();

@@ -10,6 +10,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Rma;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
@@ -24,6 +25,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,8 @@ final class SmConnection implements Connection, Link {
    */
   private static final long PATIENCE_NANOS = 1_000_000_000L;
 
+  private static final long PAUSE_NANOS = 100_000;
+
   /**
    * How long after going to sleep to look once more, before sleeping for as long as it takes. The
    * last look before the sleep is ordered behind the peer's looking by membarrier(2), but kernels
@@ -46,7 +50,7 @@ final class SmConnection implements Connection, Link {
    * the peer had published then is only late, by the time that a store takes to leave its
    * processor, which is far less than this.
    */
-  private static final long SECOND_LOOK_NANOS = 500_000;
+  static final long SECOND_LOOK_NANOS = 500_000;
 
   private final URI uri;
   private final ConnectionResources resources;
@@ -57,8 +61,12 @@ final class SmConnection implements Connection, Link {
   private final RingConsumer consumer;
   private final SmSender sender;
   private final SmReceiver receiver;
+  private final SmRma rma;
   private final Lifecycle life = new Lifecycle(this);
 
+  private volatile @Nullable SmListenerReceiver commonReceiver;
+  private volatile Runnable releaseAction = () -> {};
+  private volatile boolean peerDead;
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
@@ -86,6 +94,8 @@ final class SmConnection implements Connection, Link {
         new SmSender(this, producer, peer.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
     receiver =
         new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
+    rma =
+        new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
     life.onEnd(ended -> onWakeup());
   }
 
@@ -121,6 +131,34 @@ final class SmConnection implements Connection, Link {
   @Override
   public Receiver receiver() {
     return receiver;
+  }
+
+  /** The receiver, for the listener's. */
+  SmReceiver ownReceiver() {
+    return receiver;
+  }
+
+  /** Has the listener's receiver woken up as well. */
+  void setCommonReceiver(SmListenerReceiver common) {
+    commonReceiver = common;
+  }
+
+  /** Whether the listener's receiver takes the messages, or has taken them. */
+  boolean isReceivedBy(SmListenerReceiver candidate) {
+    return commonReceiver == candidate;
+  }
+
+  /**
+   * Has something done when this side closes the connection, whether or not it has ended before.
+   */
+  void onRelease(Runnable action) {
+    releaseAction = action;
+  }
+
+  @Override
+  public Rma rma() {
+    rma.checkAvailable();
+    return rma;
   }
 
   @Override
@@ -161,7 +199,7 @@ final class SmConnection implements Connection, Link {
         retransmissions,
         0,
         wakeupsSent,
-        sender.sleeps() + receiver.sleeps());
+        sender.sleeps() + receiver.sleeps() + rma.sleeps());
   }
 
   /**
@@ -235,6 +273,34 @@ final class SmConnection implements Connection, Link {
   public void onWakeup() {
     sender.wake();
     receiver.wake();
+    rma.wake();
+    SmListenerReceiver common = commonReceiver;
+    if (common != null) {
+      common.wake();
+    }
+  }
+
+  @Override
+  public boolean onFragments() {
+    return rma.serve();
+  }
+
+  /** Whether the peer's process has ended, so that it does nothing more. */
+  boolean isPeerDead() {
+    return peerDead;
+  }
+
+  /** Waits for the connection to end, but not for long. */
+  void awaitEnd(long nanos) {
+    long deadline = System.nanoTime() + nanos;
+    while (!life.hasEnded() && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(PAUSE_NANOS);
+    }
+  }
+
+  /** Ends the connection because of what the peer does or does not do. */
+  void giveUp(String reason) {
+    life.lost(reason);
   }
 
   @Override
@@ -246,6 +312,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerGone() {
+    peerDead = true; // or has closed its last connection, which is as good
     if (closedByPeer()) {
       onPeerClosed();
     } else {
@@ -303,6 +370,9 @@ final class SmConnection implements Connection, Link {
     // so that they leave by themselves, and not because the memory goes from under them
     sender.awaitNobodyWaiting(PATIENCE_NANOS);
     receiver.awaitNobodyWaiting(PATIENCE_NANOS);
+    rma.awaitNobodyWaiting(PATIENCE_NANOS);
+    rma.close();
+    releaseAction.run();
     resources.close();
   }
 

@@ -12,22 +12,33 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
+import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
 
 /** A client that waits; makes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
 
+  private final SmListener listener;
   private final Endpoint endpoint;
   private final ServerHandshake handshake;
   private final ConnectionOptions options;
+  private final @Nullable Knem knem;
 
-  SmConnectionRequest(Endpoint endpoint, ServerHandshake handshake, ConnectionOptions options) {
+  SmConnectionRequest(
+      SmListener listener,
+      Endpoint endpoint,
+      ServerHandshake handshake,
+      ConnectionOptions options,
+      @Nullable Knem knem) {
+    this.listener = listener;
     this.endpoint = endpoint;
     this.handshake = handshake;
     this.options = options;
+    this.knem = knem;
   }
 
   @Override
@@ -64,7 +75,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new ConnectionResources(endpoint);
+      resources = new ConnectionResources(endpoint, knem);
       SharedRing peer = attachPeerRing(uri, resources);
       resources.makeOwnRing(SmOptions.layout(uri, options), peer.generation());
       resources.openPeer(handshake.client(), handshake.clientId());
@@ -73,6 +84,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       connection.start();
       handshake.accept(name, resources.id(), payload, deadline, connection::isUsedByPeer);
       connection.countRetransmissions(handshake.retransmissions());
+      listener.accepted(connection);
       done = true;
       return connection;
     } catch (InternalError e) { // the JDK's for memory whose file was truncated

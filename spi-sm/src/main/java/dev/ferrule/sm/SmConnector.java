@@ -11,6 +11,7 @@ import dev.ferrule.sm.endpoint.ClientHandshake;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.nio.file.AccessDeniedException;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Makes one connection from the client's side. */
 final class SmConnector {
@@ -28,21 +30,23 @@ final class SmConnector {
   private final URI uri;
   private final SmAddress server;
   private final ConnectionOptions options;
+  private final @Nullable Knem knem;
 
-  private SmConnector(URI uri, SmAddress server, ConnectionOptions options) {
+  private SmConnector(URI uri, SmAddress server, ConnectionOptions options, @Nullable Knem knem) {
     this.uri = uri;
     this.server = server;
     this.options = options;
+    this.knem = knem;
   }
 
-  static SmConnection connect(URI uri, ConnectionOptions options) {
+  static SmConnection connect(URI uri, ConnectionOptions options, @Nullable Knem knem) {
     checkPayload(options.payload());
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // a bad option is to be heard of before anything is made
     try {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server);
-      return new SmConnector(uri, server, options).connect();
+      return new SmConnector(uri, server, options, knem).connect();
     } catch (PosixException e) {
       throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {
@@ -114,7 +118,7 @@ final class SmConnector {
 
   private SmConnection connect() throws IOException {
     long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-    ConnectionResources resources = new ConnectionResources(ClientEndpoints.retain(server));
+    ConnectionResources resources = new ConnectionResources(ClientEndpoints.retain(server), knem);
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;

@@ -4,15 +4,19 @@ package dev.ferrule.sm;
 import dev.ferrule.AddressInUseException;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.AbstractListener;
 import java.io.IOException;
 import java.net.URI;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -22,16 +26,30 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final Endpoint endpoint;
   private final Acceptor acceptor;
   private final ConnectionOptions options;
+  private final @Nullable Knem knem;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final @Nullable SmListenerReceiver receiver; // if the options ask for one
 
-  private SmListener(Endpoint endpoint, Acceptor acceptor, ConnectionOptions options) {
+  /** Those that the receiver is to receive from when it is first asked for. Its own monitor. */
+  private final Set<SmConnection> accepted = new LinkedHashSet<>();
+
+  private boolean receiving; // under that monitor
+
+  private SmListener(
+      Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, @Nullable Knem knem) {
     super(options);
     this.endpoint = endpoint;
     this.acceptor = acceptor;
     this.options = options;
+    this.knem = knem;
+    this.receiver =
+        options.get(SmOptions.SINGLE_RECEIVER)
+            ? new SmListenerReceiver(
+                this, options.get(StandardOptions.WAIT), SmConnection.SECOND_LOOK_NANOS)
+            : null;
   }
 
-  static SmListener listen(URI uri, ConnectionOptions options) {
+  static SmListener listen(URI uri, ConnectionOptions options, @Nullable Knem knem) {
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // a bad option is to be heard of here, not at the first client
     try {
@@ -46,7 +64,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       try {
         Acceptor acceptor = endpoint.listen(options.get(StandardOptions.BACKLOG));
         done = true;
-        return new SmListener(endpoint, acceptor, options);
+        return new SmListener(endpoint, acceptor, options, knem);
       } finally {
         if (!done) {
           endpoint.release();
@@ -57,6 +75,46 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     } catch (IOException e) {
       throw Failures.of(uri, e);
     }
+  }
+
+  @Override
+  public Receiver receiver() {
+    SmListenerReceiver common = receiver;
+    if (common == null) {
+      throw new IllegalStateException(
+          "only a listener with the option singleReceiver=on receives for all its connections");
+    }
+    synchronized (accepted) {
+      if (!receiving) {
+        receiving = true;
+        accepted.forEach(common::add);
+        accepted.clear();
+      }
+    }
+    return common;
+  }
+
+  /** A connection was made, and is about to be returned. */
+  void accepted(SmConnection connection) {
+    SmListenerReceiver common = receiver;
+    if (common == null) {
+      return;
+    }
+    connection.onRelease(() -> forget(common, connection));
+    synchronized (accepted) {
+      if (receiving) {
+        common.add(connection);
+      } else {
+        accepted.add(connection); // also after the peer has closed it: it may have messages
+      }
+    }
+  }
+
+  private void forget(SmListenerReceiver common, SmConnection connection) {
+    synchronized (accepted) {
+      accepted.remove(connection);
+    }
+    common.remove(connection);
   }
 
   @Override
@@ -71,7 +129,9 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     if (handshake == null && acceptor.isClosed()) {
       throw closedException();
     }
-    return handshake == null ? null : new SmConnectionRequest(endpoint, handshake, options);
+    return handshake == null
+        ? null
+        : new SmConnectionRequest(this, endpoint, handshake, options, knem);
   }
 
   @Override
@@ -88,6 +148,9 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
+      if (receiver != null) {
+        receiver.end();
+      }
       try {
         acceptor.close();
       } finally {

@@ -6,6 +6,7 @@ import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.rma.CopyPath;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,12 +43,38 @@ final class SmOptions {
               + MESSAGES_IN_BUFFER
               + " times maxMessage");
 
+  static final Option<CopyPath.Choice> RMA =
+      Option.choice(
+          "rma",
+          CopyPath.Choice.class,
+          CopyPath.Choice.AUTO,
+          "how this side copies to and from the peer's memory: by the driver KNEM, by cross-memory"
+              + " attach, or by fragments through a mapped file; auto is the first of them that"
+              + " works");
+
+  static final Option<Long> RMA_BUFFER =
+      Option.size(
+          "rmaBuffer",
+          4 << 10,
+          1 << 30,
+          2 << 20,
+          "memory for the fragments of rma=mmap, made when it is first needed");
+
+  static final Option<Boolean> SINGLE_RECEIVER =
+      Option.flag(
+          "singleReceiver",
+          false,
+          "listener: whether Listener.receiver() receives from all its connections");
+
   private SmOptions() {}
 
   static List<Option<?>> all() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
     result.add(SLOTS);
     result.add(BUFFER);
+    result.add(RMA);
+    result.add(RMA_BUFFER);
+    result.add(SINGLE_RECEIVER);
     return List.copyOf(result);
   }
 

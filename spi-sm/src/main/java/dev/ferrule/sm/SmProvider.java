@@ -8,19 +8,38 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.Option;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Knem;
+import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.spi.EndpointRegistry;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Connections between the processes of one host, over shared memory. */
 @AutoService(ConnectionProvider.class)
 public final class SmProvider implements ConnectionProvider {
 
+  private final Supplier<@Nullable Knem> knem;
+
   /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
-  public SmProvider() {}
+  public SmProvider() {
+    this(KnemDevice::instance);
+  }
+
+  /**
+   * Puts something else in place of the driver KNEM.
+   *
+   * @param knem the driver, asked for when it is first needed; gives null if there is none
+   */
+  SmProvider(Supplier<@Nullable Knem> knem) {
+    this.knem = knem;
+  }
 
   @Override
   public String scheme() {
@@ -66,12 +85,17 @@ public final class SmProvider implements ConnectionProvider {
   }
 
   @Override
+  public Optional<EndpointRegistry> endpointRegistry() {
+    return Optional.of(new SmEndpoints());
+  }
+
+  @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    return SmConnector.connect(address, options.resolve(address, options()));
+    return SmConnector.connect(address, options.resolve(address, options()), knem.get());
   }
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    return SmListener.listen(address, options.resolve(address, options()));
+    return SmListener.listen(address, options.resolve(address, options()), knem.get());
   }
 }

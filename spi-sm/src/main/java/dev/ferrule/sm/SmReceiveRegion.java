@@ -37,6 +37,10 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     return receiver == candidate;
   }
 
+  boolean isReceivedBy(SmListenerReceiver candidate) {
+    return receiver.connection().isReceivedBy(candidate);
+  }
+
   int line() {
     return line;
   }

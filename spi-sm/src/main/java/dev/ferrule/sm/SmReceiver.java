@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.FerruleException;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
@@ -37,6 +38,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private SmReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
 
+  private final Taker taker = new Taker();
+  private boolean claimed; // by whoever uses this receiver itself
   private boolean polling;
 
   private long messages;
@@ -60,14 +63,91 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return connection;
   }
 
+  /** Who takes the messages: this receiver, or that of all of the listener's connections. */
+  Taker taker() {
+    return taker;
+  }
+
+  private void claim() {
+    if (!claimed) {
+      if (!taker.claimOwn()) {
+        connection.checkNotReleased();
+        throw new IllegalStateException(
+            "the messages of this connection go to Listener.receiver(); receive from there");
+      }
+      claimed = true;
+    }
+  }
+
+  /** Whether there may be something to be polled by the listener's receiver. */
+  boolean mayHaveNext() {
+    try {
+      return consumer.mayHaveNext();
+    } catch (IllegalStateException | InternalError e) {
+      return false; // closed meanwhile; who takes it finds out
+    }
+  }
+
+  /** The same for being received: the program must not hold all that there is room for. */
+  boolean mayTake() {
+    return (idleCount > 0 || idle.length < maxRegions) && mayHaveNext();
+  }
+
+  /**
+   * Takes a message for the listener's receiver, which has {@linkplain Taker#begin begun}.
+   *
+   * @return the message; null if there is none
+   */
+  @Nullable SmReceiveRegion takeForListener() {
+    if (!hasNextForListener()) {
+      return null;
+    }
+    checkRegions();
+    return take();
+  }
+
+  /** Hands some messages over for the listener's receiver, which has begun; returns how many. */
+  int pollForListener(MessageHandler handler, int limit) {
+    int count = 0;
+    try {
+      while (count < limit && !connection.isReleased() && hasNextForListener()) {
+        count++;
+        handOver(handler);
+      }
+    } finally {
+      acknowledge();
+    }
+    return count;
+  }
+
+  /** A connection that fails is no reason for the others' receiver to throw. */
+  private boolean hasNextForListener() {
+    try {
+      return hasNext();
+    } catch (FerruleException e) {
+      return false; // it has ended, and tells it by its close callback
+    }
+  }
+
+  /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
+  void armForListener() {
+    try {
+      consumer.armSleepWithoutBarrier();
+    } catch (IllegalStateException | InternalError e) {
+      return; // closed meanwhile
+    }
+  }
+
   @Override
   public @Nullable ReceiveRegion tryReceive() {
+    claim();
     checkRegions();
     return isReady() ? take() : null;
   }
 
   @Override
   public ReceiveRegion receive() {
+    claim();
     checkRegions();
     if (!isReady()) {
       waiter.await(this, false, 0);
@@ -77,6 +157,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
+    claim();
     checkRegions();
     if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
       throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
@@ -90,10 +171,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       connection.checkNotReleased();
       throw new IllegalArgumentException("a limit of " + limit + " messages");
     }
+    claim();
     checkNotPolling();
-    if (!isReady()) {
-      return 0;
-    }
+    return isReady() ? handOver(handler, limit) : 0;
+  }
+
+  /** Hands over the message that was found, and those behind it. */
+  private int handOver(MessageHandler handler, int limit) {
     int count = 0;
     polling = true;
     try {
@@ -279,6 +363,15 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       return consumer.isSleepArmed();
     } catch (IllegalStateException | InternalError e) {
       throw connection.accessFailed(e);
+    }
+  }
+
+  /** The same for the listener's receiver, which does not mind a connection that was closed. */
+  boolean isStillArmed() {
+    try {
+      return consumer.isSleepArmed();
+    } catch (IllegalStateException | InternalError e) {
+      return true;
     }
   }
 

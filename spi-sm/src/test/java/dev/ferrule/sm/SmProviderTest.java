@@ -27,6 +27,7 @@ import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingHeader;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.rma.RmaFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -212,7 +213,9 @@ class SmProviderTest {
       Files.createDirectory(client.resolve("conns/1/buffer"));
       Files.createSymbolicLink(client.resolve("conns/2/buffer"), client.resolve("fifo"));
       for (int id = 3; id <= 4; id++) {
-        SharedFile.create(client.resolve("conns/" + id + "/buffer"), layout.bufferSize(), arena);
+        Path connection = client.resolve("conns/" + id);
+        SharedFile.create(connection.resolve("buffer"), layout.bufferSize(), arena);
+        RmaFile.create(connection, id, null, arena);
       }
       long descriptors = SystemResources.openDescriptors().size();
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"))) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.contract.ViaListenerReceiver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -21,9 +24,22 @@ final class SmUnderTest implements ProviderUnderTest {
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   private final Path directory;
+  private final boolean viaListenerReceiver;
+  private final String[] options;
   private int addresses;
 
-  SmUnderTest() {
+  /**
+   * Sm in one of its modes.
+   *
+   * @param options names and values of further options, in turn
+   */
+  SmUnderTest(String... options) {
+    this(false, options);
+  }
+
+  private SmUnderTest(boolean viaListenerReceiver, String... options) {
+    this.viaListenerReceiver = viaListenerReceiver;
+    this.options = options;
     try {
       directory =
           Files.isWritable(SHARED_MEMORY)
@@ -34,6 +50,20 @@ final class SmUnderTest implements ProviderUnderTest {
     }
   }
 
+  /**
+   * Sm whose listeners receive for the connections that they have accepted.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static SmUnderTest viaListenerReceiver(String... options) {
+    return new SmUnderTest(true, options);
+  }
+
+  @Override
+  public Connection accepted(Listener listener, Connection connection) {
+    return viaListenerReceiver ? new ViaListenerReceiver(listener, connection) : connection;
+  }
+
   @Override
   public synchronized URI listenAddress() {
     addresses++;
@@ -42,7 +72,11 @@ final class SmUnderTest implements ProviderUnderTest {
 
   @Override
   public ConnectionOptions options() {
-    return ConnectionOptions.builder().maxMessageSize(16 * 1024).build();
+    ConnectionOptions.Builder builder = ConnectionOptions.builder().maxMessageSize(16 * 1024);
+    for (int i = 0; i < options.length; i += 2) {
+      builder.set(options[i], options[i + 1]);
+    }
+    return builder.build();
   }
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import dev.ferrule.contract.ListenerReceiverDifferences;
 import dev.ferrule.contract.ProviderUnderTest;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.contract.ProviderUnderTest;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.contract.ViaListenerReceiver;
 import java.net.URI;
 import java.util.List;
 

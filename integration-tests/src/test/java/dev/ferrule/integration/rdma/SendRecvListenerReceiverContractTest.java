@@ -9,6 +9,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.contract.AllocationContract;
+import dev.ferrule.contract.ListenerReceiverDifferences;
 import dev.ferrule.contract.ProviderUnderTest;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -50,6 +51,7 @@ public final class Endpoint {
   private final Thread thread;
   private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
+  private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with fragments; the thread's
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private volatile boolean ticksChanged;
@@ -319,11 +321,12 @@ public final class Endpoint {
         long now = System.nanoTime();
         int timeoutMs =
             nextTick == NEVER ? -1 : Math.clamp((nextTick - now) / 1_000_000 + 1, 0, 60_000);
-        int events = poll.await(timeoutMs);
+        int events = poll.await(busy.isEmpty() ? timeoutMs : 0);
         for (int i = 0; i < events && !stopped; i++) {
           long key = poll.key(i);
           guard(() -> handle(key));
         }
+        serveBusy();
         now = System.nanoTime();
         if (ticksChanged || (nextTick != NEVER && now - nextTick >= 0)) {
           ticksChanged = false;
@@ -426,7 +429,22 @@ public final class Endpoint {
       for (LinkState state : links.values()) {
         state.link().onWakeup();
         state.link().onPeerClosed();
+        serveFragments(state.link());
       }
+    }
+  }
+
+  /** A link that has much to do takes turns with the others. */
+  private void serveFragments(Link link) {
+    if (link.onFragments()) {
+      busy.add(link);
+    }
+  }
+
+  private void serveBusy() {
+    for (int i = busy.size(); i > 0; i--) {
+      Link link = busy.remove();
+      guard(() -> serveFragments(link));
     }
   }
 
@@ -441,7 +459,8 @@ public final class Endpoint {
     switch (FifoHeader.type(header)) {
       case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
       case FifoHeader.CLOSED -> state.link().onPeerClosed();
-      case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY -> {}
+      case FifoHeader.RMA -> serveFragments(state.link());
+      case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
       default -> {
         return false; // a later version's, or garbage
       }

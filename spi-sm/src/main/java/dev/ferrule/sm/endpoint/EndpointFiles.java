@@ -32,6 +32,12 @@ public final class EndpointFiles {
   /** In a connection's directory: the payload lines. */
   public static final String BUFFER = "buffer";
 
+  /** In a connection's directory: what is exposed to the peer, and who accesses what. */
+  public static final String RMA = "rma";
+
+  /** In a connection's directory: what is on its way from or to the peer's exposed memory. */
+  public static final String RMA_BUFFER = "rma-buffer";
+
   private EndpointFiles() {}
 
   /**
@@ -73,6 +79,8 @@ public final class EndpointFiles {
     if (OwnDirectory.isOwn(directory)) {
       deleteFile(directory.resolve(RING));
       deleteFile(directory.resolve(BUFFER));
+      deleteFile(directory.resolve(RMA));
+      deleteFile(directory.resolve(RMA_BUFFER));
       OwnDirectory.removeIfEmpty(directory);
     }
   }

@@ -13,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
@@ -22,6 +23,8 @@ public final class EndpointScan {
 
   /** How the text in a listener's lock file begins. */
   static final String LISTENER = "listener";
+
+  private static final Pattern CONNECTION = Pattern.compile("\\d{1,7}");
 
   private EndpointScan() {}
 
@@ -91,6 +94,69 @@ public final class EndpointScan {
         .orElseGet(OptionalInt::empty);
   }
 
+  /**
+   * Finds all endpoints below an address.
+   *
+   * @param address the directory's address, or that of one endpoint
+   * @return their addresses
+   * @throws IOException if the directory cannot be read
+   */
+  public static List<SmAddress> endpoints(SmAddress address) throws IOException {
+    if (address.endpoint() != null) {
+      return OwnDirectory.owner(address.directory()).isPresent() ? List.of(address) : List.of();
+    }
+    List<SmAddress> found = new ArrayList<>();
+    for (Path pid : matching(SmAddress.PID, address.base())) {
+      if (OwnDirectory.owner(pid).isPresent()) {
+        for (Path directory : readable(pid)) {
+          if (OwnDirectory.owner(directory).isPresent()) {
+            found.add(address.with(id(directory)));
+          }
+        }
+      }
+    }
+    found.sort(
+        Comparator.comparing(SmAddress::endpoint, Comparator.nullsFirst(SmAddress.Id.ORDER)));
+    return found;
+  }
+
+  /** The endpoints in a directory of another user's, perhaps: none if it may not be read. */
+  private static List<Path> readable(Path pid) {
+    try {
+      return matching(SmAddress.NUMBER, pid);
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  /**
+   * Returns what the owner of an endpoint has said that it is.
+   *
+   * @param address the endpoint's address
+   * @return one line; empty if it has said nothing, or may not be read
+   */
+  public static String description(SmAddress address) {
+    try {
+      return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK)).strip();
+    } catch (PosixException e) {
+      return "";
+    }
+  }
+
+  /**
+   * Returns the directories of an endpoint's connections.
+   *
+   * @param address the endpoint's address
+   * @return the directories
+   */
+  public static List<Path> connections(SmAddress address) {
+    try {
+      return matching(CONNECTION, address.directory().resolve(EndpointFiles.CONNECTIONS));
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
   /** Removes the endpoints of a directory whose owners have died. What may not be removed stays. */
   static void sweep(Path base) {
     try {
@@ -105,6 +171,22 @@ public final class EndpointScan {
     } catch (IOException e) {
       return; // not ours to read
     }
+  }
+
+  /**
+   * Removes an endpoint if its owner has died.
+   *
+   * @param address the endpoint's address
+   * @return whether it is gone now
+   */
+  public static boolean clean(SmAddress address) {
+    Path directory = address.directory();
+    removeIfStale(directory);
+    boolean gone = !Files.exists(directory, LinkOption.NOFOLLOW_LINKS);
+    if (gone) {
+      OwnDirectory.removeIfEmpty(directory.getParent());
+    }
+    return gone;
   }
 
   private static void removeIfStale(Path directory) {

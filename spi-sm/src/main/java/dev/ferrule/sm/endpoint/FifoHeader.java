@@ -19,6 +19,12 @@ final class FifoHeader {
   /** "I live." */
   static final int KEEPALIVE_REPLY = 4;
 
+  /** "Fragments of remote memory access wait for you." */
+  static final int RMA = 5;
+
+  /** "You sleep, and a fragment of yours is done." */
+  static final int RMA_ACK = 6;
+
   private static final int ID_SHIFT = 4;
 
   private FifoHeader() {}

@@ -19,6 +19,14 @@ public interface Link {
    */
   void onPeerGone();
 
+  /**
+   * There may be fragments of remote memory access for this side to handle; it handles some of
+   * them.
+   *
+   * @return whether there are more, so that it is to be called again when others had their turn
+   */
+  boolean onFragments();
+
   /** The peer has not answered a keepalive for too long, although its process lives. */
   void onPeerSilent();
 }

@@ -35,6 +35,16 @@ public final class Peer implements AutoCloseable {
     tell(FifoHeader.CLOSED);
   }
 
+  /** Tells it, whose thread may sleep, that there are fragments of remote memory access. */
+  public void tellFragments() {
+    tell(FifoHeader.RMA);
+  }
+
+  /** Tells it, who sleeps, that fragments of its own are done. */
+  public void tellFragmentsDone() {
+    tell(FifoHeader.RMA_ACK);
+  }
+
   /** Asks it whether it lives. */
   void askWhetherAlive() {
     tell(FifoHeader.KEEPALIVE);

@@ -8,6 +8,7 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,11 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
    * @param number its number among the endpoints of that process id, from 1
    */
   public record Id(long pid, int number) {
+
+    /** By process id, and then by number. */
+    static final Comparator<Id> ORDER =
+        Comparator.comparingLong(Id::pid).thenComparingInt(Id::number);
+
     @Override
     public String toString() {
       return pid + "/" + number;

@@ -62,6 +62,12 @@ final class Posix {
       link(LibC.epoll_ctl$address(), LibC.epoll_ctl$descriptor());
   private static final MethodHandle EPOLL_WAIT =
       link(LibC.epoll_wait$address(), LibC.epoll_wait$descriptor());
+  private static final MethodHandle PROCESS_VM_READV =
+      link(LibC.process_vm_readv$address(), LibC.process_vm_readv$descriptor());
+  private static final MethodHandle PROCESS_VM_WRITEV =
+      link(LibC.process_vm_writev$address(), LibC.process_vm_writev$descriptor());
+  private static final MethodHandle IOCTL =
+      variadic(LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.ioctl.address(), 2);
   private static final MethodHandle EVENTFD =
       link(LibC.eventfd$address(), LibC.eventfd$descriptor());
 
@@ -289,6 +295,38 @@ final class Posix {
   static boolean membarrier(int command) {
     try {
       return (long) SYSCALL_3.invokeExact(ANY_STATE, SYS_MEMBARRIER, command, 0, 0) == 0;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Reads from another process, one piece; returns the number of bytes, or -errno. */
+  static long processVmReadv(
+      int pid, MemorySegment local, MemorySegment remote, MemorySegment state) {
+    try {
+      long result = (long) PROCESS_VM_READV.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Writes to another process, one piece; returns the number of bytes, or -errno. */
+  static long processVmWritev(
+      int pid, MemorySegment local, MemorySegment remote, MemorySegment state) {
+    try {
+      long result = (long) PROCESS_VM_WRITEV.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns what the driver does, or -errno. */
+  static int ioctl(int fd, long request, MemorySegment argument, MemorySegment state) {
+    try {
+      int result = (int) IOCTL.invokeExact(state, fd, request, argument);
+      return result < 0 ? -errno(state) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }

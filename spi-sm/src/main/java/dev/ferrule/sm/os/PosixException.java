@@ -10,8 +10,19 @@ public final class PosixException extends RuntimeException {
   private final int errno;
 
   PosixException(String function, String subject, int errno) {
-    super(function + "(" + subject + "): " + text(errno) + " (errno " + errno + ")");
+    super(describe(function + "(" + subject + ")", errno));
     this.errno = errno;
+  }
+
+  /**
+   * Says in words that a function failed, and why.
+   *
+   * @param function what failed
+   * @param errno why
+   * @return the words
+   */
+  public static String describe(String function, int errno) {
+    return function + ": " + text(errno) + " (errno " + errno + ")";
   }
 
   /**

@@ -5,7 +5,12 @@ package dev.ferrule.sm.ring;
 public final class CorruptRingException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  CorruptRingException(String message) {
+  /**
+   * Creates an exception.
+   *
+   * @param message what the peer has done, as a sentence about it
+   */
+  public CorruptRingException(String message) {
     super(message);
   }
 }

@@ -4,7 +4,9 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.sm.os.Membarrier;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * The receiving side of a ring. {@link #next} looks for a message and says what and where it is;
@@ -239,6 +241,33 @@ public final class RingConsumer {
     INT.setRelease(ring, RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
     return SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
+  }
+
+  /**
+   * Tells whether it is worth while to call {@link #next}. May be called while another thread
+   * receives, and is but a hint then.
+   *
+   * @return false if nothing is there, unless it has come just now
+   */
+  public boolean mayHaveNext() {
+    int header = (int) INT.getOpaque(ring, slot);
+    return header != 0 && RingHeader.lap(header) == lap;
+  }
+
+  /**
+   * Says the same as {@link #armSleep}, but without the barrier, of which one for many rings is
+   * enough.
+   */
+  public void armSleepWithoutBarrier() {
+    INT.setOpaque(ring, RingLayout.RECEIVER_ASLEEP, 1);
+  }
+
+  /** The barrier that has to follow {@link #armSleepWithoutBarrier}. */
+  public static void barrierBeforeSleep() {
+    VarHandle.fullFence(); // for those who are not registered
+    if (Membarrier.REGISTERED) {
+      Membarrier.global();
+    }
   }
 
   /**

@@ -6,8 +6,13 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -33,6 +38,8 @@ public final class Peer {
       case "send" -> send(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "batch" -> batch(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "exit" -> exit(URI.create(arguments[1]));
+      case "expose" -> expose(URI.create(arguments[1]), Long.parseLong(arguments[2]));
+      case "write" -> write(URI.create(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -109,5 +116,45 @@ public final class Peer {
     connection.sender().send(MemorySegment.ofArray(new int[] {1}));
     say("sent");
     System.exit(0);
+  }
+
+  /** Exposes memory, and tells its bytes' sum whenever it is asked. */
+  private static void expose(URI address, long size) {
+    try (Connection connection = Ferrule.connect(address)) {
+      MemorySegment memory = Arena.global().allocate(size);
+      byte[] handle =
+          connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE).handle().toBytes();
+      connection.sender().send(MemorySegment.ofArray(handle));
+      while (true) {
+        connection.receiver().receive().close();
+        long sum = 0;
+        for (long i = 0; i < size; i++) {
+          sum = 31 * sum + memory.get(ValueLayout.JAVA_BYTE, i);
+        }
+        connection.sender().send(MemorySegment.ofArray(new long[] {sum}));
+      }
+    } catch (ConnectionClosedException e) {
+      say("closed");
+    }
+  }
+
+  /** Writes to the memory whose handle it is told, again and again. */
+  private static void write(URI address) {
+    try (Connection connection = Ferrule.connect(address)) {
+      byte[] handle;
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        handle = message.segment().toArray(ValueLayout.JAVA_BYTE);
+      }
+      RemoteMemory remote = connection.rma().attach(RmaHandle.of(handle));
+      MemorySegment memory = Arena.global().allocate(remote.length());
+      memory.fill((byte) 1);
+      RegisteredMemory local = connection.register(memory);
+      say("writing");
+      while (true) {
+        connection.rma().await(connection.rma().write(local, 0, remote, 0, remote.length()));
+      }
+    } catch (ConnectionClosedException e) {
+      say("closed");
+    }
   }
 }

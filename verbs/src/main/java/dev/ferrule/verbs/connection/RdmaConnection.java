@@ -10,6 +10,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Rma;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
@@ -378,6 +379,12 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
           "the connection is simplex, and this side only sends: " + uri);
     }
     return receiver;
+  }
+
+  @Override
+  public Rma rma() {
+    throw new UnsupportedOperationException(
+        resources.protocol().scheme() + " has no remote memory access yet");
   }
 
   @Override

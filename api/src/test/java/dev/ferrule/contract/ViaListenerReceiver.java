@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.integration.rdma;
+package dev.ferrule.contract;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
@@ -8,6 +8,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Rma;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
@@ -15,12 +16,18 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /** A connection whose messages are received by its listener's common receiver. */
-final class ViaListenerReceiver implements Connection {
+public final class ViaListenerReceiver implements Connection {
 
   private final Listener listener;
   private final Connection connection;
 
-  ViaListenerReceiver(Listener listener, Connection connection) {
+  /**
+   * Creates the view of a connection.
+   *
+   * @param listener which has accepted it, and receives for all of its connections
+   * @param connection the connection
+   */
+  public ViaListenerReceiver(Listener listener, Connection connection) {
     this.listener = listener;
     this.connection = connection;
   }
@@ -39,6 +46,11 @@ final class ViaListenerReceiver implements Connection {
   @Override
   public Sender sender() {
     return connection.sender();
+  }
+
+  @Override
+  public Rma rma() {
+    return connection.rma();
   }
 
   @Override

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaRight;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/**
+ * What the remote memory access of all providers does alike: checks, ids, and which failure is told
+ * to whom.
+ *
+ * @param <L> the provider's registered memory
+ * @param <R> the provider's remote memory
+ */
+public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMemory>
+    implements Rma {
+
+  private final TreeMap<Long, RemoteAccessException> failures = new TreeMap<>();
+  private long lastId;
+
+  /** For providers. */
+  protected AbstractRma() {}
+
+  /**
+   * Returns what names the connection in exceptions.
+   *
+   * @return the connection's URI
+   */
+  protected abstract URI uri();
+
+  /** Throws if the connection has ended. */
+  protected abstract void checkOpen();
+
+  /**
+   * Returns the connection's sender.
+   *
+   * @return the sender
+   */
+  protected abstract Sender sender();
+
+  /**
+   * Returns memory as the provider's.
+   *
+   * @param memory what the program calls registered
+   * @return the memory
+   * @throws IllegalArgumentException if it is not registered with this connection
+   * @throws IllegalStateException if its registration is closed
+   */
+  protected abstract L local(RegisteredMemory memory);
+
+  /**
+   * Returns memory as the provider's.
+   *
+   * @param memory what the program calls remote
+   * @return the memory
+   * @throws IllegalArgumentException if it was not attached by this
+   */
+  protected abstract R remote(RemoteMemory memory);
+
+  /**
+   * Begins an operation, which is within both pieces of memory, and allowed as far as the handle
+   * says; or does all of it.
+   *
+   * @param right whether it writes or reads
+   * @param local where the bytes come from or go to on this side
+   * @param localOffset where in it
+   * @param remote the peer's memory
+   * @param remoteOffset where in it
+   * @param length how many bytes
+   * @param id its id
+   * @throws RemoteAccessException if it cannot be done; the id is given to the next one then
+   */
+  protected abstract void begin(
+      RmaRight right, L local, long localOffset, R remote, long remoteOffset, long length, long id);
+
+  /**
+   * Tells whether all operations up to one are done, or have failed; throws if they never will be.
+   *
+   * @param id an id that was begun
+   * @return whether they are
+   */
+  protected abstract boolean isDone(long id);
+
+  /**
+   * Waits until all operations up to one are done, or have failed.
+   *
+   * @param id an id that was begun
+   * @param bounded whether there is a deadline
+   * @param deadline until when, by System.nanoTime; only looked at if bounded
+   * @return false after the deadline
+   */
+  protected abstract boolean awaitDone(long id, boolean bounded, long deadline);
+
+  /**
+   * Notes that an operation has failed, to be told to whoever asks for it or for one behind it.
+   *
+   * @param id its id
+   * @param failure why
+   */
+  protected final void failed(long id, RemoteAccessException failure) {
+    failures.putIfAbsent(id, failure);
+  }
+
+  @Override
+  public final long write(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    return run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length);
+  }
+
+  @Override
+  public final long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    if (local.segment().isReadOnly()) {
+      throw new IllegalArgumentException("nothing can be read into memory that is read-only");
+    }
+    return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length);
+  }
+
+  private long run(
+      RmaRight right,
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    checkOpen();
+    L from = local(local);
+    R to = remote(remote);
+    Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
+    Objects.checkFromIndexSize(remoteOffset, length, to.length());
+    if (!to.allows(right)) {
+      throw new RemoteAccessException(
+          uri(), "the peer has not exposed that memory for " + right + ": see Rma.expose", null);
+    }
+    begin(right, from, localOffset, to, remoteOffset, length, lastId + 1);
+    lastId++;
+    return lastId;
+  }
+
+  @Override
+  public long writeAndSend(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      MemorySegment message) {
+    checkOpen();
+    if (message.byteSize() > sender().maxMessageSize()) {
+      throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessageSize());
+    }
+    long id = write(local, localOffset, remote, remoteOffset, length);
+    await(id);
+    sender().send(message);
+    return id;
+  }
+
+  @Override
+  public final boolean isComplete(long id) {
+    checkId(id);
+    boolean done = isDone(id);
+    if (done) {
+      checkFailures(id);
+    }
+    return done;
+  }
+
+  @Override
+  public final void await(long id) {
+    checkId(id);
+    awaitDone(id, false, 0);
+    checkFailures(id);
+  }
+
+  @Override
+  public final void await(long id, Duration timeout) {
+    checkId(id);
+    if (!awaitDone(id, true, Deadlines.after(timeout))) {
+      throw new OperationTimeoutException(
+          uri(), "operation " + id + " was not complete in time", null);
+    }
+    checkFailures(id);
+  }
+
+  private void checkId(long id) {
+    if (id < 1 || id > lastId) {
+      throw new IllegalArgumentException(
+          "no operation of this Rma has the id " + id + "; the last one was " + lastId);
+    }
+  }
+
+  private void checkFailures(long id) {
+    if (failures.isEmpty()) {
+      return;
+    }
+    Map.Entry<Long, RemoteAccessException> first = failures.firstEntry();
+    if (first.getKey() <= id) {
+      failures.pollFirstEntry();
+      throw first.getValue();
+    }
+  }
+}

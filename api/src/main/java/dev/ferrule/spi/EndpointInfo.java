@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import java.net.URI;
+
+/**
+ * What is known of an endpoint that lies in the file system.
+ *
+ * @param address its address
+ * @param state whether somebody uses it
+ * @param description what it is, in a few words of its owner's; may be empty
+ * @param connections how many connections have files there
+ * @param bytes how much space its files take up
+ */
+public record EndpointInfo(
+    URI address, State state, String description, int connections, long bytes) {
+
+  /** Whether somebody uses an endpoint. */
+  public enum State {
+    /** A process that lives owns it. */
+    LIVE,
+
+    /** Its owner has died, so that it may be removed. */
+    STALE,
+
+    /** It is another user's, who keeps it from being looked at. */
+    UNKNOWN
+  }
+}

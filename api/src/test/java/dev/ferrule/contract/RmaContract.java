@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Remote memory access. */
+public abstract class RmaContract extends Contract {
+
+  private static final int SIZE = 64 * KIB;
+  private static final int LARGE = 5 * MIB + 13; // several fragments, and then some
+  private static final RmaRight[] BOTH = RmaRight.values();
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected RmaContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  private static MemorySegment memory(long size) {
+    return Arena.ofAuto().allocate(size, 64);
+  }
+
+  private static MemorySegment filled(long size, long seed) {
+    MemorySegment memory = memory(size);
+    fill(memory, seed);
+    return memory;
+  }
+
+  private static void fill(MemorySegment memory, long seed) {
+    for (long i = 0; i < memory.byteSize(); i++) {
+      memory.set(ValueLayout.JAVA_BYTE, i, (byte) ((i * 31) ^ (i >>> 8) ^ seed));
+    }
+  }
+
+  /** Exposes the server's memory to the client. */
+  private static RemoteMemory attach(Pair pair, MemorySegment memory, RmaRight... rights) {
+    ExposedMemory exposed = pair.server().rma().expose(memory, rights);
+    return pair.client().rma().attach(RmaHandle.of(exposed.handle().toBytes()));
+  }
+
+  private static void assertSame(MemorySegment actual, MemorySegment expected) {
+    assertThat(actual.byteSize()).isEqualTo(expected.byteSize());
+    assertThat(actual.mismatch(expected)).as("where they differ").isEqualTo(-1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 0",
+    "0, 0, 1",
+    "1, 2, 3",
+    "7, 64, 8",
+    "100, 33, 4096",
+    "0, 0, 65536",
+    "65535, 65535, 1",
+    "65536, 65536, 0",
+    "1, 0, 65535"
+  })
+  void anyPartOfTheMemoryCanBeWrittenAndRead(int localOffset, int remoteOffset, int length) {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    MemorySegment expected = filled(SIZE, 1);
+    MemorySegment mine = filled(SIZE, 2);
+    MemorySegment back = filled(SIZE, 3);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+    RegisteredMemory target = pair.client().register(back);
+
+    rma.await(rma.write(local, localOffset, remote, remoteOffset, length));
+    MemorySegment.copy(mine, localOffset, expected, remoteOffset, length);
+    assertSame(theirs, expected);
+
+    rma.await(rma.read(target, localOffset, remote, remoteOffset, length));
+    MemorySegment expectedBack = filled(SIZE, 3);
+    MemorySegment.copy(mine, localOffset, expectedBack, localOffset, length);
+    assertSame(back, expectedBack);
+    assertSame(theirs, expected);
+  }
+
+  @Test
+  void whatIsLargerThanAnyBufferComesWhole() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(LARGE);
+    MemorySegment mine = filled(LARGE, 4);
+    MemorySegment back = memory(LARGE);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+
+    rma.await(rma.write(pair.client().register(mine), 0, remote, 0, LARGE), PATIENCE);
+    assertSame(theirs, mine);
+    rma.await(rma.read(pair.client().register(back), 0, remote, 0, LARGE), PATIENCE);
+    assertSame(back, mine);
+  }
+
+  @Test
+  void manyOperationsMayBeUnderWayAndTheirIdsCompleteInOrder() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    MemorySegment mine = filled(SIZE, 5);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+
+    long first = rma.write(local, 0, remote, 0, 1);
+    long last = first;
+    for (int i = 1; i < SIZE / 16; i++) {
+      long id = rma.write(local, i * 16, remote, i * 16, 16);
+      assertThat(id).isEqualTo(last + 1);
+      last = id;
+    }
+    rma.await(last, PATIENCE);
+
+    assertThat(rma.isComplete(first)).isTrue();
+    assertSame(theirs.asSlice(16), mine.asSlice(16));
+    assertThat(first).isEqualTo(1);
+  }
+
+  /** Against a model, with operations of any size between any places, from both sides at once. */
+  @Test
+  void bothSidesMayAccessEachOthersMemoryAtTheSameTime() {
+    Pair pair = connect();
+    MemorySegment servers = filled(SIZE, 6);
+    MemorySegment clients = filled(SIZE, 7);
+    RemoteMemory atServer = attach(pair, servers, BOTH);
+    RemoteMemory atClient =
+        pair.server().rma().attach(pair.client().rma().expose(clients, BOTH).handle());
+
+    Background<Boolean> other =
+        inBackground("server", () -> accessAtRandom(pair.server(), atClient, clients, 8));
+    accessAtRandom(pair.client(), atServer, servers, 9);
+    other.result();
+  }
+
+  private void accessAtRandom(
+      Connection connection, RemoteMemory remote, MemorySegment theirs, int seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    MemorySegment model = memory(SIZE).copyFrom(theirs);
+    MemorySegment mine = filled(SIZE, seed);
+    MemorySegment mineModel = memory(SIZE).copyFrom(mine);
+    Rma rma = connection.rma();
+    RegisteredMemory local = connection.register(mine);
+    int operations = provider.messages(400);
+    for (int i = 0; i < operations; i++) {
+      int length = random.nextInt(random.nextBoolean() ? 200 : SIZE / 2);
+      int from = random.nextInt(SIZE - length);
+      int to = random.nextInt(SIZE - length);
+      if (random.nextBoolean()) {
+        rma.await(rma.write(local, from, remote, to, length), PATIENCE);
+        MemorySegment.copy(mineModel, from, model, to, length);
+      } else {
+        rma.await(rma.read(local, from, remote, to, length), PATIENCE);
+        MemorySegment.copy(model, to, mineModel, from, length);
+      }
+    }
+    assertSame(mine, mineModel);
+    assertSame(theirs, model);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 65537",
+    "1, 0, 65536",
+    "0, 1, 65536",
+    "-1, 0, 1",
+    "0, -1, 1",
+    "0, 0, -1",
+    "65536, 0, 1",
+    "0, 65536, 1",
+    "9223372036854775807, 0, 1",
+    "0, 9223372036854775807, 1",
+    "1, 1, 9223372036854775807"
+  })
+  void whatIsOutOfBoundsChangesNothing(long localOffset, long remoteOffset, long length) {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    MemorySegment mine = filled(SIZE, 2);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+
+    assertThatThrownBy(() -> rma.write(local, localOffset, remote, remoteOffset, length))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> rma.read(local, localOffset, remote, remoteOffset, length))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+
+    rma.await(rma.write(local, 0, remote, 0, 0));
+    assertSame(theirs, filled(SIZE, 1));
+    assertSame(mine, filled(SIZE, 2));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void memoryIsOnlyForWhatItWasExposedFor(RmaRight right) {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    RemoteMemory remote = attach(pair, theirs, right);
+    RegisteredMemory local = pair.client().register(filled(SIZE, 2));
+    Rma rma = pair.client().rma();
+
+    assertThat(remote.length()).isEqualTo(SIZE);
+    for (RmaRight each : RmaRight.values()) {
+      assertThat(remote.allows(each)).isEqualTo(each == right);
+    }
+    if (right == RmaRight.READ) {
+      rma.await(rma.read(local, 0, remote, 0, SIZE));
+      assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1))
+          .isInstanceOf(RemoteAccessException.class)
+          .hasMessageContaining("WRITE");
+    } else {
+      assertThatThrownBy(() -> rma.read(local, 0, remote, 0, 1))
+          .isInstanceOf(RemoteAccessException.class)
+          .hasMessageContaining("READ");
+      rma.await(rma.write(local, 0, remote, 0, SIZE));
+      assertSame(theirs, filled(SIZE, 2));
+    }
+    messagesPass(pair);
+  }
+
+  @Test
+  void whatIsNoHandleIsRefused() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    byte[] handle = pair.server().rma().expose(memory(SIZE), BOTH).handle().toBytes();
+
+    assertThat(handle.length).isLessThanOrEqualTo(RmaHandle.MAX_BYTES);
+    for (int i = 0; i < handle.length * Byte.SIZE; i++) {
+      byte[] forged = handle.clone();
+      forged[i / Byte.SIZE] ^= (byte) (1 << i % Byte.SIZE);
+      assertThatThrownBy(() -> rma.attach(RmaHandle.of(forged)))
+          .as("bit %d", i)
+          .isInstanceOf(RemoteAccessException.class);
+    }
+    for (int length = 1; length < handle.length; length++) {
+      byte[] part = Arrays.copyOf(handle, length);
+      assertThatThrownBy(() -> rma.attach(RmaHandle.of(part)))
+          .isInstanceOf(RemoteAccessException.class);
+    }
+    assertThatThrownBy(() -> RmaHandle.of(new byte[0]))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> RmaHandle.of(new byte[RmaHandle.MAX_BYTES + 1]))
+        .isInstanceOf(IllegalArgumentException.class);
+    rma.attach(RmaHandle.of(handle));
+    messagesPass(pair);
+  }
+
+  @Test
+  void aHandleIsForItsConnectionOnly() {
+    Pair pair = connect();
+    Pair other = connect();
+    ExposedMemory exposed = pair.server().rma().expose(memory(SIZE), BOTH);
+    RegisteredMemory local = pair.client().register(memory(SIZE));
+    RegisteredMemory others = other.client().register(memory(SIZE));
+
+    assertThatThrownBy(() -> other.client().rma().attach(exposed.handle()))
+        .isInstanceOf(RemoteAccessException.class);
+    assertThatThrownBy(() -> pair.server().rma().attach(exposed.handle()))
+        .isInstanceOf(RemoteAccessException.class);
+    RemoteMemory remote = pair.client().rma().attach(exposed.handle());
+    assertThatThrownBy(() -> other.client().rma().write(others, 0, remote, 0, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> pair.client().rma().write(others, 0, remote, 0, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    pair.client().rma().await(pair.client().rma().write(local, 0, remote, 0, 1));
+  }
+
+  @Test
+  void whatWasTakenBackIsNotAccessedAnyMore() {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    ExposedMemory exposed = pair.server().rma().expose(theirs, BOTH);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = rma.attach(exposed.handle());
+    RegisteredMemory local = pair.client().register(filled(SIZE, 2));
+    exposed.close();
+    exposed.close();
+    ExposedMemory next = pair.server().rma().expose(theirs, BOTH);
+
+    assertThatThrownBy(() -> rma.attach(exposed.handle()))
+        .isInstanceOf(RemoteAccessException.class);
+    assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, SIZE)))
+        .isInstanceOf(RemoteAccessException.class);
+    assertThatThrownBy(() -> rma.await(rma.read(local, 0, remote, 0, 1)))
+        .isInstanceOf(RemoteAccessException.class);
+    assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 0)))
+        .isInstanceOf(RemoteAccessException.class);
+    assertSame(theirs, filled(SIZE, 1));
+    rma.await(rma.write(local, 0, rma.attach(next.handle()), 0, SIZE));
+    assertSame(theirs, filled(SIZE, 2));
+    messagesPass(pair);
+  }
+
+  /** A peer that writes without end must not write to memory that its owner has taken back. */
+  @Test
+  void nothingIsWrittenAfterMemoryWasTakenBackInTheMiddleOfIt() {
+    Pair pair = connect();
+    for (int round = 0; round < 20; round++) {
+      MemorySegment theirs = memory(MIB);
+      ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.WRITE);
+      Background<Boolean> writing =
+          inBackground(
+              "writer",
+              () -> {
+                Rma rma = pair.client().rma();
+                RemoteMemory remote = rma.attach(exposed.handle());
+                try (RegisteredMemory local = pair.client().register(filled(MIB, 1))) {
+                  assertThatThrownBy(
+                          () -> {
+                            while (true) {
+                              rma.await(rma.write(local, 0, remote, 0, MIB));
+                            }
+                          })
+                      .isInstanceOf(RemoteAccessException.class);
+                }
+              });
+      eventually("something was written", () -> theirs.get(ValueLayout.JAVA_BYTE, 1) != 0);
+
+      exposed.close();
+      theirs.fill((byte) 0);
+
+      writing.result();
+      assertThat(theirs.mismatch(memory(MIB))).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void manyPiecesMayBeExposedButNotAnyNumber() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    List<ExposedMemory> exposed = new ArrayList<>();
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                exposed.add(pair.server().rma().expose(theirs.asSlice(exposed.size(), 1), BOTH));
+              }
+            })
+        .isInstanceOf(ResourceExhaustedException.class);
+    assertThat(exposed.size()).isGreaterThanOrEqualTo(100);
+
+    Rma rma = pair.client().rma();
+    RegisteredMemory local = pair.client().register(filled(SIZE, 5));
+    for (int i = 0; i < exposed.size(); i++) {
+      rma.write(local, i, rma.attach(exposed.get(i).handle()), 0, 1);
+    }
+    rma.await(exposed.size());
+    int count = exposed.size();
+    assertSame(theirs.asSlice(0, count), filled(SIZE, 5).asSlice(0, count));
+    exposed.forEach(ExposedMemory::close);
+    for (int i = 0; i < 3 * count; i++) {
+      pair.server().rma().expose(theirs, BOTH).close();
+    }
+  }
+
+  @Test
+  void aMessageThatIsSentWithAWriteComesAfterIt() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
+    int rounds = provider.messages(200);
+    Background<Boolean> receiving =
+        inBackground(
+            "receiver",
+            () -> {
+              SplittableRandom random = new SplittableRandom(1);
+              for (int i = 1; i <= rounds; i++) {
+                int length = random.nextInt(SIZE);
+                try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
+                  assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(i);
+                }
+                MemorySegment expected = filled(length, i);
+                assertSame(theirs.asSlice(0, length), expected);
+                pair.server().sender().send(MemorySegment.ofArray(new byte[0]));
+              }
+            });
+
+    MemorySegment mine = memory(SIZE);
+    RegisteredMemory local = pair.client().register(mine);
+    SplittableRandom random = new SplittableRandom(1);
+    for (int i = 1; i <= rounds; i++) {
+      int length = random.nextInt(SIZE);
+      fill(mine.asSlice(0, length), i);
+      MemorySegment message = MemorySegment.ofArray(new byte[Integer.BYTES]);
+      message.set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
+      pair.client().rma().writeAndSend(local, 0, remote, 0, length, message);
+      pair.client().receiver().receive(PATIENCE).close(); // the other side has seen it
+    }
+    receiving.result();
+  }
+
+  @Test
+  void aMessageThatIsTooLongIsRefusedBeforeAnythingIsWritten() {
+    Pair pair = connect();
+    MemorySegment theirs = filled(SIZE, 1);
+    RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
+    RegisteredMemory local = pair.client().register(filled(SIZE, 2));
+    int tooLong = pair.client().sender().maxMessageSize() + 1;
+
+    assertThatThrownBy(
+            () -> pair.client().rma().writeAndSend(local, 0, remote, 0, SIZE, memory(tooLong)))
+        .isInstanceOf(MessageTooLongException.class);
+    assertSame(theirs, filled(SIZE, 1));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8", "4096"})
+  void accessAllocatesNothing(int length) {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, memory(SIZE), BOTH);
+    RegisteredMemory local = pair.client().register(memory(SIZE));
+    int operations = provider.messages(5_000);
+    Runnable round =
+        () -> {
+          for (int i = 0; i < operations; i++) {
+            rma.await(rma.write(local, i % 7, remote, i % 5, length));
+            rma.await(rma.read(local, i % 3, remote, i % 11, length));
+          }
+        };
+    round.run();
+    AllocationContract.assertAllocatesNothing(round);
+  }
+
+  @Test
+  void aFenceHarmsNothing() {
+    Pair pair = connect();
+    MemorySegment theirs = memory(SIZE);
+    MemorySegment mine = filled(SIZE, 1);
+    MemorySegment back = memory(SIZE);
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    RegisteredMemory local = pair.client().register(mine);
+    RegisteredMemory target = pair.client().register(back);
+    for (int i = 0; i < 50; i++) {
+      fill(mine, i);
+      rma.write(local, 0, remote, 0, SIZE);
+      rma.fence();
+      rma.await(rma.read(target, 0, remote, 0, SIZE), PATIENCE);
+      assertSame(back, mine);
+    }
+  }
+
+  @Test
+  void wrongUseIsRefused() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = attach(pair, memory(SIZE), BOTH);
+    RegisteredMemory local = pair.client().register(memory(SIZE));
+    RegisteredMemory readOnly = pair.client().register(memory(SIZE).asReadOnly());
+
+    assertThatThrownBy(() -> rma.expose(MemorySegment.ofArray(new byte[8]), BOTH))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.expose(memory(8))).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.expose(memory(8).asReadOnly(), BOTH))
+        .isInstanceOf(IllegalArgumentException.class);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment confined = arena.allocate(8);
+      assertThatThrownBy(() -> rma.expose(confined, BOTH))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> rma.read(readOnly, 0, remote, 0, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    rma.await(rma.write(readOnly, 0, remote, 0, 1));
+    assertThatThrownBy(() -> rma.isComplete(0)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.await(2)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.await(2, Duration.ZERO))
+        .isInstanceOf(IllegalArgumentException.class);
+    local.close();
+    assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1))
+        .isInstanceOf(IllegalStateException.class);
+    messagesPass(pair);
+  }
+
+  @Test
+  void aConnectionThatEndsEndsItsRemoteMemoryAccess() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    ExposedMemory exposed = pair.server().rma().expose(memory(SIZE), BOTH);
+    RemoteMemory remote = rma.attach(exposed.handle());
+    RegisteredMemory local = pair.client().register(memory(SIZE));
+    long done = rma.write(local, 0, remote, 0, SIZE);
+    rma.await(done);
+
+    pair.server().close();
+    eventually("the close is noticed", () -> !isOpen(pair.client()));
+    assertThatThrownBy(() -> rma.write(local, 0, remote, 0, 1))
+        .isInstanceOfSatisfying(
+            ConnectionClosedException.class, e -> assertThat(e.closedByPeer()).isTrue());
+    exposed.close();
+    pair.client().close();
+
+    assertThatThrownBy(() -> rma.read(local, 0, remote, 0, 1))
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(() -> rma.attach(exposed.handle()))
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(() -> rma.expose(memory(8), BOTH))
+        .isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(rma::fence).isInstanceOf(ConnectionClosedException.class);
+  }
+
+  private static boolean isOpen(Connection connection) {
+    return connection.state() == dev.ferrule.ConnectionState.OPEN;
+  }
+
+  /** Either side closes while the other one is writing. */
+  @Test
+  void closingInTheMiddleOfATransferHangsNobody() {
+    for (int round = 0; round < 10; round++) {
+      Pair pair = connect();
+      MemorySegment theirs = memory(LARGE);
+      RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
+      RegisteredMemory local = pair.client().register(memory(LARGE));
+      Background<Boolean> writing =
+          inBackground(
+              "writer",
+              () -> {
+                Rma rma = pair.client().rma();
+                assertThatThrownBy(
+                        () -> {
+                          while (true) {
+                            rma.await(rma.write(local, 0, remote, 0, LARGE));
+                          }
+                        })
+                    .isInstanceOfAny(ConnectionClosedException.class, IllegalStateException.class);
+              });
+      pause(Duration.ofMillis(10));
+
+      (round % 2 == 0 ? pair.server() : pair.client()).close();
+
+      writing.result();
+    }
+  }
+
+  private static void messagesPass(Pair pair) {
+    pair.client().sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3}));
+    try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
+      assertThat(message.length()).isEqualTo(3);
+    }
+  }
+}

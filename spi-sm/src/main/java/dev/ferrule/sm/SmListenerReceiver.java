@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Waiter;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Receives for all connections of a listener: looks into their rings one after the other, from
+ * where it stopped the last time, so that each has its turn. A connection that ends leaves when its
+ * last message was taken; that it has ended is told by its close callback.
+ *
+ * <p>One thread at a time receives; any thread adds connections, and ends it.
+ */
+final class SmListenerReceiver implements Receiver, Waiter.Condition {
+
+  /** So many messages of a connection are polled before the next one has its turn. */
+  private static final int TURN = 8;
+
+  private final SmListener listener;
+  private final Waiter waiter;
+  private volatile SmConnection[] connections = {}; // replaced under this monitor, never changed
+  private int next; // whose turn it is
+  private boolean polling;
+  private volatile boolean ended;
+
+  SmListenerReceiver(SmListener listener, WaitStrategy wait, long secondLookNanos) {
+    this.listener = listener;
+    this.waiter = new Waiter(wait, secondLookNanos);
+  }
+
+  /** Takes the messages of a connection from now on, unless its own receiver was used before. */
+  void add(SmConnection connection) {
+    synchronized (this) {
+      if (ended || !connection.ownReceiver().taker().claimCommon()) {
+        return;
+      }
+      SmConnection[] longer = Arrays.copyOf(connections, connections.length + 1);
+      longer[connections.length] = connection;
+      connections = longer;
+      connection.setCommonReceiver(this);
+    }
+    waiter.wake(); // to look there, too
+  }
+
+  /** Takes no more of a connection, which has ended and has nothing more, or is closed. */
+  synchronized void remove(SmConnection connection) {
+    connections =
+        Arrays.stream(connections).filter(each -> each != connection).toArray(SmConnection[]::new);
+  }
+
+  /** The listener is closed: the receivers of the connections take what comes for them. */
+  void end() {
+    synchronized (this) {
+      ended = true;
+      for (SmConnection connection : connections) {
+        connection.ownReceiver().taker().endCommon();
+      }
+      connections = new SmConnection[0];
+    }
+    waiter.wake();
+  }
+
+  private void check() {
+    checkNotEnded();
+    if (polling) {
+      throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
+    }
+  }
+
+  private void checkNotEnded() {
+    if (ended) {
+      throw new ConnectionClosedException(listener.uri(), false, "the listener was closed", null);
+    }
+  }
+
+  @Override
+  public @Nullable ReceiveRegion tryReceive() {
+    check();
+    return take();
+  }
+
+  @Override
+  public ReceiveRegion receive() {
+    check();
+    while (true) {
+      ReceiveRegion message = take();
+      if (message != null) {
+        return message;
+      }
+      waiter.await(this, false, 0);
+    }
+  }
+
+  @Override
+  public ReceiveRegion receive(Duration timeout) {
+    check();
+    long deadline = Deadlines.after(timeout);
+    while (true) {
+      ReceiveRegion message = take();
+      if (message != null) {
+        return message;
+      }
+      if (!waiter.await(this, true, deadline)) {
+        throw new OperationTimeoutException(listener.uri(), "no message came in time", null);
+      }
+    }
+  }
+
+  /** The next message of whoever has one; null if nobody has. */
+  private @Nullable ReceiveRegion take() {
+    SmConnection[] all = connections;
+    for (int i = 0; i < all.length; i++) {
+      SmConnection connection = all[advance(all.length)];
+      SmReceiver receiver = connection.ownReceiver();
+      boolean mayBeOver = connection.hasEnded();
+      if (receiver.mayTake() && receiver.taker().begin()) {
+        try {
+          ReceiveRegion message = receiver.takeForListener();
+          if (message != null) {
+            return message;
+          }
+          removeIfFailed(connection);
+        } catch (FerruleException e) {
+          remove(connection); // it was closed just now
+        } finally {
+          receiver.taker().end();
+        }
+      } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
+        remove(connection);
+      }
+    }
+    return null;
+  }
+
+  /** What is left in the ring of a peer that broke the protocol is no message. */
+  private void removeIfFailed(SmConnection connection) {
+    if (connection.failure() instanceof ProtocolException) {
+      remove(connection);
+    }
+  }
+
+  private int advance(int count) {
+    next = next + 1 < count ? next + 1 : 0;
+    return next;
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit) {
+    checkNotEnded();
+    if (limit < 1) {
+      throw new IllegalArgumentException("a limit of " + limit + " messages");
+    }
+    check();
+    int count = 0;
+    polling = true;
+    try {
+      int before;
+      do { // until nobody has any more, or there are enough
+        before = count;
+        count = pollAll(handler, limit, count);
+      } while (count < limit && count > before && !ended);
+    } finally {
+      polling = false;
+    }
+    return count;
+  }
+
+  private int pollAll(MessageHandler handler, int limit, int already) {
+    int count = already;
+    SmConnection[] all = connections;
+    for (int i = 0; i < all.length && count < limit && !ended; i++) {
+      SmConnection connection = all[advance(all.length)];
+      SmReceiver receiver = connection.ownReceiver();
+      boolean mayBeOver = connection.hasEnded();
+      if (receiver.mayHaveNext() && receiver.taker().begin()) {
+        try {
+          count += receiver.pollForListener(handler, Math.min(TURN, limit - count));
+          removeIfFailed(connection);
+        } finally {
+          receiver.taker().end();
+        }
+      } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
+        remove(connection);
+      }
+    }
+    return count;
+  }
+
+  @Override
+  public void free(ReceiveRegion message) {
+    if (!(message instanceof SmReceiveRegion region) || !region.isReceivedBy(this)) {
+      throw new IllegalArgumentException("the region was received from another connection");
+    }
+    region.close();
+  }
+
+  @Override
+  public boolean isReady() {
+    checkNotEnded();
+    for (SmConnection connection : connections) {
+      SmReceiver receiver = connection.ownReceiver();
+      if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
+        return true; // or is to leave
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void arm() {
+    for (SmConnection connection : connections) {
+      connection.ownReceiver().armForListener();
+    }
+    RingConsumer.barrierBeforeSleep();
+  }
+
+  @Override
+  public boolean isArmed() {
+    for (SmConnection connection : connections) {
+      if (!connection.ownReceiver().isStillArmed()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public void disarm() {
+    for (SmConnection connection : connections) {
+      connection.ownReceiver().disarm();
+    }
+  }
+
+  @Override
+  public RuntimeException interrupted() {
+    return new OperationInterruptedException(
+        listener.uri(), "interrupted while waiting to receive", null);
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+}

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.FerruleException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.Knem;
+import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.rma.CopyPath;
+import dev.ferrule.sm.rma.DirectCopy;
+import dev.ferrule.sm.rma.ExposedRegion;
+import dev.ferrule.sm.rma.FragmentServer;
+import dev.ferrule.sm.rma.Fragments;
+import dev.ferrule.sm.rma.RegionTable;
+import dev.ferrule.sm.rma.RemoteRegion;
+import dev.ferrule.sm.rma.RemoteTable;
+import dev.ferrule.sm.rma.RmaFile;
+import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.spi.AbstractRma;
+import dev.ferrule.spi.Registrations;
+import dev.ferrule.spi.RmaKey;
+import dev.ferrule.spi.Waiter;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remote memory access of a connection: by the kernel if it lets this process copy from and to the
+ * peer's, which takes this side alone; else by fragments, which the peer's endpoint thread copies.
+ */
+final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
+
+  /**
+   * So much is copied at a time by the initiator alone, so that a target that takes memory back
+   * does not wait long.
+   */
+  private static final long DIRECT_PIECE = 16L << 20;
+
+  private static final long TAKE_BACK_PAUSE_NANOS = 20_000;
+
+  /** How long it may take until the end of a process that is gone has been noticed. */
+  private static final long PEER_GONE_NANOS = 1_000_000_000L;
+
+  private final SmConnection connection;
+  private final ConnectionResources resources;
+  private final RmaFile own;
+  private final RmaFile peer;
+  private final CopyPath.Choice choice;
+  private final long bufferSize;
+  private final long patienceNanos;
+  private final RegionTable exposed;
+  private final RemoteTable remote;
+  private final FragmentServer server;
+  private final CopyPath.Ways ways;
+  private final Waiter waiter;
+  private final RoomCondition roomCondition = new RoomCondition();
+  private final DoneCondition doneCondition = new DoneCondition();
+  private final Fragments.Listener onFragment = this::onFragment;
+
+  // Of the thread that uses this.
+  private @Nullable Fragments fragments;
+  private long done; // all operations up to this one
+  private @Nullable RemoteRegion wantedRegion;
+  private @Nullable MemorySegment wantedLocal;
+  private boolean wantedWrite;
+  private long wantedOffset;
+  private long wantedLocalOffset;
+  private int wantedLength;
+  private long wantedId;
+  private boolean wantedLast;
+
+  SmRma(
+      SmConnection connection,
+      ConnectionResources resources,
+      ConnectionOptions options,
+      @Nullable Knem knem,
+      Waiter waiter) {
+    this.connection = connection;
+    this.resources = resources;
+    this.own = resources.own().rma();
+    this.peer = resources.peerRing().rma();
+    this.choice = options.get(SmOptions.RMA);
+    this.bufferSize = options.get(SmOptions.RMA_BUFFER);
+    this.patienceNanos =
+        Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
+    this.waiter = waiter;
+    exposed = new RegionTable(own, peer, knem);
+    remote = new RemoteTable(own, peer);
+    server =
+        new FragmentServer(
+            own, peer, exposed, resources.arena(), () -> resources.peer().tellFragmentsDone());
+    ways = new CopyPath.Ways(choice, peer, resources.arena(), knem);
+  }
+
+  @Override
+  protected URI uri() {
+    return connection.uri();
+  }
+
+  @Override
+  protected void checkOpen() {
+    connection.checkOpen();
+  }
+
+  @Override
+  protected Sender sender() {
+    return connection.sender();
+  }
+
+  /** Throws if the program wants a way that is not there. */
+  void checkAvailable() {
+    if (ways.path() == null) {
+      throw new FerruleException(
+          uri(),
+          "option rma="
+              + choice.name().toLowerCase(Locale.ROOT)
+              + " is not possible here ("
+              + String.join("; ", ways.failures())
+              + "); leave it out, and a way that is will be found",
+          null);
+    }
+  }
+
+  @Override
+  public String path() {
+    CopyPath path = ways.path();
+    return path == null ? "none" : path.name().toLowerCase(Locale.ROOT);
+  }
+
+  @Override
+  public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
+    connection.checkOpen();
+    Registrations.check(memory);
+    if (rights.length == 0) {
+      throw new IllegalArgumentException("memory is exposed for reads, writes or both");
+    }
+    Set<RmaRight> all = EnumSet.copyOf(Arrays.asList(rights));
+    if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
+      throw new IllegalArgumentException("memory that is read-only cannot be exposed for writes");
+    }
+    try {
+      ExposedRegion region = exposed.add(memory, all);
+      if (region == null) {
+        throw new ResourceExhaustedException(
+            uri(),
+            RmaLayout.MAX_REGIONS
+                + " pieces of memory are exposed over this connection, which is the limit; close"
+                + " some, or expose larger ones",
+            null);
+      }
+      return new SmExposedMemory(this, region);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  @Override
+  public RemoteMemory attach(RmaHandle handle) {
+    connection.checkOpen();
+    RmaKey key =
+        RmaKey.decode(handle)
+            .orElseThrow(
+                () ->
+                    new RemoteAccessException(
+                        uri(), "these bytes are no handle of this version of Ferrule", null));
+    try {
+      RemoteRegion found = remote.find(key);
+      if (found == null) {
+        checkNotClosed();
+        throw notExposed();
+      }
+      return found;
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  /** A peer that closes takes everything back first, and is the better reason. */
+  private void checkNotClosed() {
+    connection.onPeerClosed();
+    connection.checkOpen();
+  }
+
+  private RemoteAccessException notExposed() {
+    return new RemoteAccessException(
+        uri(),
+        "the peer does not expose that memory: the handle is another connection's, or was forged, or"
+            + " the peer has taken the memory back",
+        null);
+  }
+
+  /** Ends an exposure, and waits until the peer is not at it any more. */
+  void takeBack(ExposedRegion region) {
+    try {
+      if (!exposed.end(region)) {
+        return;
+      }
+      long deadline = System.nanoTime() + patienceNanos;
+      while (exposed.isInUse(region) && !connection.isPeerDead()) {
+        if (deadline - System.nanoTime() < 0) {
+          connection.giveUp(
+              "the peer has been copying from or to exposed memory for too long (stopped, or"
+                  + " hostile?)");
+          break;
+        }
+        LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
+      }
+      exposed.free(region);
+    } catch (IllegalStateException | InternalError e) {
+      return; // the connection was closed meanwhile, which takes everything back
+    }
+  }
+
+  /** Takes everything back; the connection is being closed. */
+  void close() {
+    exposed.all().forEach(this::takeBack);
+  }
+
+  @Override
+  protected SmRegisteredMemory local(RegisteredMemory memory) {
+    if (!(memory instanceof SmRegisteredMemory registered)
+        || registered.connection() != connection) {
+      throw new IllegalArgumentException("the memory is registered with another connection");
+    }
+    registered.checkOpen();
+    return registered;
+  }
+
+  @Override
+  protected RemoteRegion remote(RemoteMemory memory) {
+    if (!(memory instanceof RemoteRegion region) || !region.belongsTo(remote)) {
+      throw new IllegalArgumentException("the memory was attached by another connection");
+    }
+    return region;
+  }
+
+  @Override
+  protected void begin(
+      RmaRight right,
+      SmRegisteredMemory local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long length,
+      long id) {
+    boolean write = right == RmaRight.WRITE;
+    try {
+      long copied =
+          ways.direct() == null
+              ? 0
+              : copyDirectly(write, local.segment(), localOffset, region, remoteOffset, length);
+      if (ways.direct() != null) {
+        done = id;
+      } else {
+        submit(
+            write,
+            local.segment(),
+            localOffset + copied,
+            region,
+            remoteOffset + copied,
+            length - copied,
+            id);
+      }
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  /** Copies until all is done, or this way fails; returns how much is done. */
+  private long copyDirectly(
+      boolean write,
+      MemorySegment local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long length) {
+    long copied = 0;
+    do {
+      connection.checkOpen();
+      if (!remote.acquire(region)) {
+        checkNotClosed();
+        throw notExposed();
+      }
+      DirectCopy way = ways.direct();
+      long piece = Math.min(length - copied, DIRECT_PIECE);
+      long result;
+      try {
+        result =
+            way == null || piece == 0
+                ? 0
+                : way.copy(
+                    write,
+                    region,
+                    remoteOffset + copied,
+                    local.address() + localOffset + copied,
+                    piece);
+      } finally {
+        remote.release();
+      }
+      if (result >= 0) {
+        copied += result;
+      } else {
+        onDirectFailure((int) -result);
+      }
+    } while (copied < length && ways.direct() != null);
+    return copied;
+  }
+
+  /** The memory is gone, or this way is no way any more. */
+  private void onDirectFailure(int errno) {
+    if (errno == LibC.ESRCH()) {
+      connection.awaitEnd(PEER_GONE_NANOS); // most likely its process has ended
+    }
+    connection.checkOpen();
+    if (errno == LibC.EFAULT()) {
+      throw new RemoteAccessException(
+          uri(),
+          "the memory is not there: either side has freed it, although it is exposed or registered",
+          null);
+    }
+    ways.giveUp(PosixException.describe("copying", errno));
+    checkAvailable();
+  }
+
+  private void submit(
+      boolean write,
+      MemorySegment local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long length,
+      long id) {
+    Fragments known = fragments();
+    long submitted = 0;
+    boolean complete = false;
+    try {
+      do {
+        wantedWrite = write;
+        wantedRegion = region;
+        wantedOffset = remoteOffset + submitted;
+        wantedLocal = local;
+        wantedLocalOffset = localOffset + submitted;
+        wantedLength = (int) Math.min(length - submitted, known.maxPayload());
+        wantedId = id;
+        submitted += wantedLength;
+        wantedLast = submitted == length;
+        if (!roomCondition.isReady()) {
+          waiter.await(roomCondition, false, 0);
+        }
+      } while (submitted < length);
+      complete = true;
+    } finally {
+      wantedRegion = null;
+      wantedLocal = null;
+      if (!complete) {
+        known.abandon(id);
+      }
+    }
+  }
+
+  /** The buffer is made when it is first needed: most connections never do. */
+  private Fragments fragments() {
+    Fragments known = fragments;
+    if (known == null) {
+      try {
+        known =
+            new Fragments(
+                own,
+                peer,
+                resources.makeRmaBuffer(bufferSize),
+                () -> resources.peer().tellFragments());
+      } catch (PosixException e) {
+        throw Failures.of(uri(), e);
+      }
+      fragments = known;
+    }
+    return known;
+  }
+
+  private void onFragment(long id, int status, boolean isLast) {
+    switch (status) {
+      case RmaLayout.DONE -> {}
+      case RmaLayout.NO_REGION -> {
+        checkNotClosed();
+        failed(id, notExposed());
+      }
+      case RmaLayout.DENIED ->
+          failed(
+              id,
+              new RemoteAccessException(
+                  uri(),
+                  "the peer does not expose that part of the memory, or not for that",
+                  null));
+      case RmaLayout.FAULT ->
+          failed(
+              id,
+              new RemoteAccessException(
+                  uri(), "the peer has freed the memory although it exposes it", null));
+      default ->
+          throw new CorruptRingException("it has handled a fragment with the status " + status);
+    }
+    if (isLast) {
+      done = id;
+    }
+  }
+
+  @Override
+  protected boolean isDone(long id) {
+    return id <= done || doneCondition.look(id);
+  }
+
+  @Override
+  protected boolean awaitDone(long id, boolean bounded, long deadline) {
+    if (isDone(id)) {
+      return true;
+    }
+    doneCondition.id = id;
+    return waiter.await(doneCondition, bounded, deadline);
+  }
+
+  @Override
+  public void fence() {
+    connection.checkOpen(); // one after the other is how it is, by the kernel and by fragments
+  }
+
+  /** Handles fragments of the peer's; by the endpoint's thread. Returns whether there are more. */
+  boolean serve() {
+    try {
+      return !connection.hasEnded() && server.serve();
+    } catch (CorruptRingException e) {
+      connection.failCorrupt(e);
+      return false;
+    } catch (IllegalStateException | InternalError e) {
+      connection.accessFailed(e); // closed meanwhile, or the peer has truncated its files
+      return false;
+    }
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  void awaitNobodyWaiting(long nanos) {
+    waiter.awaitNobody(nanos);
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+
+  /** What both waits have in common. */
+  private abstract class FragmentCondition implements Waiter.Condition {
+
+    final void reap() {
+      Fragments known = fragments;
+      if (known == null) {
+        return;
+      }
+      try {
+        known.reap(onFragment);
+      } catch (CorruptRingException e) {
+        throw connection.failCorrupt(e);
+      } catch (IllegalStateException | InternalError e) {
+        throw connection.accessFailed(e);
+      }
+    }
+
+    @Override
+    public void arm() {
+      try {
+        fragments().arm();
+      } catch (IllegalStateException e) {
+        throw connection.accessFailed(e);
+      }
+    }
+
+    @Override
+    public boolean isArmed() {
+      try {
+        return fragments().isArmed();
+      } catch (IllegalStateException e) {
+        throw connection.accessFailed(e);
+      }
+    }
+
+    @Override
+    public void disarm() {
+      try {
+        fragments().disarm();
+      } catch (IllegalStateException | InternalError e) {
+        Thread.interrupted(); // closed meanwhile, see SmConnection.accessFailed
+      }
+    }
+
+    @Override
+    public RuntimeException interrupted() {
+      return connection.interrupted("access the peer's memory");
+    }
+  }
+
+  /** Waits for room for the next fragment, and submits it. */
+  private final class RoomCondition extends FragmentCondition {
+
+    @Override
+    public boolean isReady() {
+      connection.checkOpen();
+      reap();
+      RemoteRegion region = wantedRegion;
+      MemorySegment local = wantedLocal;
+      if (region == null || local == null) {
+        throw new IllegalStateException("there is no fragment to submit");
+      }
+      return fragments()
+          .trySubmit(
+              wantedWrite,
+              region,
+              wantedOffset,
+              local,
+              wantedLocalOffset,
+              wantedLength,
+              wantedId,
+              wantedLast);
+    }
+  }
+
+  /** Waits for an operation. */
+  private final class DoneCondition extends FragmentCondition {
+
+    private long id;
+
+    @Override
+    public boolean isReady() {
+      return look(id);
+    }
+
+    private boolean look(long wanted) {
+      if (wanted <= done) {
+        return true;
+      }
+      connection.checkNotReleased();
+      reap();
+      if (wanted > done) {
+        connection.checkOpen();
+      }
+      return wanted <= done;
+    }
+  }
+}

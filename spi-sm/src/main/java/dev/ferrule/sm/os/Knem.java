@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+/**
+ * What KNEM does: memory of one process is made a region, which has a cookie; another process
+ * copies from or to it by that.
+ */
+public interface Knem {
+
+  /**
+   * Makes a region.
+   *
+   * @param address where it is in this process
+   * @param length its length in bytes, at least 1
+   * @param writable whether others may write to it, and not only read
+   * @return its cookie; 0 if that is not possible
+   */
+  long createRegion(long address, long length, boolean writable);
+
+  /**
+   * Gives a region up; whoever uses its cookie from now on gets an error.
+   *
+   * @param cookie the region's cookie
+   */
+  void destroyRegion(long cookie);
+
+  /**
+   * Copies. Allocates nothing.
+   *
+   * @param cookie another process's region
+   * @param offset where in it, in bytes
+   * @param localAddress where in this process
+   * @param length how many bytes; the driver stops at the region's end and says nothing, so this is
+   *     to be checked before
+   * @param write whether to copy to the region, and not from it
+   * @return 0, or -errno: EINVAL for an unknown cookie, EACCES or EPERM if that is not permitted,
+   *     EFAULT if one of the two pieces of memory is not there
+   */
+  int copy(long cookie, long offset, long localAddress, long length, boolean write);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The driver KNEM ({@code /dev/knem}), which copies between processes by cookies instead of
+ * addresses. It is in few kernels; where it is not, that costs one failed open.
+ *
+ * <p>A region lives as long as the descriptor by which it was made, so there is one for this
+ * process. Any thread may call.
+ */
+public final class KnemDevice implements Knem {
+
+  private static final String PATH = "/dev/knem";
+  private static final int ABI = 0xd;
+
+  private static final long GET_INFO = 0x40104b10L;
+  private static final long CREATE_REGION = 0xc0204b21L;
+  private static final long DESTROY_REGION = 0x80084b22L;
+  private static final long INLINE_COPY_BOUNDED = 0x80384b35L;
+
+  private static final int INFO_SIZE = 16;
+  private static final int VECTOR_SIZE = 16;
+
+  // struct of CREATE_REGION
+  private static final int REGION_SIZE = 32;
+  private static final int REGION_VECTORS = 0;
+  private static final int REGION_COUNT = 8;
+  private static final int REGION_PROTECTION = 16;
+  private static final int REGION_COOKIE = 24;
+
+  // struct of INLINE_COPY_BOUNDED
+  private static final int COPY_SIZE = 56;
+  private static final int COPY_VECTORS = 0;
+  private static final int COPY_COUNT = 8;
+  private static final int COPY_WRITE = 12;
+  private static final int COPY_COOKIE = 16;
+  private static final int COPY_OFFSET = 24;
+  private static final int COPY_LENGTH = 32;
+  private static final int COPY_STATUS = 44;
+  private static final int STATUS_SUCCESS = 1;
+
+  private static final class Opened {
+    static final @Nullable KnemDevice INSTANCE = open();
+  }
+
+  private final int fd;
+  private final ThreadLocal<Arguments> arguments = ThreadLocal.withInitial(Arguments::new);
+
+  /** Room for one call's arguments, so that copying allocates nothing. */
+  private static final class Arguments {
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
+    private final MemorySegment copy = arena.allocate(COPY_SIZE, Long.BYTES);
+    private final MemorySegment state = Posix.allocateState(arena);
+  }
+
+  private KnemDevice(int fd) {
+    this.fd = fd;
+  }
+
+  /**
+   * Returns the driver of this machine.
+   *
+   * @return the driver; null if there is none, or of another version
+   */
+  public static @Nullable KnemDevice instance() {
+    return Opened.INSTANCE;
+  }
+
+  private static @Nullable KnemDevice open() {
+    int fd = Posix.tryOpen(PATH, LibC.O_RDWR(), 0);
+    if (fd < 0) {
+      return null;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info = arena.allocate(INFO_SIZE, Long.BYTES);
+      int result = Posix.ioctl(fd, GET_INFO, info, Posix.allocateState(arena));
+      if (result == 0 && info.get(ValueLayout.JAVA_INT, 0) == ABI) {
+        return new KnemDevice(fd);
+      }
+    }
+    Posix.close(fd);
+    return null;
+  }
+
+  @Override
+  public long createRegion(long address, long length, boolean writable) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment region = arena.allocate(REGION_SIZE, Long.BYTES);
+      region.set(ValueLayout.JAVA_LONG, REGION_VECTORS, vector(arena, address, length).address());
+      region.set(ValueLayout.JAVA_INT, REGION_COUNT, 1);
+      region.set(
+          ValueLayout.JAVA_INT,
+          REGION_PROTECTION,
+          LibC.PROT_READ() | (writable ? LibC.PROT_WRITE() : 0));
+      int result = Posix.ioctl(fd, CREATE_REGION, region, Posix.allocateState(arena));
+      return result < 0 ? 0 : region.get(ValueLayout.JAVA_LONG, REGION_COOKIE);
+    }
+  }
+
+  private static MemorySegment vector(Arena arena, long address, long length) {
+    MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
+    vector.set(ValueLayout.JAVA_LONG, 0, address);
+    vector.set(ValueLayout.JAVA_LONG, Long.BYTES, length);
+    return vector;
+  }
+
+  @Override
+  public void destroyRegion(long cookie) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment argument = arena.allocateFrom(ValueLayout.JAVA_LONG, cookie);
+      int ignored = Posix.ioctl(fd, DESTROY_REGION, argument, Posix.allocateState(arena));
+    }
+  }
+
+  @Override
+  public int copy(long cookie, long offset, long localAddress, long length, boolean write) {
+    Arguments room = arguments.get();
+    room.vector.set(ValueLayout.JAVA_LONG, 0, localAddress);
+    room.vector.set(ValueLayout.JAVA_LONG, Long.BYTES, length);
+    MemorySegment copy = room.copy;
+    copy.set(ValueLayout.JAVA_LONG, COPY_VECTORS, room.vector.address());
+    copy.set(ValueLayout.JAVA_INT, COPY_COUNT, 1);
+    copy.set(ValueLayout.JAVA_INT, COPY_WRITE, write ? 1 : 0);
+    copy.set(ValueLayout.JAVA_LONG, COPY_COOKIE, cookie);
+    copy.set(ValueLayout.JAVA_LONG, COPY_OFFSET, offset);
+    copy.set(ValueLayout.JAVA_LONG, COPY_LENGTH, length);
+    copy.set(ValueLayout.JAVA_INT, COPY_STATUS, 0);
+    int result = Posix.ioctl(fd, INLINE_COPY_BOUNDED, copy, room.state);
+    if (result < 0) {
+      return result;
+    }
+    return copy.get(ValueLayout.JAVA_INT, COPY_STATUS) == STATUS_SUCCESS ? 0 : -LibC.EFAULT();
+  }
+}

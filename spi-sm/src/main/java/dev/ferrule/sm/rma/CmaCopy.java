@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
+
+import dev.ferrule.sm.os.CrossMemory;
+import dev.ferrule.sm.os.PosixException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/** By cross-memory attach. */
+final class CmaCopy implements DirectCopy {
+
+  private final CrossMemory memory;
+  private final RmaFile peer;
+  private final MemorySegment word;
+
+  CmaCopy(RmaFile peer, Arena arena) {
+    this.peer = peer;
+    this.memory =
+        new CrossMemory((int) (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PID), arena);
+    this.word = arena.allocate(ValueLayout.JAVA_LONG);
+  }
+
+  @Override
+  public @Nullable String probe() {
+    long address = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE);
+    long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
+    long result = memory.read(word.address(), address, Long.BYTES);
+    if (result < 0) {
+      return PosixException.describe("process_vm_readv", (int) -result);
+    }
+    return result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted
+        ? null
+        : "another process has the peer's number in this PID namespace";
+  }
+
+  @Override
+  public long copy(
+      boolean write, RemoteRegion region, long offset, long localAddress, long length) {
+    long remoteAddress = region.address() + offset;
+    return write
+        ? memory.write(localAddress, remoteAddress, length)
+        : memory.read(localAddress, remoteAddress, length);
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import dev.ferrule.RmaRight;
+import dev.ferrule.spi.RmaKey;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of this process that the peer may access. */
+public final class ExposedRegion {
+
+  private final RmaKey key;
+  private final MemorySegment memory;
+  private final long cookie;
+  private boolean exposed = true; // under this monitor
+
+  ExposedRegion(RmaKey key, MemorySegment memory, long cookie) {
+    this.key = key;
+    this.memory = memory;
+    this.cookie = cookie;
+  }
+
+  /**
+   * Returns what its handle says.
+   *
+   * @return the key
+   */
+  public RmaKey key() {
+    return key;
+  }
+
+  /**
+   * Returns the memory.
+   *
+   * @return the segment
+   */
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  /** KNEM's cookie; 0 if there is none. */
+  long cookie() {
+    return cookie;
+  }
+
+  /**
+   * Copies from or to the memory for the peer; keeps whoever ends the exposure waiting meanwhile.
+   *
+   * @return how it went, as in a fragment's header
+   */
+  synchronized int copy(
+      int operation,
+      long generation,
+      long offset,
+      MemorySegment other,
+      long otherOffset,
+      int length) {
+    if (!exposed || generation != key.generation()) {
+      return RmaLayout.NO_REGION;
+    }
+    RmaRight right = operation == RmaLayout.WRITE ? RmaRight.WRITE : RmaRight.READ;
+    if (!key.rights().contains(right) || offset < 0 || offset > memory.byteSize() - length) {
+      return RmaLayout.DENIED;
+    }
+    try {
+      if (right == RmaRight.WRITE) {
+        MemorySegment.copy(other, otherOffset, memory, offset, length);
+      } else {
+        MemorySegment.copy(memory, offset, other, otherOffset, length);
+      }
+      return RmaLayout.DONE;
+    } catch (IllegalStateException | InternalError e) {
+      if (other.scope().isAlive() && !memory.scope().isAlive()) {
+        return RmaLayout.FAULT; // the program has freed it
+      }
+      throw e;
+    }
+  }
+
+  /** Ends the exposure; returns whether it had not ended before. */
+  synchronized boolean end() {
+    boolean had = exposed;
+    exposed = false;
+    return had;
+  }
+}

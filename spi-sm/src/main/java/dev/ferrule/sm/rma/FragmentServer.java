@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static dev.ferrule.sm.rma.RmaLayout.INT;
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
+
+import dev.ferrule.sm.endpoint.EndpointFiles;
+import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.CorruptRingException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The target of fragments: copies, for a peer that cannot do it by itself, between the peer's
+ * buffer and what this side exposes. Fragments are handled in the order in which they were
+ * submitted.
+ *
+ * <p>Nothing that the peer has written is read twice or used before it is checked.
+ *
+ * <p>Only the endpoint's thread uses one.
+ */
+public final class FragmentServer {
+
+  private static final int AT_ONCE = 16;
+  private static final int MAX_LINES = 1 << 24;
+
+  private final RmaFile own;
+  private final RmaFile peer;
+  private final RegionTable regions;
+  private final Arena arena;
+  private final Runnable wakeInitiator;
+  private @Nullable MemorySegment buffer; // the peer's
+  private int lines;
+  private long handled;
+
+  /**
+   * Begins with no fragment handled.
+   *
+   * @param own this side's file
+   * @param peer the peer's
+   * @param regions what this side exposes
+   * @param arena unmaps the peer's buffer
+   * @param wakeInitiator tells the peer, who sleeps, that fragments are done
+   */
+  public FragmentServer(
+      RmaFile own, RmaFile peer, RegionTable regions, Arena arena, Runnable wakeInitiator) {
+    this.own = own;
+    this.peer = peer;
+    this.regions = regions;
+    this.arena = arena;
+    this.wakeInitiator = wakeInitiator;
+  }
+
+  /**
+   * Handles some of the fragments that wait.
+   *
+   * @return whether there are more
+   * @throws CorruptRingException if the peer has written what cannot be
+   */
+  public boolean serve() {
+    long submitted = (long) LONG.getAcquire(peer.memory(), RmaLayout.SUBMITTED);
+    long waiting = submitted - handled;
+    if (waiting == 0) {
+      return false;
+    }
+    if (waiting < 0 || waiting > RmaLayout.FRAGMENTS) {
+      throw new CorruptRingException(
+          "it has submitted " + submitted + " fragments, of which " + handled + " are handled");
+    }
+    MemorySegment shared = buffer();
+    for (int i = 0; i < AT_ONCE && i < waiting; i++) {
+      int line = (int) INT.get(peer.memory(), RmaLayout.submission(handled));
+      serve(shared, line);
+      handled++;
+    }
+    // A full fence: whoever submits or sleeps from now on sees this, or is seen below.
+    LONG.setVolatile(own.memory(), RmaLayout.HANDLED, handled);
+    if ((int) INT.getVolatile(peer.memory(), RmaLayout.INITIATOR_ASLEEP) != 0
+        && (int) INT.getAndSet(peer.memory(), RmaLayout.INITIATOR_ASLEEP, 0) != 0) {
+      wakeInitiator.run();
+    }
+    return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+  }
+
+  private MemorySegment buffer() {
+    MemorySegment known = buffer;
+    if (known == null) {
+      int count = (int) INT.getAcquire(peer.memory(), RmaLayout.BUFFER_LINES);
+      if (count < 2 || count > MAX_LINES) {
+        throw new CorruptRingException("it has a buffer of " + count + " lines for fragments");
+      }
+      try {
+        known =
+            SharedFile.attach(
+                peer.directory().resolve(EndpointFiles.RMA_BUFFER),
+                (long) count * RmaLayout.LINE,
+                arena);
+      } catch (PosixException e) {
+        throw new CorruptRingException("its buffer for fragments is not there: " + e.getMessage());
+      }
+      lines = count;
+      buffer = known;
+    }
+    return known;
+  }
+
+  private void serve(MemorySegment shared, int line) {
+    if (line < 0 || line >= lines) {
+      throw new CorruptRingException("it has submitted a fragment at line " + line);
+    }
+    long header = (long) line * RmaLayout.LINE;
+    int operation = (int) INT.get(shared, header + RmaLayout.FRAGMENT_OPERATION);
+    int id = (int) INT.get(shared, header + RmaLayout.FRAGMENT_REGION);
+    int length = (int) INT.get(shared, header + RmaLayout.FRAGMENT_LENGTH);
+    long generation = (long) LONG.get(shared, header + RmaLayout.FRAGMENT_GENERATION);
+    long offset = (long) LONG.get(shared, header + RmaLayout.FRAGMENT_OFFSET);
+    if (operation != RmaLayout.WRITE && operation != RmaLayout.READ) {
+      throw new CorruptRingException("it has submitted a fragment of the operation " + operation);
+    }
+    long payload = header + RmaLayout.LINE;
+    if (length < 0 || length > (long) lines * RmaLayout.LINE - payload) {
+      throw new CorruptRingException("it has submitted a fragment of " + length + " bytes");
+    }
+    ExposedRegion region = regions.find(id);
+    int status =
+        region == null
+            ? RmaLayout.NO_REGION
+            : region.copy(operation, generation, offset, shared, payload, length);
+    INT.set(shared, header + RmaLayout.FRAGMENT_STATUS, status);
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static dev.ferrule.sm.rma.RmaLayout.INT;
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
+
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.spi.LineAllocator;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The initiator of fragments: puts them into its buffer for the target to copy, and takes them back
+ * when they are done, with what was read. The target handles them in order, so that the number of
+ * those that it has handled says it all.
+ *
+ * <p>One thread at a time uses one.
+ */
+public final class Fragments {
+
+  /** Told how fragments went, in the order in which they were submitted. */
+  public interface Listener {
+
+    /**
+     * A fragment is done, or could not be.
+     *
+     * @param operation the id of the operation that it is of
+     * @param status as in its header: {@link RmaLayout#DONE}, or what was wrong
+     * @param isLast whether it is the last one of that operation
+     */
+    void onFragment(long operation, int status, boolean isLast);
+  }
+
+  /** So many of the longest fragments fit into the buffer, so that both sides have work. */
+  private static final int FRAGMENTS_IN_BUFFER = 8;
+
+  private static final int MAX_PAYLOAD = 256 << 10;
+
+  private final MemorySegment own;
+  private final MemorySegment peer;
+  private final MemorySegment buffer;
+  private final Runnable tellTarget;
+  private final LineAllocator lines;
+  private final int maxPayload;
+
+  // What is under way, by the number of the submission modulo their number.
+  private final int[] line = new int[RmaLayout.FRAGMENTS];
+  private final int[] length = new int[RmaLayout.FRAGMENTS];
+  private final @Nullable MemorySegment[] into = new MemorySegment[RmaLayout.FRAGMENTS];
+  private final long[] intoOffset = new long[RmaLayout.FRAGMENTS];
+  private final long[] operation = new long[RmaLayout.FRAGMENTS];
+  private final boolean[] last = new boolean[RmaLayout.FRAGMENTS];
+  private long submitted;
+  private long reaped;
+
+  /**
+   * Begins with nothing under way, and tells the peer how large the buffer is.
+   *
+   * @param own this side's file
+   * @param peer the peer's
+   * @param buffer the buffer, at least two lines
+   * @param tellTarget tells the peer, whose thread may sleep, that there are fragments
+   */
+  public Fragments(RmaFile own, RmaFile peer, MemorySegment buffer, Runnable tellTarget) {
+    this.own = own.memory();
+    this.peer = peer.memory();
+    this.buffer = buffer;
+    this.tellTarget = tellTarget;
+    int count = (int) (buffer.byteSize() / RmaLayout.LINE);
+    this.lines = new LineAllocator(count);
+    this.maxPayload =
+        Math.clamp(
+            (long) (count / FRAGMENTS_IN_BUFFER - 1) * RmaLayout.LINE, RmaLayout.LINE, MAX_PAYLOAD);
+    INT.setRelease(this.own, RmaLayout.BUFFER_LINES, count);
+  }
+
+  /**
+   * Returns how long a fragment is, at most.
+   *
+   * @return the length of its payload in bytes
+   */
+  public int maxPayload() {
+    return maxPayload;
+  }
+
+  /**
+   * Submits a fragment, if there is room for it.
+   *
+   * @param write whether to the region, and not from it
+   * @param region the peer's region
+   * @param offset where in it
+   * @param local where the bytes come from, or go to
+   * @param localOffset where in it
+   * @param bytes how many, up to {@link #maxPayload}
+   * @param id the operation that it is of
+   * @param isLast whether it is the last one of that
+   * @return whether there was
+   */
+  public boolean trySubmit(
+      boolean write,
+      RemoteRegion region,
+      long offset,
+      MemorySegment local,
+      long localOffset,
+      int bytes,
+      long id,
+      boolean isLast) {
+    if (submitted - reaped == RmaLayout.FRAGMENTS) {
+      return false;
+    }
+    int first = lines.allocate(RmaLayout.linesFor(bytes), Integer.MAX_VALUE);
+    if (first == LineAllocator.NONE) {
+      return false;
+    }
+    long header = (long) first * RmaLayout.LINE;
+    if (write) {
+      MemorySegment.copy(local, localOffset, buffer, header + RmaLayout.LINE, bytes);
+    }
+    INT.set(
+        buffer, header + RmaLayout.FRAGMENT_OPERATION, write ? RmaLayout.WRITE : RmaLayout.READ);
+    INT.set(buffer, header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
+    INT.set(buffer, header + RmaLayout.FRAGMENT_REGION, region.id());
+    INT.set(buffer, header + RmaLayout.FRAGMENT_LENGTH, bytes);
+    LONG.set(buffer, header + RmaLayout.FRAGMENT_GENERATION, region.generation());
+    LONG.set(buffer, header + RmaLayout.FRAGMENT_OFFSET, offset);
+    int slot = (int) submitted & (RmaLayout.FRAGMENTS - 1);
+    line[slot] = first;
+    length[slot] = bytes;
+    into[slot] = write ? null : local;
+    intoOffset[slot] = localOffset;
+    operation[slot] = id;
+    last[slot] = isLast;
+    INT.set(own, RmaLayout.submission(submitted), first);
+    submitted++;
+    // A full fence: a target that is still at those before sees this, or is seen to be done.
+    LONG.setVolatile(own, RmaLayout.SUBMITTED, submitted);
+    if ((long) LONG.getVolatile(peer, RmaLayout.HANDLED) == submitted - 1) {
+      tellTarget.run();
+    }
+    return true;
+  }
+
+  /**
+   * Takes back what is done.
+   *
+   * @param listener told of each fragment
+   * @throws CorruptRingException if the peer has written what cannot be
+   */
+  public void reap(Listener listener) {
+    long handled = (long) LONG.getAcquire(peer, RmaLayout.HANDLED);
+    if (handled < reaped || handled > submitted) {
+      throw new CorruptRingException(
+          "it has handled " + handled + " fragments of " + submitted + " that were submitted");
+    }
+    while (reaped < handled) {
+      int slot = (int) reaped & (RmaLayout.FRAGMENTS - 1);
+      long header = (long) line[slot] * RmaLayout.LINE;
+      int status = (int) INT.get(buffer, header + RmaLayout.FRAGMENT_STATUS);
+      MemorySegment target = into[slot];
+      into[slot] = null;
+      if (status == RmaLayout.DONE && target != null) {
+        MemorySegment.copy(buffer, header + RmaLayout.LINE, target, intoOffset[slot], length[slot]);
+      }
+      lines.release(line[slot]);
+      reaped++;
+      listener.onFragment(operation[slot], status, last[slot]);
+    }
+  }
+
+  /**
+   * Forgets an operation that was not submitted whole: what of it is under way brings nothing more.
+   *
+   * @param id the operation's id
+   */
+  public void abandon(long id) {
+    for (long number = reaped; number < submitted; number++) {
+      int slot = (int) number & (RmaLayout.FRAGMENTS - 1);
+      if (operation[slot] == id) {
+        into[slot] = null;
+      }
+    }
+  }
+
+  /**
+   * Tells whether nothing is under way.
+   *
+   * @return whether nothing is
+   */
+  public boolean isIdle() {
+    return reaped == submitted;
+  }
+
+  /** Asks the target to wake this side up when a fragment is done. */
+  public void arm() {
+    INT.setVolatile(own, RmaLayout.INITIATOR_ASLEEP, 1);
+  }
+
+  /**
+   * Tells whether the target has not done so yet.
+   *
+   * @return whether it has not
+   */
+  public boolean isArmed() {
+    return (int) INT.getAcquire(own, RmaLayout.INITIATOR_ASLEEP) != 0;
+  }
+
+  /** Takes that back. */
+  public void disarm() {
+    INT.setVolatile(own, RmaLayout.INITIATOR_ASLEEP, 0);
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.Knem;
+import dev.ferrule.sm.os.PosixException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/** By the driver KNEM. */
+final class KnemCopy implements DirectCopy {
+
+  private final Knem driver;
+  private final RmaFile peer;
+  private final MemorySegment word;
+
+  KnemCopy(Knem driver, RmaFile peer, Arena arena) {
+    this.driver = driver;
+    this.peer = peer;
+    this.word = arena.allocate(ValueLayout.JAVA_LONG);
+  }
+
+  @Override
+  public @Nullable String probe() {
+    long cookie = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_COOKIE);
+    long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
+    if (cookie == 0) {
+      return "the peer cannot use /dev/knem";
+    }
+    int result = driver.copy(cookie, 0, word.address(), Long.BYTES, false);
+    if (result < 0) {
+      return PosixException.describe("ioctl(/dev/knem)", -result);
+    }
+    return word.get(ValueLayout.JAVA_LONG, 0) == wanted ? null : "the cookie is another process's";
+  }
+
+  @Override
+  public long copy(
+      boolean write, RemoteRegion region, long offset, long localAddress, long length) {
+    if (region.cookie() == 0) {
+      return -LibC.EINVAL(); // the peer had no room for another
+    }
+    int result = driver.copy(region.cookie(), offset, localAddress, length, write);
+    return result < 0 ? result : length;
+  }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.RingLayout;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** One thread receives from all connections of a listener. */
+@Timeout(value = 90, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ManyConnectionsTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(50);
+
+  private final SmUnderTest addresses = new SmUnderTest();
+
+  @AfterEach
+  void removeDirectory() {
+    addresses.close();
+  }
+
+  /** Both ends of each connection, the clients' in the order in which they connected. */
+  private final class Star implements AutoCloseable {
+    private final Listener listener;
+    private final List<Connection> clients = new ArrayList<>();
+    private final List<Connection> servers = new ArrayList<>();
+
+    private Star(int connections, String... more) {
+      ConnectionOptions.Builder options =
+          ConnectionOptions.builder()
+              .set("singleReceiver", "on")
+              .set("slots", "16")
+              .maxMessageSize(64);
+      for (int i = 0; i < more.length; i += 2) {
+        options.set(more[i], more[i + 1]);
+      }
+      listener = Ferrule.listen(addresses.listenAddress(), options.build());
+      for (int i = 0; i < connections; i++) {
+        add(options.build());
+      }
+    }
+
+    private void add(ConnectionOptions options) {
+      CompletableFuture<Connection> connecting =
+          inBackground(() -> Ferrule.connect(listener.uri(), options));
+      servers.add(listener.accept(PATIENCE));
+      clients.add(connecting.join());
+    }
+
+    private Receiver receiver() {
+      return listener.receiver();
+    }
+
+    @Override
+    public void close() {
+      listener.close();
+      clients.forEach(Connection::close);
+      servers.forEach(Connection::close);
+    }
+  }
+
+  private static <T> CompletableFuture<T> inBackground(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static void send(Connection connection, int number) {
+    connection.sender().send(MemorySegment.ofArray(new int[] {number}));
+  }
+
+  private static int number(ReceiveRegion message) {
+    return message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+  }
+
+  @Test
+  void aThousandConnectionsToOneEndpointAreReceivedFromByOneThread() {
+    int connections = 1_000;
+    int messages = 5;
+    try (Star star = new Star(connections)) {
+      Map<Connection, Integer> last = new HashMap<>();
+      CompletableFuture<Void> sending =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 1; i <= messages; i++) {
+                  for (Connection client : star.clients) {
+                    send(client, i);
+                  }
+                }
+              },
+              task -> Thread.ofPlatform().daemon().start(task));
+      for (int i = 0; i < connections * messages; i++) {
+        try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+          int before = last.getOrDefault(message.connection(), 0);
+          assertThat(number(message)).isEqualTo(before + 1);
+          last.put(message.connection(), before + 1);
+        }
+      }
+      sending.join();
+      assertThat(last.keySet()).containsExactlyInAnyOrderElementsOf(star.servers);
+      assertThat(star.receiver().tryReceive()).isNull();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aReceiverThatWaitsWakesUpForEachOfThem(WaitStrategy wait) throws Exception {
+    try (Star star = new Star(5, "wait", wait.name().toLowerCase(java.util.Locale.ROOT))) {
+      Receiver receiver = star.receiver();
+      for (int round = 0; round < 200; round++) {
+        Connection client = star.clients.get(round % 5);
+        CompletableFuture<Integer> receiving =
+            inBackground(
+                () -> {
+                  try (ReceiveRegion message = receiver.receive()) {
+                    return number(message);
+                  }
+                });
+        if (round % 10 == 0) {
+          Thread.sleep(5); // long enough to fall asleep
+        }
+        send(client, round);
+        assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(round);
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatIsAcceptedWhileTheReceiverSleepsIsHeard() throws Exception {
+    try (Star star = new Star(1, "wait", "block")) {
+      Receiver receiver = star.receiver();
+      CompletableFuture<Integer> receiving = inBackground(() -> number(receiver.receive()));
+      Thread.sleep(20);
+      star.add(ConnectionOptions.builder().set("slots", "16").maxMessageSize(64).build());
+      send(star.clients.get(1), 7);
+      assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(7);
+    }
+  }
+
+  /** One that always has messages must not keep the others waiting. */
+  @Test
+  void allConnectionsHaveTheirTurn() {
+    try (Star star = new Star(3)) {
+      for (int i = 0; i < 16; i++) {
+        send(star.clients.get(0), i);
+      }
+      send(star.clients.get(1), 100);
+      send(star.clients.get(2), 200);
+      List<Integer> polled = new ArrayList<>();
+      star.receiver()
+          .poll(
+              (memory, offset, length) ->
+                  polled.add(memory.get(ValueLayout.JAVA_INT_UNALIGNED, offset)),
+              10);
+      assertThat(polled).hasSize(10).contains(100, 200);
+    }
+  }
+
+  @Test
+  void whatAConnectionHadSentBeforeItClosedIsReceivedAndTheOthersGoOn() {
+    try (Star star = new Star(3)) {
+      send(star.clients.get(0), 1);
+      star.clients.get(0).close();
+      send(star.clients.get(1), 2);
+      List<Integer> received = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+          received.add(number(message));
+        }
+      }
+      assertThat(received).containsExactlyInAnyOrder(1, 2);
+      assertThatThrownBy(() -> star.receiver().receive(SHORT))
+          .isInstanceOf(OperationTimeoutException.class);
+      star.servers.get(1).close();
+      send(star.clients.get(2), 3);
+      try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(3);
+        assertThat(message.connection()).isSameAs(star.servers.get(2));
+      }
+      assertThat(star.servers.get(0).state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+
+  @Test
+  void holdingAllMessagesOfOneConnectionStopsNoOther() {
+    try (Star star = new Star(2)) {
+      List<ReceiveRegion> held = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        send(star.clients.get(0), i);
+        held.add(star.receiver().receive(PATIENCE));
+      }
+      send(star.clients.get(0), 16);
+      assertThatThrownBy(() -> star.receiver().receive(SHORT))
+          .isInstanceOf(OperationTimeoutException.class);
+      send(star.clients.get(1), 99);
+      try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(99);
+      }
+      held.forEach(ReceiveRegion::close);
+      try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(16);
+      }
+    }
+  }
+
+  /** The header of a slot in a hostile client's ring, of which no message can come any more. */
+  @Test
+  void aClientThatBreaksTheProtocolStopsNoOther() throws Exception {
+    try (Star star = new Star(2)) {
+      star.receiver();
+      Connection broken = star.servers.get(0);
+      Path endpoint = Path.of(star.listener.uri().getPath());
+      Path ring = endpoint.resolve("conns/" + broken.uri().getFragment() + "/ring");
+      try (RandomAccessFile file = new RandomAccessFile(ring.toFile(), "rw")) {
+        file.seek(new RingLayout(4, 0, 64).slotsOffset());
+        file.write(0x1f); // of an unknown type, in the first lap
+      }
+      assertThatThrownBy(() -> star.receiver().receive(SHORT))
+          .isInstanceOf(OperationTimeoutException.class);
+      assertThat(broken.state()).isEqualTo(ConnectionState.FAILED);
+      send(star.clients.get(1), 4);
+      try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(4);
+      }
+    }
+  }
+
+  @Test
+  void whoseMessagesAreWhoseIsSettledByWhoAsksFirst() {
+    try (Star star = new Star(2)) {
+      send(star.clients.get(0), 1);
+      try (ReceiveRegion own = star.servers.get(0).receiver().receive(PATIENCE)) {
+        assertThat(number(own)).isEqualTo(1);
+      }
+      Receiver common = star.receiver();
+      assertThat(star.receiver()).isSameAs(common);
+      send(star.clients.get(0), 2);
+      send(star.clients.get(1), 3);
+      try (ReceiveRegion message = common.receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(3);
+      }
+      assertThat(common.tryReceive()).isNull();
+      assertThatThrownBy(() -> star.servers.get(1).receiver().tryReceive())
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("Listener.receiver()");
+      assertThat(number(star.servers.get(0).receiver().receive(PATIENCE))).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void theCommonReceiverEndsWithItsListenerAndTheConnectionsOwnGoOn() throws Exception {
+    try (Star star = new Star(2, "wait", "block")) {
+      Receiver common = star.receiver();
+      CompletableFuture<ReceiveRegion> receiving = inBackground(() -> common.receive());
+      Thread.sleep(20);
+      star.listener.close();
+      assertThatThrownBy(() -> receiving.get(30, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(ConnectionClosedException.class);
+      assertThatThrownBy(common::tryReceive).isInstanceOf(ConnectionClosedException.class);
+      send(star.clients.get(1), 5);
+      try (ReceiveRegion message = star.servers.get(1).receiver().receive(PATIENCE)) {
+        assertThat(number(message)).isEqualTo(5);
+      }
+    }
+  }
+
+  @Test
+  void aListenerWithoutTheOptionSaysWhichItNeeds() {
+    try (Listener listener = Ferrule.listen(addresses.listenAddress())) {
+      assertThatThrownBy(listener::receiver)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("singleReceiver=on");
+    }
+  }
+}

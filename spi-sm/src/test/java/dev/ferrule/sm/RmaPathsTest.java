@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaRight;
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which way a connection copies, and what becomes of an operation whose way fails. */
+@Timeout(60)
+class RmaPathsTest {
+
+  private static final long SIZE = 40L << 20; // several pieces of any way
+
+  private final SmUnderTest addresses = new SmUnderTest();
+  private final FakeKnem knem = new FakeKnem();
+  private final SmProvider withKnem = new SmProvider(() -> knem);
+  private final SmProvider without = new SmProvider(() -> null);
+
+  private record Pair(Connection client, Connection server) implements AutoCloseable {
+    @Override
+    public void close() {
+      client.close();
+      server.close();
+    }
+  }
+
+  @AfterEach
+  void removeDirectory() {
+    addresses.close();
+  }
+
+  private Pair connect(SmProvider provider, String choice) {
+    ConnectionOptions options = ConnectionOptions.builder().set("rma", choice).build();
+    try (Listener listener = provider.listen(addresses.listenAddress(), options)) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), options));
+      Connection server = listener.accept();
+      return new Pair(connecting.join(), server);
+    }
+  }
+
+  /** Checks that 40 MiB come whole, written and read back. */
+  private static void checkTransfer(Pair pair) {
+    MemorySegment theirs = Arena.ofAuto().allocate(SIZE);
+    MemorySegment mine = Arena.ofAuto().allocate(SIZE);
+    MemorySegment back = Arena.ofAuto().allocate(SIZE);
+    for (long i = 0; i < SIZE; i += Long.BYTES) {
+      mine.set(ValueLayout.JAVA_LONG, i, i * 0x9e3779b97f4a7c15L);
+    }
+    Rma rma = pair.client().rma();
+    try (ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ, RmaRight.WRITE);
+        RegisteredMemory local = pair.client().register(mine);
+        RegisteredMemory target = pair.client().register(back)) {
+      RemoteMemory remote = rma.attach(exposed.handle());
+      rma.await(rma.write(local, 0, remote, 0, SIZE));
+      assertThat(theirs.mismatch(mine)).isEqualTo(-1);
+      rma.await(rma.read(target, 0, remote, 0, SIZE));
+      assertThat(back.mismatch(mine)).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void knemIsPreferredWhereItIs() {
+    try (Pair pair = connect(withKnem, "auto")) {
+      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      int before = knem.copies();
+      checkTransfer(pair);
+      assertThat(knem.copies()).isGreaterThan(before);
+      assertThat(pair.client().rma().path()).isEqualTo("knem");
+    }
+    assertThat(knem.regions()).as("regions but for the probe's").isEqualTo(1);
+  }
+
+  @Test
+  void crossMemoryAttachIsNext() {
+    try (Pair pair = connect(without, "auto")) {
+      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      checkTransfer(pair);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"knem", "cma", "mmap"})
+  void aProgramMayInsistOnAWay(String choice) {
+    try (Pair pair = connect(withKnem, choice)) {
+      checkTransfer(pair);
+      assertThat(pair.client().rma().path()).isEqualTo(choice);
+      assertThat(knem.copies() > 2).isEqualTo(choice.equals("knem"));
+    }
+  }
+
+  @Test
+  void aWayThatIsNotThereIsNamedWithTheReason() {
+    try (Pair pair = connect(without, "knem")) {
+      assertThatThrownBy(() -> pair.client().rma())
+          .isInstanceOf(FerruleException.class)
+          .hasMessageContaining("rma=knem is not possible")
+          .hasMessageContaining("/dev/knem")
+          .hasMessageContaining("leave it out");
+      pair.client().sender().send(MemorySegment.ofArray(new byte[3])); // messages are not concerned
+      assertThat(pair.server().receiver().receive().length()).isEqualTo(3);
+    }
+  }
+
+  /** EPERM, ESRCH, EINVAL, ENODEV: the device is gone, or somebody has forbidden it. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 22, 19})
+  void aWayThatFailsInTheMiddleOfAnOperationGivesWayToTheNextAndNothingIsLost(int errno) {
+    try (Pair pair = connect(withKnem, "auto")) {
+      assertThat(pair.client().rma().path()).isEqualTo("knem");
+      knem.failAfter(1, errno);
+
+      checkTransfer(pair);
+
+      assertThat(pair.client().rma().path()).isEqualTo("cma");
+    }
+  }
+
+  @Test
+  void aWayThatFailsAndHasNoNextEndsTheOperationWithTheReason() {
+    try (Pair pair = connect(withKnem, "knem")) {
+      knem.failAfter(1, LibC.EPERM());
+      assertThatThrownBy(() -> checkTransfer(pair))
+          .isInstanceOf(FerruleException.class)
+          .hasMessageContaining("rma=knem is not possible")
+          .hasMessageContaining("not permitted");
+    }
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.contract.RmaContract;
+
+/** By fragments through a mapped buffer, as where the kernel permits nothing else. */
+final class SmFragmentsRmaContractTest extends RmaContract {
+  SmFragmentsRmaContractTest() {
+    super(new SmUnderTest("rma", "mmap", "rmaBuffer", "256KiB"));
+  }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.RmaRight;
+import dev.ferrule.sm.endpoint.EndpointFiles;
+import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.spi.RmaKey;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A peer that writes whatever it likes to the files that both have mapped. */
+class HostileRmaPeerTest {
+
+  private static final int SIZE = 4096;
+  private static final int LINES = 64;
+  private static final byte UNTOUCHED = 0x5a;
+
+  @TempDir private Path folder;
+
+  private final Arena arena = Arena.ofShared();
+  private RmaFile own;
+  private RmaFile peer;
+  private MemorySegment buffer; // the peer's
+  private MemorySegment memory;
+  private RegionTable regions;
+  private ExposedRegion region;
+  private FragmentServer server;
+
+  @BeforeEach
+  void expose() throws IOException {
+    own = file("own");
+    peer = file("peer");
+    buffer =
+        SharedFile.create(
+            peer.directory().resolve(EndpointFiles.RMA_BUFFER),
+            (long) LINES * RmaLayout.LINE,
+            arena);
+    set(RmaLayout.BUFFER_LINES, LINES);
+    memory = arena.allocate(SIZE).fill(UNTOUCHED);
+    regions = new RegionTable(own, peer, null);
+    region = regions.add(memory, EnumSet.of(RmaRight.WRITE));
+    server = new FragmentServer(own, peer, regions, arena, () -> {});
+  }
+
+  @AfterEach
+  void close() {
+    arena.close();
+  }
+
+  private RmaFile file(String name) throws IOException {
+    return RmaFile.create(Files.createDirectory(folder.resolve(name)), 1, null, arena);
+  }
+
+  private void set(long offset, int value) {
+    peer.memory().set(ValueLayout.JAVA_INT, offset, value);
+  }
+
+  private void set(long offset, long value) {
+    peer.memory().set(ValueLayout.JAVA_LONG, offset, value);
+  }
+
+  /** Submits one fragment at line 0. */
+  private int submit(int operation, int id, int length, long generation, long offset) {
+    buffer.set(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_OPERATION, operation);
+    buffer.set(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
+    buffer.set(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_REGION, id);
+    buffer.set(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_LENGTH, length);
+    buffer.set(ValueLayout.JAVA_LONG, RmaLayout.FRAGMENT_GENERATION, generation);
+    buffer.set(ValueLayout.JAVA_LONG, RmaLayout.FRAGMENT_OFFSET, offset);
+    long number = peer.memory().get(ValueLayout.JAVA_LONG, RmaLayout.SUBMITTED);
+    set(RmaLayout.submission(number), 0);
+    set(RmaLayout.SUBMITTED, number + 1);
+    server.serve();
+    return buffer.get(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_STATUS);
+  }
+
+  private void assertUntouched() {
+    assertThat(memory.mismatch(arena.allocate(SIZE).fill(UNTOUCHED))).isEqualTo(-1);
+  }
+
+  private RmaKey key() {
+    return region.key();
+  }
+
+  @Test
+  void whatIsRightIsDone() {
+    assertThat(submit(RmaLayout.WRITE, key().id(), 100, key().generation(), SIZE - 100))
+        .isEqualTo(RmaLayout.DONE);
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, SIZE - 1)).isZero();
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, SIZE - 101)).isEqualTo(UNTOUCHED);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 1, 255, 256, Integer.MIN_VALUE, Integer.MAX_VALUE})
+  void aRegionThatIsNotThereIsRefused(int id) {
+    assertThat(submit(RmaLayout.WRITE, id, 8, key().generation(), 0))
+        .isEqualTo(RmaLayout.NO_REGION);
+    assertUntouched();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, -1})
+  void anotherGenerationIsRefused(long generation) {
+    assertThat(submit(RmaLayout.WRITE, key().id(), 8, generation, 0))
+        .isEqualTo(RmaLayout.NO_REGION);
+    assertUntouched();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1, 4096",
+    "0, 4097",
+    "100, 3997",
+    "1, -1",
+    "8, 9223372036854775807",
+    "8, -9223372036854775808"
+  })
+  void whatIsOutOfTheRegionIsRefused(int length, long offset) {
+    assertThat(submit(RmaLayout.WRITE, key().id(), length, key().generation(), offset))
+        .isEqualTo(RmaLayout.DENIED);
+    assertUntouched();
+  }
+
+  @Test
+  void whatTheRegionIsNotExposedForIsRefused() {
+    assertThat(submit(RmaLayout.READ, key().id(), 8, key().generation(), 0))
+        .isEqualTo(RmaLayout.DENIED);
+    assertThat(buffer.get(ValueLayout.JAVA_BYTE, RmaLayout.LINE)).isZero();
+  }
+
+  @Test
+  void whatWasTakenBackIsRefused() {
+    assertThat(regions.end(region)).isTrue();
+    assertThat(submit(RmaLayout.WRITE, key().id(), 8, key().generation(), 0))
+        .isEqualTo(RmaLayout.NO_REGION);
+    regions.free(region);
+    assertThat(submit(RmaLayout.WRITE, key().id(), 8, key().generation(), 0))
+        .isEqualTo(RmaLayout.NO_REGION);
+    assertUntouched();
+  }
+
+  @Test
+  void memoryThatTheProgramHasFreedIsRefused() {
+    Arena other = Arena.ofShared();
+    ExposedRegion freed = regions.add(other.allocate(64), EnumSet.of(RmaRight.WRITE));
+    other.close();
+    assertThat(submit(RmaLayout.WRITE, freed.key().id(), 8, freed.key().generation(), 0))
+        .isEqualTo(RmaLayout.FAULT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 3, -1, 256})
+  void anUnknownOperationIsAViolation(int operation) {
+    assertThatThrownBy(() -> submit(operation, key().id(), 8, key().generation(), 0))
+        .isInstanceOf(CorruptRingException.class);
+    assertUntouched();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, (LINES - 1) * RmaLayout.LINE + 1, Integer.MAX_VALUE, Integer.MIN_VALUE})
+  void aFragmentThatIsLongerThanItsBufferIsAViolation(int length) {
+    assertThatThrownBy(() -> submit(RmaLayout.WRITE, key().id(), length, key().generation(), 0))
+        .isInstanceOf(CorruptRingException.class);
+    assertUntouched();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, LINES, Integer.MAX_VALUE, Integer.MIN_VALUE})
+  void aFragmentOutsideOfItsBufferIsAViolation(int line) {
+    set(RmaLayout.submission(0), line);
+    set(RmaLayout.SUBMITTED, 1L);
+    assertThatThrownBy(() -> server.serve()).isInstanceOf(CorruptRingException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-1, RmaLayout.FRAGMENTS + 1, Long.MAX_VALUE, Long.MIN_VALUE})
+  void moreFragmentsThanThereCanBeAreAViolation(long submitted) {
+    set(RmaLayout.SUBMITTED, submitted);
+    assertThatThrownBy(() -> server.serve()).isInstanceOf(CorruptRingException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, -1, LINES + 1_000_000, Integer.MAX_VALUE})
+  void aBufferThatIsNotAsLargeAsThePeerSaysIsAViolation(int lines) {
+    set(RmaLayout.BUFFER_LINES, lines);
+    set(RmaLayout.SUBMITTED, 1L);
+    assertThatThrownBy(() -> server.serve()).isInstanceOf(CorruptRingException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-1, 1, 2, Long.MAX_VALUE, Long.MIN_VALUE})
+  void aTargetThatHasHandledWhatWasNotSubmittedIsAViolation(long handled) {
+    Fragments fragments = new Fragments(own, peer, ownBuffer(), () -> {});
+    set(RmaLayout.HANDLED, handled);
+    assertThatThrownBy(() -> fragments.reap((id, status, isLast) -> {}))
+        .isInstanceOf(CorruptRingException.class);
+  }
+
+  private MemorySegment ownBuffer() {
+    return SharedFile.create(
+        own.directory().resolve(EndpointFiles.RMA_BUFFER), (long) LINES * RmaLayout.LINE, arena);
+  }
+
+  /** What is random is mostly wrong at once; so only some of it is. */
+  @Test
+  void randomBytesInThePeersFilesBreakNothing() {
+    SplittableRandom random = new SplittableRandom(7);
+    for (int round = 0; round < 20_000; round++) {
+      FragmentServer fresh = new FragmentServer(own, peer, regions, arena, () -> {});
+      set(RmaLayout.SUBMITTED, (long) random.nextInt(4));
+      set(RmaLayout.BUFFER_LINES, random.nextInt(8) == 0 ? random.nextInt() : LINES);
+      for (int i = 0; i < 4; i++) {
+        set(
+            RmaLayout.submission(i),
+            random.nextInt(8) == 0 ? random.nextInt() : random.nextInt(LINES));
+      }
+      for (int line = 0; line < LINES; line++) {
+        long header = (long) line * RmaLayout.LINE;
+        buffer.set(ValueLayout.JAVA_INT, header, random.nextInt(4));
+        buffer.set(
+            ValueLayout.JAVA_INT,
+            header + RmaLayout.FRAGMENT_REGION,
+            random.nextInt(4) == 0 ? random.nextInt() : key().id());
+        buffer.set(
+            ValueLayout.JAVA_INT,
+            header + RmaLayout.FRAGMENT_LENGTH,
+            random.nextInt(8) == 0 ? random.nextInt() : random.nextInt(SIZE));
+        buffer.set(
+            ValueLayout.JAVA_LONG,
+            header + RmaLayout.FRAGMENT_GENERATION,
+            random.nextInt(4) == 0 ? random.nextLong() : key().generation());
+        buffer.set(
+            ValueLayout.JAVA_LONG,
+            header + RmaLayout.FRAGMENT_OFFSET,
+            random.nextInt(4) == 0 ? random.nextLong() : random.nextInt(SIZE));
+      }
+      try {
+        fresh.serve();
+      } catch (CorruptRingException e) {
+        assertThat(e).hasMessageStartingWith("it");
+      }
+    }
+  }
+}
