@@ -116,7 +116,7 @@ final class BandwidthCommand implements Callable<Integer> {
         spec.commandLine(),
         sizes,
         rounds,
-        new MeasureOptions.Load(connections, sending, unacked),
+        new MeasureOptions.Load(connections, sending, unacked, true),
         (crew, subject, plan) ->
             new BandwidthBench(
                     crew, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)

@@ -38,7 +38,10 @@ import picocli.CommandLine.Spec;
       SendCommand.class,
       LatencyCommand.class,
       BandwidthCommand.class,
+      RmaCommand.class,
       ServeCommand.class,
+      LsCommand.class,
+      CleanCommand.class,
       CmaProbeCommand.class
     })
 final class FerruleCommand implements Runnable {

@@ -131,9 +131,18 @@ final class MeasureOptions {
    * @param connections on how many connections
    * @param threads by how many threads
    * @param unacked how many messages of each may be incomplete; 0 for what the provider does
+   * @param sendsMessages whether the sizes are those of messages
    */
-  record Load(int connections, int threads, int unacked) {
-    static final Load SINGLE = new Load(1, 1, 0);
+  record Load(int connections, int threads, int unacked, boolean sendsMessages) {
+    static final Load SINGLE = new Load(1, 1, 0, true);
+
+    /** One connection, and accesses to its peer's memory. */
+    static final Load ACCESSES = new Load(1, 1, 0, false);
+  }
+
+  /** Sets an option of the connection, as {@code --option} does. */
+  void set(String name, String value) {
+    endpointOptions.values().put(name, value);
   }
 
   /** Measures and writes the results. */
@@ -194,7 +203,7 @@ final class MeasureOptions {
         .ifPresent( // without one, connecting will say so
             provider -> {
               transportOptions.addTo(builder, provider);
-              TransportOptions.fitMaxMessage(builder, provider, longest(plan));
+              TransportOptions.fitMaxMessage(builder, provider, longest(plan, load));
               TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
             });
     Endpoint endpoint = new Endpoint(uri, builder.build());
@@ -202,8 +211,8 @@ final class MeasureOptions {
     return endpoint;
   }
 
-  private static int longest(Plan plan) {
-    return Collections.max(plan.sizes());
+  private static int longest(Plan plan, Load load) {
+    return !load.sendsMessages() ? 0 : Collections.max(plan.sizes());
   }
 
   /**
@@ -305,7 +314,7 @@ final class MeasureOptions {
     List<Result> results;
     try (Connections connections = new Connections(endpoint, load.connections())) {
       connections.requireRoomFor(
-          longest(plan),
+          longest(plan, load),
           address == null
               ? "say --option maxMessage="
               : "start it with 'ferrule serve URI --option maxMessage=…', here at least ");

@@ -16,7 +16,19 @@ class CommandLineTest {
   @TempDir Path folder;
 
   @ParameterizedTest
-  @ValueSource(strings = {"providers", "doctor", "listen", "send", "latency", "bandwidth", "serve"})
+  @ValueSource(
+      strings = {
+        "providers",
+        "doctor",
+        "listen",
+        "send",
+        "latency",
+        "bandwidth",
+        "serve",
+        "rma",
+        "ls",
+        "clean"
+      })
   void everyCommandHasAHelpTextWithItsExitCodes(String command) {
     Run run = Run.of(command, "--help");
     assertThat(run.exitCode()).isZero();
@@ -82,6 +94,10 @@ class CommandLineTest {
         "serve magicring://h:1 -o simplex=on    | cannot do with simplex=on",
         "send magicring://h:1?simplex=on        | cannot do with simplex=on",
         "listen -o simplex=on magicring://h:1   | cannot do with simplex=on",
+        "ls                                     | Missing required parameter: 'PATH'",
+        "clean                                  | Missing required parameter: 'PATH'",
+        "ls sendrecv://h:1                      | end with their process",
+        "clean sm://h/tmp                       | write three slashes",
         "send                                   | Missing required parameter: 'URI'",
         "send sm:///tmp/x --connect-timeout 5   | '5' is not a time",
         "send sm:///tmp/x?colour=red /dev/null | unknown option 'colour'; known are",

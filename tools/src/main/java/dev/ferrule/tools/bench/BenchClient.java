@@ -4,12 +4,18 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,6 +64,24 @@ public final class BenchClient implements AutoCloseable {
   RoundReply awaitReply() {
     try (ReceiveRegion message = connection.receiver().receive()) {
       return RoundReply.read(message);
+    }
+  }
+
+  Rma rma() {
+    return connection.rma();
+  }
+
+  RegisteredMemory register(MemorySegment memory) {
+    return connection.register(memory);
+  }
+
+  /** Has the server expose so much memory. */
+  RemoteMemory attach(int size) {
+    start(Round.of(Round.Kind.EXPOSE, 0, size));
+    try (ReceiveRegion message = connection.receiver().receive()) {
+      return connection
+          .rma()
+          .attach(RmaHandle.of(message.segment().toArray(ValueLayout.JAVA_BYTE)));
     }
   }
 

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * What was measured for one size of message.
  *
  * @param subject whose numbers these are
- * @param command what was measured: {@code latency}, {@code latency-calls} or {@code bandwidth}
- * @param call which call was timed, or null if not a single one was
+ * @param command what was measured: {@code latency}, {@code latency-calls}, {@code bandwidth} or
+ *     {@code rma}
+ * @param call which call was timed, or null if not a single one was; {@code write} or {@code read}
  * @param sizeBytes the length of the messages
  * @param messages how many were measured (for the bandwidth: in each round, on all connections
  *     together)
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
  * @param bytesPerSecond the bytes that go with it
  * @param memcpyBytesPerSecond how fast one thread copies messages of that size in its own memory
+ * @param rma how remote memory access went; null for messages
  */
 public record Result(
     Subject subject,
@@ -31,7 +33,20 @@ public record Result(
     OptionalDouble floorRatio,
     OptionalDouble messagesPerSecond,
     OptionalDouble bytesPerSecond,
-    OptionalDouble memcpyBytesPerSecond) {
+    OptionalDouble memcpyBytesPerSecond,
+    @Nullable RmaFigures rma) {
+
+  /**
+   * What there is to say of remote memory access alone.
+   *
+   * @param path the way that was taken, such as {@code cma}
+   * @param floor what the same bytes were copied by beside it: {@code process_vm_writev}, {@code
+   *     process_vm_readv} or {@code memcpy}
+   * @param floorBytesPerSecond how fast that was
+   * @param floorRatio the rate over that of the floor, the median of all rounds
+   */
+  public record RmaFigures(
+      String path, String floor, double floorBytesPerSecond, double floorRatio) {}
 
   static Result latency(
       Subject subject,
@@ -51,7 +66,8 @@ public record Result(
         ratio,
         OptionalDouble.empty(),
         OptionalDouble.empty(),
-        OptionalDouble.empty());
+        OptionalDouble.empty(),
+        null);
   }
 
   static Result call(
@@ -67,7 +83,31 @@ public record Result(
         OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
-        OptionalDouble.empty());
+        OptionalDouble.empty(),
+        null);
+  }
+
+  static Result rma(
+      Subject subject,
+      String operation,
+      int size,
+      long operations,
+      LatencySummary latency,
+      double operationsPerSecond,
+      RmaFigures figures) {
+    return new Result(
+        subject,
+        "rma",
+        operation,
+        size,
+        operations,
+        latency,
+        OptionalDouble.empty(),
+        OptionalDouble.empty(),
+        OptionalDouble.of(operationsPerSecond),
+        OptionalDouble.of(operationsPerSecond * size),
+        OptionalDouble.empty(),
+        figures);
   }
 
   static Result bandwidth(
@@ -88,6 +128,7 @@ public record Result(
         OptionalDouble.empty(),
         OptionalDouble.of(messagesPerSecond),
         OptionalDouble.of(messagesPerSecond * size),
-        memcpy);
+        memcpy,
+        null);
   }
 }

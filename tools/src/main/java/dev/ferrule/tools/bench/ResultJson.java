@@ -55,6 +55,13 @@ public final class ResultJson {
     add(object, "messages_per_s", result.messagesPerSecond());
     add(object, "bytes_per_s", result.bytesPerSecond());
     add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
+    Result.RmaFigures rma = result.rma();
+    if (rma != null) {
+      object.addProperty("path", rma.path());
+      object.addProperty("floor", rma.floor());
+      object.addProperty("floor_bytes_per_s", rounded(rma.floorBytesPerSecond()));
+      object.addProperty("floor_ratio", rounded(rma.floorRatio()));
+    }
     return object;
   }
 

@@ -25,7 +25,9 @@ public final class ResultTable {
   public static String format(List<Result> results) {
     Result first = results.get(0);
     TextTable table = new TextTable();
-    if (first.latency() == null) {
+    if (first.rma() != null) {
+      rma(table, results);
+    } else if (first.latency() == null) {
       bandwidth(table, results);
     } else {
       latency(table, results);
@@ -57,6 +59,30 @@ public final class ResultTable {
           nanos(latency.mean()));
       table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
       table.cellIf(floor, ratio(result.floorRatio().orElse(0)));
+      table.endRow();
+    }
+  }
+
+  private static void rma(TextTable table, List<Result> results) {
+    table.cells("path", "rma", "bytes", "operations", "min ns", "p50", "p99", "max", "bytes/s");
+    table.cells("floor", "bytes/s", "of floor");
+    table.endRow();
+    for (Result result : results) {
+      LatencySummary latency = Objects.requireNonNull(result.latency());
+      Result.RmaFigures figures = Objects.requireNonNull(result.rma());
+      table.cells(
+          figures.path(),
+          String.valueOf(result.call()),
+          String.valueOf(result.sizeBytes()),
+          String.valueOf(result.messages()),
+          nanos(latency.min()),
+          nanos(latency.p50()),
+          nanos(latency.p99()),
+          nanos(latency.max()),
+          scaled(result.bytesPerSecond().orElse(0)),
+          figures.floor(),
+          scaled(figures.floorBytesPerSecond()),
+          ratio(figures.floorRatio()));
       table.endRow();
     }
   }

@@ -32,7 +32,12 @@ record Round(Kind kind, long count, int size, boolean verify, String path) {
     OPEN_FLOOR,
 
     /** Answers bounces of the cache line. */
-    FLOOR
+    FLOOR,
+
+    /**
+     * Exposes memory of the round's size in place of what it exposed before, and sends its handle.
+     */
+    EXPOSE
   }
 
   private static final ValueLayout.OfInt INT =

@@ -4,6 +4,7 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.ExposedMemory;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
@@ -11,6 +12,7 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ final class Session implements AutoCloseable {
   private final Receiver receiver;
   private final boolean spin;
   private @Nullable CacheLine floor;
+  private @Nullable ExposedMemory exposed; // ends with the connection
 
   /**
    * Creates the server's side of a connection.
@@ -67,7 +70,16 @@ final class Session implements AutoCloseable {
       case FLOOR ->
           Objects.requireNonNull(floor, "a floor round before its file was opened")
               .answer(round.count());
+      case EXPOSE -> expose(round.size());
     }
+  }
+
+  private void expose(int size) {
+    if (exposed != null) {
+      exposed.close();
+    }
+    exposed = Exposure.of(connection, size);
+    connection.sender().send(MemorySegment.ofArray(exposed.handle().toBytes()));
   }
 
   private void echo(Round round) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.spi.EndpointInfo;
+import dev.ferrule.spi.EndpointRegistry;
+import dev.ferrule.tools.support.ExitCode;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Removes the endpoints of dead processes. */
+@Command(
+    name = "clean",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Removes what processes that were killed have left behind of their endpoints, and tells what"
+          + " it was. Never touches the endpoint of a process that lives, nor a file that Ferrule"
+          + " did not make. Whoever listens or connects in the same directory does the same.",
+      ""
+    },
+    footer = {"", "Example: ferrule clean --dry-run /dev/shm/app"})
+final class CleanCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private EndpointsOperand operand = new EndpointsOperand();
+
+  @Option(
+      names = {"-n", "--dry-run"},
+      description = "Only tell what would be removed.")
+  private boolean dryRun;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    List<EndpointInfo> stale =
+        dryRun
+            ? operand.perform(EndpointRegistry::list).stream()
+                .filter(endpoint -> endpoint.state() == EndpointInfo.State.STALE)
+                .toList()
+            : operand.perform(EndpointRegistry::clean);
+    if (stale.isEmpty()) {
+      out.println("nothing to remove");
+    } else {
+      out.println(dryRun ? "would be removed:" : "removed:");
+      out.print(LsCommand.toTable(stale));
+    }
+    return ExitCode.OK;
+  }
+}

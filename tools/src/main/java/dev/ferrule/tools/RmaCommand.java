@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.tools.bench.RmaBench;
+import dev.ferrule.tools.support.ExitCode;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures remote memory access. */
+@Command(
+    name = "rma",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Measures reads and writes of another process's memory: how long one takes, and how many bytes"
+          + " go through when the next does not wait for the last. Beside them, in turn, the same"
+          + " bytes are copied by the bare system call (for cma) or in memory.",
+      ""
+    },
+    footer = {"", "Examples:", "  ferrule rma", "  ferrule rma --path mmap --size 4KiB,1MiB"})
+final class RmaCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private MeasureOptions measure = new MeasureOptions();
+
+  @Option(
+      names = "--path",
+      paramLabel = "PATH",
+      description =
+          "How to copy: knem, cma or mmap. Short for --option rma=PATH. Default: the best that"
+              + " works.")
+  private @Nullable String path;
+
+  @Option(
+      names = "--size",
+      split = ",",
+      paramLabel = "N",
+      converter = Values.Size.class,
+      defaultValue = "64,4KiB,64KiB,1MiB,16MiB",
+      description =
+          "The sizes of the accesses in bytes, such as 64,1MiB. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> sizes = List.of();
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "7",
+      description = "How many rounds. Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Override
+  public Integer call() {
+    if (path != null) {
+      measure.set("rma", path);
+    }
+    measure.measure(
+        spec.commandLine(),
+        sizes,
+        rounds,
+        MeasureOptions.Load.ACCESSES,
+        (crew, subject, plan) -> new RmaBench(crew.first(), subject, plan).run());
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/**
+ * How long reads and writes of the server's memory take one by one, and how many bytes go through
+ * when the next one does not wait for the last. What they are measured against takes turns with
+ * them.
+ */
+public final class RmaBench {
+
+  private static final String CROSS_MEMORY_ATTACH = "cma";
+  private static final long NANOS_PER_ROUND = 50_000_000;
+  private static final long OPERATIONS_WITHOUT_WARMUP = 100;
+  private static final long MAX_OPERATIONS = 100_000;
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final long PAGE = 4096;
+
+  private final BenchClient client;
+  private final Subject subject;
+  private final Plan plan;
+  private final Rma rma;
+
+  /**
+   * Creates a benchmark.
+   *
+   * @param client the connection to measure
+   * @param subject what to label the results with
+   * @param plan what to measure; its messages are operations, in each round
+   */
+  public RmaBench(BenchClient client, Subject subject, Plan plan) {
+    this.client = client;
+    this.subject = subject;
+    this.plan = plan;
+    this.rma = client.rma();
+  }
+
+  /**
+   * Measures, in the calling thread.
+   *
+   * @return two results per size: write and read
+   */
+  public List<Result> run() {
+    List<Result> results = new ArrayList<>();
+    for (int size : plan.sizes()) {
+      if (size == 0) {
+        throw new ToolException(ExitCode.USAGE, "accesses of 0 bytes have no bandwidth");
+      }
+      try (Arena arena = Arena.ofShared();
+          RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {
+        RemoteMemory remote = client.attach(size);
+        results.add(new Series(arena, local, remote, size, true).run(results.isEmpty()));
+        results.add(new Series(arena, local, remote, size, false).run(false));
+      }
+    }
+    return results;
+  }
+
+  /** One operation at one size. */
+  private final class Series {
+    private final RegisteredMemory local;
+    private final RemoteMemory remote;
+    private final int size;
+    private final boolean write;
+    private final BareCopy floor;
+    private final Histogram times = LatencySummary.newHistogram();
+    private final List<Double> rates = new ArrayList<>();
+    private final List<Double> floors = new ArrayList<>();
+    private final List<Double> ratios = new ArrayList<>();
+
+    private Series(
+        Arena arena, RegisteredMemory local, RemoteMemory remote, int size, boolean write) {
+      this.local = local;
+      this.remote = remote;
+      this.size = size;
+      this.write = write;
+      this.floor = new BareCopy(arena, size, rma.path().equals(CROSS_MEMORY_ATTACH), write);
+    }
+
+    private long begin() {
+      return write ? rma.write(local, 0, remote, 0, size) : rma.read(local, 0, remote, 0, size);
+    }
+
+    private Result run(boolean first) {
+      double nanos =
+          plan.warmUp(
+              first,
+              count -> {
+                floor.run(count);
+                stream(count);
+              });
+      long fitting = nanos == 0 ? OPERATIONS_WITHOUT_WARMUP : (long) (NANOS_PER_ROUND / nanos);
+      long operations = plan.messages().orElse(Math.clamp(fitting, 1, MAX_OPERATIONS));
+      for (int round = 0; round < plan.rounds(); round++) {
+        oneByOne(operations);
+        double rate = perSecond(operations, () -> stream(operations));
+        double bare = perSecond(operations, () -> floor.run(operations));
+        rates.add(rate);
+        floors.add(bare);
+        ratios.add(rate / bare);
+      }
+      return Result.rma(
+          subject,
+          write ? "write" : "read",
+          size,
+          operations * plan.rounds(),
+          LatencySummary.of(times, 1),
+          Medians.of(rates).orElse(0),
+          new Result.RmaFigures(
+              rma.path(),
+              floor.name(),
+              Medians.of(floors).orElse(0) * size,
+              Medians.of(ratios).orElse(0)));
+    }
+
+    private void oneByOne(long count) {
+      for (long i = 0; i < count; i++) {
+        long start = System.nanoTime();
+        rma.await(begin());
+        times.recordValue(System.nanoTime() - start);
+      }
+    }
+
+    private void stream(long count) {
+      long last = 0;
+      for (long i = 0; i < count; i++) {
+        last = begin();
+      }
+      rma.await(last);
+    }
+
+    private double perSecond(long count, Runnable work) {
+      long start = System.nanoTime();
+      work.run();
+      return count * NANOS_PER_SECOND / Math.max(1, System.nanoTime() - start);
+    }
+  }
+}
