@@ -9,8 +9,8 @@ import java.util.HexFormat;
  * without an address in them, which only that connection's two sides can make something of.
  *
  * {@snippet lang=java :
- * byte[] shipped = exposed.handle().toBytes();            // by a message, say
- * RemoteMemory memory = rma.attach(RmaHandle.of(shipped)); // at the peer
+ * byte[] shipped = RmaHandle.of(new byte[] {1, 2, 3}).toBytes(); // in real life by ExposedMemory.handle
+ * System.out.println(RmaHandle.of(shipped)); // RmaHandle[010203]
  * }
  *
  * <p>Immutable; equal if the bytes are.

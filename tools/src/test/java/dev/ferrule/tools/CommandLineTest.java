@@ -84,7 +84,6 @@ class CommandLineTest {
         "bandwidth --connections 2 --threads 0  | --threads at least 1",
         "bandwidth --inline 64                  | --inline is not for the provider sm, which has",
         "latency --srq                          | no option 'srq'; its options are wait, maxMess",
-        "latency sm:///tmp/x --single-receiver  | --single-receiver is not for the provider sm",
         "serve sm:///tmp/x --srq                | --srq is not for the provider sm",
         "latency --provider sm --inline x       | 'x' is not a size",
         "latency --connections 2                | 'ferrule bandwidth' can measure",

@@ -7,6 +7,7 @@ import static dev.ferrule.sm.rma.RmaLayout.LONG;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,8 @@ public final class Fragments {
      */
     void onFragment(long operation, int status, boolean isLast);
   }
+
+  private static final long ABANDONED = 0; // in place of an operation's id
 
   /** So many of the longest fragments fit into the buffer, so that both sides have work. */
   private static final int FRAGMENTS_IN_BUFFER = 8;
@@ -163,7 +166,9 @@ public final class Fragments {
       }
       lines.release(line[slot]);
       reaped++;
-      listener.onFragment(operation[slot], status, last[slot]);
+      if (operation[slot] != ABANDONED) {
+        listener.onFragment(operation[slot], status, last[slot]);
+      }
     }
   }
 
@@ -176,7 +181,9 @@ public final class Fragments {
     for (long number = reaped; number < submitted; number++) {
       int slot = (int) number & (RmaLayout.FRAGMENTS - 1);
       if (operation[slot] == id) {
+        operation[slot] = ABANDONED;
         into[slot] = null;
+        last[slot] = false;
       }
     }
   }
@@ -190,9 +197,10 @@ public final class Fragments {
     return reaped == submitted;
   }
 
-  /** Asks the target to wake this side up when a fragment is done. */
+  /** Asks the target to wake this side up when a fragment is done; a last look has to follow. */
   public void arm() {
-    INT.setVolatile(own, RmaLayout.INITIATOR_ASLEEP, 1);
+    INT.setOpaque(own, RmaLayout.INITIATOR_ASLEEP, 1);
+    VarHandle.fullFence(); // whoever is done from now on sees this, or is seen to be done
   }
 
   /**
