@@ -59,10 +59,10 @@ class FerruleCommandTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "sendrecv bandwidth --unacked 16 --batch 8 --inline 0 --verify --rounds 1",
-        "sendrecv bandwidth --connections 4 --threads 2 --srq --wait block --rounds 1",
-        "sendrecv bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
-            + " --rounds 2",
+        "sendrecv bandwidth --connections 4 --threads 2 --unacked 16 --batch 8 --inline 0 --verify"
+            + " --wait block --rounds 1",
+        "sendrecv bandwidth --connections 4 --threads 1 --single-receiver --srq --wait block"
+            + " --verify --rounds 2",
         "magicring bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
             + " --rounds 2 --option mapping=plain",
       })
@@ -95,7 +95,6 @@ class FerruleCommandTest {
   @ParameterizedTest
   @CsvSource({
     "sendrecv, --inline 220",
-    "sendrecv, --single-receiver --srq",
     "magicring, --single-receiver",
   })
   void aServerServesOneClientAfterTheOther(String scheme, String flags) {
