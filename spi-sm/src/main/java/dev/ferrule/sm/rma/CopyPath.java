@@ -5,6 +5,7 @@ import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A way in which remote memory access copies; in the order of preference. */
@@ -126,7 +127,7 @@ public enum CopyPath {
           path = candidate;
           direct = opened;
         } else {
-          failed.add(candidate.name().toLowerCase(java.util.Locale.ROOT) + ": " + problem);
+          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + problem);
         }
       }
     }
@@ -139,7 +140,7 @@ public enum CopyPath {
     public void giveUp(String problem) {
       CopyPath known = path;
       if (known != null) {
-        failed.add(known.name().toLowerCase(java.util.Locale.ROOT) + ": " + problem);
+        failed.add(known.name().toLowerCase(Locale.ROOT) + ": " + problem);
         next();
       }
     }

@@ -188,15 +188,6 @@ public final class Fragments {
     }
   }
 
-  /**
-   * Tells whether nothing is under way.
-   *
-   * @return whether nothing is
-   */
-  public boolean isIdle() {
-    return reaped == submitted;
-  }
-
   /** Asks the target to wake this side up when a fragment is done; a last look has to follow. */
   public void arm() {
     INT.setOpaque(own, RmaLayout.INITIATOR_ASLEEP, 1);
