@@ -9,6 +9,7 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Parameters;
@@ -51,6 +52,11 @@ final class EndpointsOperand {
                             + " end with their process, so there is nothing to list or remove"));
     try {
       return action.on(registry, address);
+    } catch (AccessDeniedException e) { // whose message is but the path
+      throw new ToolException(
+          ExitCode.FAILED,
+          address + ": permission denied for " + e.getMessage() + "; it belongs to another user",
+          e);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, address + ": " + e.getMessage(), e);
     }
