@@ -16,7 +16,6 @@ public final class CrossMemory {
   private final int pid;
   private final MemorySegment local;
   private final MemorySegment remote;
-  private final MemorySegment state;
 
   /**
    * Touches nothing yet.
@@ -28,7 +27,6 @@ public final class CrossMemory {
     this.pid = pid;
     this.local = iovec.allocate(arena);
     this.remote = iovec.allocate(arena);
-    this.state = Posix.allocateState(arena);
   }
 
   /**
@@ -41,7 +39,7 @@ public final class CrossMemory {
    */
   public long read(long localAddress, long remoteAddress, long length) {
     set(localAddress, remoteAddress, length);
-    return Posix.processVmReadv(pid, local, remote, state);
+    return Posix.processVmReadv(pid, local, remote);
   }
 
   /**
@@ -54,7 +52,7 @@ public final class CrossMemory {
    */
   public long write(long localAddress, long remoteAddress, long length) {
     set(localAddress, remoteAddress, length);
-    return Posix.processVmWritev(pid, local, remote, state);
+    return Posix.processVmWritev(pid, local, remote);
   }
 
   private void set(long localAddress, long remoteAddress, long length) {

@@ -23,7 +23,6 @@ public final class EventPoll implements AutoCloseable {
 
   private final Arena arena = Arena.ofAuto();
   private final MemorySegment events = arena.allocate(MAX_EVENTS * EVENT_SIZE, 8);
-  private final MemorySegment state = Posix.allocateState(arena);
   private final MemorySegment counter = arena.allocate(8, 8);
   private final int epoll = Posix.epollCreate();
   private final int wakeFd;
@@ -88,10 +87,10 @@ public final class EventPoll implements AutoCloseable {
    * @return how many descriptors have something; 0 after the timeout or a {@link #wake}
    */
   public int await(int timeoutMs) {
-    int count = Posix.epollWait(epoll, events, MAX_EVENTS, timeoutMs, state);
+    int count = Posix.epollWait(epoll, events, MAX_EVENTS, timeoutMs);
     for (int i = 0; i < count; i++) {
       if (key(i) == WAKE_KEY) {
-        Posix.read(wakeFd, counter, state);
+        Posix.read(wakeFd, counter);
       }
     }
     return Math.max(count, 0);
@@ -114,7 +113,7 @@ public final class EventPoll implements AutoCloseable {
     }
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment one = scratch.allocateFrom(ValueLayout.JAVA_LONG, 1);
-      Posix.write(wakeFd, one, Posix.allocateState(scratch));
+      Posix.write(wakeFd, one);
     }
   }
 

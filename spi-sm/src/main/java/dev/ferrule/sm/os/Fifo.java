@@ -21,7 +21,6 @@ public final class Fifo {
     private final int fd;
     private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
     private final MemorySegment buffer = arena.allocate(BATCH * 4L, 4);
-    private final MemorySegment state = Posix.allocateState(arena);
     private boolean whole = true;
 
     /**
@@ -52,7 +51,7 @@ public final class Fifo {
      * @return how many were read; 0 if none is there
      */
     public int read() {
-      long result = Math.max(0, Posix.read(fd, buffer, state));
+      long result = Math.max(0, Posix.read(fd, buffer));
       whole = result % 4 == 0;
       return (int) (result / 4);
     }
@@ -102,7 +101,6 @@ public final class Fifo {
     private final int fd;
     private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
     private final MemorySegment buffer = arena.allocate(4, 4);
-    private final MemorySegment state = Posix.allocateState(arena);
     private boolean closed;
 
     /**
@@ -137,7 +135,7 @@ public final class Fifo {
         return Result.NO_READER;
       }
       buffer.set(ValueLayout.JAVA_INT, 0, header);
-      long result = Posix.write(fd, buffer, state);
+      long result = Posix.write(fd, buffer);
       if (result == 4) {
         return Result.WRITTEN;
       }

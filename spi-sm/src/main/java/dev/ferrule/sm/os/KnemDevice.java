@@ -57,7 +57,6 @@ public final class KnemDevice implements Knem {
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
     private final MemorySegment copy = arena.allocate(COPY_SIZE, Long.BYTES);
-    private final MemorySegment state = Posix.allocateState(arena);
   }
 
   private KnemDevice(int fd) {
@@ -80,7 +79,7 @@ public final class KnemDevice implements Knem {
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(INFO_SIZE, Long.BYTES);
-      int result = Posix.ioctl(fd, GET_INFO, info, Posix.allocateState(arena));
+      int result = Posix.ioctl(fd, GET_INFO, info);
       if (result == 0 && info.get(ValueLayout.JAVA_INT, 0) == ABI) {
         return new KnemDevice(fd);
       }
@@ -99,7 +98,7 @@ public final class KnemDevice implements Knem {
           ValueLayout.JAVA_INT,
           REGION_PROTECTION,
           LibC.PROT_READ() | (writable ? LibC.PROT_WRITE() : 0));
-      int result = Posix.ioctl(fd, CREATE_REGION, region, Posix.allocateState(arena));
+      int result = Posix.ioctl(fd, CREATE_REGION, region);
       return result < 0 ? 0 : region.get(ValueLayout.JAVA_LONG, REGION_COOKIE);
     }
   }
@@ -115,7 +114,7 @@ public final class KnemDevice implements Knem {
   public void destroyRegion(long cookie) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment argument = arena.allocateFrom(ValueLayout.JAVA_LONG, cookie);
-      int ignored = Posix.ioctl(fd, DESTROY_REGION, argument, Posix.allocateState(arena));
+      int ignored = Posix.ioctl(fd, DESTROY_REGION, argument);
     }
   }
 
@@ -132,7 +131,7 @@ public final class KnemDevice implements Knem {
     copy.set(ValueLayout.JAVA_LONG, COPY_OFFSET, offset);
     copy.set(ValueLayout.JAVA_LONG, COPY_LENGTH, length);
     copy.set(ValueLayout.JAVA_INT, COPY_STATUS, 0);
-    int result = Posix.ioctl(fd, INLINE_COPY_BOUNDED, copy, room.state);
+    int result = Posix.ioctl(fd, INLINE_COPY_BOUNDED, copy);
     if (result < 0) {
       return result;
     }

@@ -101,7 +101,7 @@ public final class OwnerLock implements AutoCloseable {
     int fd = Posix.open(path.toString(), LibC.O_RDONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment text = arena.allocate(MAX_TEXT);
-      long length = Posix.read(fd, text, Posix.allocateState(arena));
+      long length = Posix.read(fd, text);
       return new String(
           text.asSlice(0, Math.max(0, length)).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
     } finally {
@@ -125,8 +125,7 @@ public final class OwnerLock implements AutoCloseable {
     int writer = Posix.open(path.toString(), LibC.O_WRONLY() | Posix.O_NOFOLLOW, 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-      long result =
-          Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes), Posix.allocateState(arena));
+      long result = Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes));
       if (result != bytes.length) {
         throw new PosixException(
             "write", path.toString(), result < 0 ? (int) -result : LibC.ENOSPC());

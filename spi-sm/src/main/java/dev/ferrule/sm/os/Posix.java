@@ -20,6 +20,10 @@ import java.lang.invoke.VarHandle;
  *
  * <p>The generated bindings do not capture errno, so the handles are linked anew here, from the
  * bindings' addresses and descriptors.
+ *
+ * <p>A call that captures errno makes a slice of the room for it, which the compiler often, but not
+ * always, does without. So functions of the data path have a second handle that captures nothing,
+ * for the call itself; only one that fails, and so did nothing, is repeated for its errno.
  */
 final class Posix {
 
@@ -40,17 +44,20 @@ final class Posix {
   private static final MethodHandle FCNTL_POINTER =
       variadic(LibC.fcntl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.fcntl.address(), 2);
   private static final MethodHandle SYSCALL_3 =
-      variadic(
-          LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_INT, LibC.C_INT).descriptor(),
+      LINKER.downcallHandle(
           LibC.syscall.address(),
-          1);
+          LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_INT, LibC.C_INT).descriptor(),
+          Linker.Option.firstVariadicArg(1));
   private static final MethodHandle CLOSE = link(LibC.close$address(), LibC.close$descriptor());
   private static final MethodHandle MKFIFO = link(LibC.mkfifo$address(), LibC.mkfifo$descriptor());
   private static final MethodHandle MKDIR = link(LibC.mkdir$address(), LibC.mkdir$descriptor());
   private static final MethodHandle MMAP = link(LibC.mmap$address(), LibC.mmap$descriptor());
   private static final MethodHandle MUNMAP = link(LibC.munmap$address(), LibC.munmap$descriptor());
-  private static final MethodHandle READ = link(LibC.read$address(), LibC.read$descriptor());
-  private static final MethodHandle WRITE = link(LibC.write$address(), LibC.write$descriptor());
+  private static final MethodHandle READ = linkPlain(LibC.read$address(), LibC.read$descriptor());
+  private static final MethodHandle WRITE =
+      linkPlain(LibC.write$address(), LibC.write$descriptor());
+  private static final MethodHandle WRITE_AGAIN =
+      link(LibC.write$address(), LibC.write$descriptor());
   private static final MethodHandle SOCKET = link(LibC.socket$address(), LibC.socket$descriptor());
   private static final MethodHandle BIND = link(LibC.bind$address(), LibC.bind$descriptor());
   private static final MethodHandle SENDTO = link(LibC.sendto$address(), LibC.sendto$descriptor());
@@ -61,24 +68,26 @@ final class Posix {
   private static final MethodHandle EPOLL_CTL =
       link(LibC.epoll_ctl$address(), LibC.epoll_ctl$descriptor());
   private static final MethodHandle EPOLL_WAIT =
-      link(LibC.epoll_wait$address(), LibC.epoll_wait$descriptor());
+      linkPlain(LibC.epoll_wait$address(), LibC.epoll_wait$descriptor());
   private static final MethodHandle PROCESS_VM_READV =
+      linkPlain(LibC.process_vm_readv$address(), LibC.process_vm_readv$descriptor());
+  private static final MethodHandle PROCESS_VM_READV_AGAIN =
       link(LibC.process_vm_readv$address(), LibC.process_vm_readv$descriptor());
   private static final MethodHandle PROCESS_VM_WRITEV =
+      linkPlain(LibC.process_vm_writev$address(), LibC.process_vm_writev$descriptor());
+  private static final MethodHandle PROCESS_VM_WRITEV_AGAIN =
       link(LibC.process_vm_writev$address(), LibC.process_vm_writev$descriptor());
   private static final MethodHandle IOCTL =
+      LINKER.downcallHandle(
+          LibC.ioctl.address(),
+          LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor(),
+          Linker.Option.firstVariadicArg(2));
+  private static final MethodHandle IOCTL_AGAIN =
       variadic(LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.ioctl.address(), 2);
   private static final MethodHandle EVENTFD =
       link(LibC.eventfd$address(), LibC.eventfd$descriptor());
 
-  private static final MemorySegment ANY_STATE = Arena.global().allocate(STATE);
-
   private Posix() {}
-
-  /** Room for errno, for calls that must not allocate. */
-  static MemorySegment allocateState(Arena arena) {
-    return arena.allocate(STATE);
-  }
 
   static int open(String path, int flags, int mode) {
     int result = tryOpen(path, flags, mode);
@@ -177,23 +186,30 @@ final class Posix {
     }
   }
 
-  /** Returns the number of bytes read, or -errno. */
-  static long read(int fd, MemorySegment buffer, MemorySegment state) {
+  /** Returns the number of bytes read; below 0 if there is nothing, or it fails. */
+  static long read(int fd, MemorySegment buffer) {
     try {
-      long result = (long) READ.invokeExact(state, fd, buffer, buffer.byteSize());
-      return result < 0 ? -errno(state) : result;
+      return (long) READ.invokeExact(fd, buffer, buffer.byteSize());
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
   /** Returns the number of bytes written, or -errno. */
-  static long write(int fd, MemorySegment buffer, MemorySegment state) {
+  static long write(int fd, MemorySegment buffer) {
     try {
-      long result = (long) WRITE.invokeExact(state, fd, buffer, buffer.byteSize());
-      return result < 0 ? -errno(state) : result;
+      long result = (long) WRITE.invokeExact(fd, buffer, buffer.byteSize());
+      return result < 0 ? writeAgain(fd, buffer) : result;
     } catch (Throwable e) {
       throw unexpected(e);
+    }
+  }
+
+  private static long writeAgain(int fd, MemorySegment buffer) throws Throwable {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result = (long) WRITE_AGAIN.invokeExact(state, fd, buffer, buffer.byteSize());
+      return result < 0 ? -errno(state) : result;
     }
   }
 
@@ -267,12 +283,10 @@ final class Posix {
     }
   }
 
-  /** Returns the number of events, or -errno. */
-  static int epollWait(
-      int epoll, MemorySegment events, int maxEvents, int timeoutMs, MemorySegment state) {
+  /** Returns the number of events; below 0 if a signal comes first, or it fails. */
+  static int epollWait(int epoll, MemorySegment events, int maxEvents, int timeoutMs) {
     try {
-      int result = (int) EPOLL_WAIT.invokeExact(state, epoll, events, maxEvents, timeoutMs);
-      return result < 0 ? -errno(state) : result;
+      return (int) EPOLL_WAIT.invokeExact(epoll, events, maxEvents, timeoutMs);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -288,47 +302,59 @@ final class Posix {
     }
   }
 
-  /**
-   * membarrier(2), which glibc has no function for. Its errno is nobody's business, so that all
-   * threads may share the room for it, and none allocates.
-   */
+  /** membarrier(2), which glibc has no function for. Its errno is nobody's business. */
   static boolean membarrier(int command) {
     try {
-      return (long) SYSCALL_3.invokeExact(ANY_STATE, SYS_MEMBARRIER, command, 0, 0) == 0;
+      return (long) SYSCALL_3.invokeExact(SYS_MEMBARRIER, command, 0, 0) == 0;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
   /** Reads from another process, one piece; returns the number of bytes, or -errno. */
-  static long processVmReadv(
-      int pid, MemorySegment local, MemorySegment remote, MemorySegment state) {
+  static long processVmReadv(int pid, MemorySegment local, MemorySegment remote) {
     try {
-      long result = (long) PROCESS_VM_READV.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
-      return result < 0 ? -errno(state) : result;
+      long result = (long) PROCESS_VM_READV.invokeExact(pid, local, 1L, remote, 1L, 0L);
+      return result < 0 ? again(PROCESS_VM_READV_AGAIN, pid, local, remote) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
   /** Writes to another process, one piece; returns the number of bytes, or -errno. */
-  static long processVmWritev(
-      int pid, MemorySegment local, MemorySegment remote, MemorySegment state) {
+  static long processVmWritev(int pid, MemorySegment local, MemorySegment remote) {
     try {
-      long result = (long) PROCESS_VM_WRITEV.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
-      return result < 0 ? -errno(state) : result;
+      long result = (long) PROCESS_VM_WRITEV.invokeExact(pid, local, 1L, remote, 1L, 0L);
+      return result < 0 ? again(PROCESS_VM_WRITEV_AGAIN, pid, local, remote) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
-  /** Returns what the driver does, or -errno. */
-  static int ioctl(int fd, long request, MemorySegment argument, MemorySegment state) {
-    try {
-      int result = (int) IOCTL.invokeExact(state, fd, request, argument);
+  private static long again(MethodHandle copy, int pid, MemorySegment local, MemorySegment remote)
+      throws Throwable {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result = (long) copy.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
       return result < 0 ? -errno(state) : result;
+    }
+  }
+
+  /** Returns what the driver does, or -errno. */
+  static int ioctl(int fd, long request, MemorySegment argument) {
+    try {
+      int result = (int) IOCTL.invokeExact(fd, request, argument);
+      return result < 0 ? ioctlAgain(fd, request, argument) : result;
     } catch (Throwable e) {
       throw unexpected(e);
+    }
+  }
+
+  private static int ioctlAgain(int fd, long request, MemorySegment argument) throws Throwable {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) IOCTL_AGAIN.invokeExact(state, fd, request, argument);
+      return result < 0 ? -errno(state) : result;
     }
   }
 
@@ -345,6 +371,10 @@ final class Posix {
 
   private static MethodHandle link(MemorySegment address, FunctionDescriptor descriptor) {
     return LINKER.downcallHandle(address, descriptor, ERRNO_OPTION);
+  }
+
+  private static MethodHandle linkPlain(MemorySegment address, FunctionDescriptor descriptor) {
+    return LINKER.downcallHandle(address, descriptor);
   }
 
   private static MethodHandle variadic(
