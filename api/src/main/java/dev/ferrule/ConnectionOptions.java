@@ -238,7 +238,7 @@ public final class ConnectionOptions {
      * Sets what the listener's program is told about this client. Only for {@code connect}; a
      * listener answers by {@link ConnectionRequest#accept(byte[])}.
      *
-     * @param bytes the payload; every provider takes at least 32 bytes, some take more
+     * @param bytes the payload; every provider takes at least 28 bytes, some take more
      * @return this builder
      */
     public Builder payload(byte[] bytes) {

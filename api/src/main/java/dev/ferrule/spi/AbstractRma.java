@@ -6,14 +6,19 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -103,6 +108,79 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
   protected abstract boolean awaitDone(long id, boolean bounded, long deadline);
 
   /**
+   * Sees to it that a message which is sent now comes after an operation. Waits until the operation
+   * is done, unless the provider knows better.
+   *
+   * @param id an id that was begun
+   */
+  protected void orderBeforeMessage(long id) {
+    await(id);
+  }
+
+  /**
+   * Checks what is to be exposed.
+   *
+   * @param memory the memory
+   * @param rights what the peer may do
+   * @return the rights
+   * @throws IllegalArgumentException as {@link Rma#expose} says
+   */
+  protected static Set<RmaRight> checkExposable(MemorySegment memory, RmaRight... rights) {
+    Registrations.check(memory);
+    if (rights.length == 0) {
+      throw new IllegalArgumentException("memory is exposed for reads, writes or both");
+    }
+    Set<RmaRight> all = EnumSet.copyOf(Arrays.asList(rights));
+    if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
+      throw new IllegalArgumentException("memory that is read-only cannot be exposed for writes");
+    }
+    return all;
+  }
+
+  /**
+   * Reads a handle.
+   *
+   * @param handle what the program calls one
+   * @return what it says
+   * @throws RemoteAccessException if it is none
+   */
+  protected final RmaKey decode(RmaHandle handle) {
+    return RmaKey.decode(handle)
+        .orElseThrow(
+            () ->
+                new RemoteAccessException(
+                    uri(), "these bytes are no handle of this version of Ferrule", null));
+  }
+
+  /**
+   * Says that memory is not there for this side.
+   *
+   * @return what to throw
+   */
+  protected final RemoteAccessException notExposed() {
+    return new RemoteAccessException(
+        uri(),
+        "the peer does not expose that memory: the handle is another connection's, or was forged, or"
+            + " the peer has taken the memory back",
+        null);
+  }
+
+  /**
+   * Says that no more memory can be exposed.
+   *
+   * @param limit how many pieces can be
+   * @return what to throw
+   */
+  protected final ResourceExhaustedException tooMuchExposed(int limit) {
+    return new ResourceExhaustedException(
+        uri(),
+        limit
+            + " pieces of memory are exposed over this connection, which is the limit; close some,"
+            + " or expose larger ones",
+        null);
+  }
+
+  /**
    * Notes that an operation has failed, to be told to whoever asks for it or for one behind it.
    *
    * @param id its id
@@ -157,7 +235,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
   }
 
   @Override
-  public long writeAndSend(
+  public final long writeAndSend(
       RegisteredMemory local,
       long localOffset,
       RemoteMemory remote,
@@ -169,7 +247,7 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
       throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessageSize());
     }
     long id = write(local, localOffset, remote, remoteOffset, length);
-    await(id);
+    orderBeforeMessage(id);
     sender().send(message);
     return id;
   }

@@ -7,7 +7,6 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
-import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
@@ -27,13 +26,10 @@ import dev.ferrule.sm.rma.RemoteTable;
 import dev.ferrule.sm.rma.RmaFile;
 import dev.ferrule.sm.rma.RmaLayout;
 import dev.ferrule.spi.AbstractRma;
-import dev.ferrule.spi.Registrations;
 import dev.ferrule.spi.RmaKey;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
-import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -145,23 +141,11 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   @Override
   public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
     connection.checkOpen();
-    Registrations.check(memory);
-    if (rights.length == 0) {
-      throw new IllegalArgumentException("memory is exposed for reads, writes or both");
-    }
-    Set<RmaRight> all = EnumSet.copyOf(Arrays.asList(rights));
-    if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
-      throw new IllegalArgumentException("memory that is read-only cannot be exposed for writes");
-    }
+    Set<RmaRight> all = checkExposable(memory, rights);
     try {
       ExposedRegion region = exposed.add(memory, all);
       if (region == null) {
-        throw new ResourceExhaustedException(
-            uri(),
-            RmaLayout.MAX_REGIONS
-                + " pieces of memory are exposed over this connection, which is the limit; close"
-                + " some, or expose larger ones",
-            null);
+        throw tooMuchExposed(RmaLayout.MAX_REGIONS);
       }
       return new SmExposedMemory(this, region);
     } catch (IllegalStateException | InternalError e) {
@@ -172,12 +156,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   @Override
   public RemoteMemory attach(RmaHandle handle) {
     connection.checkOpen();
-    RmaKey key =
-        RmaKey.decode(handle)
-            .orElseThrow(
-                () ->
-                    new RemoteAccessException(
-                        uri(), "these bytes are no handle of this version of Ferrule", null));
+    RmaKey key = decode(handle);
     try {
       RemoteRegion found = remote.find(key);
       if (found == null) {
@@ -194,14 +173,6 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private void checkNotClosed() {
     connection.onPeerClosed();
     connection.checkOpen();
-  }
-
-  private RemoteAccessException notExposed() {
-    return new RemoteAccessException(
-        uri(),
-        "the peer does not expose that memory: the handle is another connection's, or was forged, or"
-            + " the peer has taken the memory back",
-        null);
   }
 
   /** Ends an exposure, and waits until the peer is not at it any more. */

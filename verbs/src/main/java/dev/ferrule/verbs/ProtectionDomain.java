@@ -14,6 +14,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class ProtectionDomain implements AutoCloseable {
 
+  /** No system has larger pages, of the ordinary ones. */
+  private static final int LARGEST_PAGE = 1 << 16;
+
   private static final long PAGE = 4096;
   private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
@@ -118,8 +121,8 @@ public final class ProtectionDomain implements AutoCloseable {
   /**
    * Registers memory in which work requests, this side's and a peer's, name bytes by their offset
    * from its start and not by an address; so that no peer need be told an address of this process.
-   * As with {@link #register(MemorySegment, int)}, the pages stay the device's until the region is
-   * closed.
+   * It has to begin at a page. As with {@link #register(MemorySegment, int)}, the pages stay the
+   * device's until the region is closed.
    *
    * @param memory native memory
    * @param access the sum of constants of {@link Access}
@@ -135,6 +138,41 @@ public final class ProtectionDomain implements AutoCloseable {
             memory.byteSize() + " bytes",
             context.calls().regMrIova(address, memory.address(), memory.byteSize(), 0, access));
     return new MemoryRegion(context.calls(), memory, region, null);
+  }
+
+  /**
+   * Registers memory that need not begin at a page, in which work requests name bytes by numbers
+   * that begin with {@link #firstByte} and say nothing about where it is in this process. As with
+   * {@link #register(MemorySegment, int)}, the pages stay the device's until the region is closed.
+   *
+   * @param memory native memory
+   * @param access the sum of constants of {@link Access}
+   * @return the region, to be closed
+   * @throws IllegalArgumentException if the memory is not native
+   * @throws VerbsException if too little memory may be locked
+   */
+  public MemoryRegion registerRelocated(MemorySegment memory, int access) {
+    checkNative(memory);
+    long region =
+        VerbsException.check(
+            "ibv_reg_mr_iova2",
+            memory.byteSize() + " bytes",
+            context
+                .calls()
+                .regMrIova(
+                    address, memory.address(), memory.byteSize(), firstByte(memory), access));
+    return new MemoryRegion(context.calls(), memory, region, null);
+  }
+
+  /**
+   * Returns by which number work requests name the first byte of {@linkplain #registerRelocated
+   * relocated} memory: devices demand that it is at the same place in its page as it really is.
+   *
+   * @param memory the memory
+   * @return 0 to 65,535
+   */
+  public static int firstByte(MemorySegment memory) {
+    return (int) memory.address() & LARGEST_PAGE - 1;
   }
 
   private static void checkNative(MemorySegment memory) {

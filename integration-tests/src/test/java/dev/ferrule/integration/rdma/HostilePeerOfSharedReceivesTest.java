@@ -28,7 +28,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
 
   private static byte[] hello(boolean credits) {
     Offer offer = new Offer(credits, 4096, 8);
-    return Offer.HELLO.encode(Hello.Kind.CONNECT, offer.body(), new byte[0]);
+    return Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
   }
 
   /** Whatever becomes of a connection, the buffers that it had are there for the next one. */

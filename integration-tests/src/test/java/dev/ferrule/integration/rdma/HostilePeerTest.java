@@ -68,7 +68,7 @@ class HostilePeerTest {
 
   private static byte[] hello(int version, Hello.Kind kind) {
     Offer offer = new Offer(true, MAX_MESSAGE, RawPeer.RECEIVES - 4);
-    return Offer.HELLO.encode(new Hello(version, kind, offer.body(), new byte[0]));
+    return Offer.HELLO.encode(new Hello(version, kind, 0, offer.body(), new byte[0]));
   }
 
   /** Immediate data with the right numbers for a peer that has taken nothing yet. */
@@ -84,11 +84,11 @@ class HostilePeerTest {
     byte[] longPayload = hello(Offer.VERSION, Hello.Kind.CONNECT);
     longPayload[6] = (byte) 200;
     byte[] negativeLimit = hello(Offer.VERSION, Hello.Kind.CONNECT);
-    negativeLimit[11] = (byte) 0x80;
+    negativeLimit[15] = (byte) 0x80;
     byte[] hugeGrant = hello(Offer.VERSION, Hello.Kind.CONNECT);
-    hugeGrant[14] = 1;
+    hugeGrant[18] = 1;
     byte[] hugeMessages = hello(Offer.VERSION, Hello.Kind.CONNECT);
-    hugeMessages[11] = (byte) 0x7f; // for which the other side would need gigabytes
+    hugeMessages[15] = (byte) 0x7f; // for which the other side would need gigabytes
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
         Arguments.of("noise", noise),

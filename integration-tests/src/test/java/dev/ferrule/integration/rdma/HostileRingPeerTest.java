@@ -72,7 +72,7 @@ class HostileRingPeerTest {
   /** A right hello, of a peer with a ring that has some key. */
   private static byte[] hello(int version, Hello.Kind kind, int key) {
     RingOffer offer = new RingOffer(false, false, key, RawPeer.RING, MAX_MESSAGE, WINDOW);
-    return RingOffer.HELLO.encode(new Hello(version, kind, offer.body(), new byte[0]));
+    return RingOffer.HELLO.encode(new Hello(version, kind, 0, offer.body(), new byte[0]));
   }
 
   private static byte[] hello() {
@@ -90,7 +90,7 @@ class HostileRingPeerTest {
     byte[] noise = new byte[56];
     new Random(1).nextBytes(noise);
     byte[] ringless = hello();
-    ringless[12] = 0; // the only byte of the size, in pages, that is not 0
+    ringless[16] = 0; // the only byte of the size, in pages, that is not 0
     byte[] senderWithRing = helloWith(7, 2); // simplex, of a client that has a ring all the same
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
@@ -102,11 +102,11 @@ class HostileRingPeerTest {
         Arguments.of("an unknown flag", helloWith(7, 4)),
         Arguments.of("no ring", ringless),
         Arguments.of("a ring that it does not need", senderWithRing),
-        Arguments.of("a negative maxMessage", helloWith(19, 0x80)),
-        Arguments.of("a maxMessage of 2 GiB", helloWith(19, 0x7f)),
-        Arguments.of("a window of 32772", helloWith(21, 0x80)),
-        Arguments.of("no window", helloWith(20, 0)),
-        Arguments.of("something where zeros belong", helloWith(22, 1)));
+        Arguments.of("a negative maxMessage", helloWith(23, 0x80)),
+        Arguments.of("a maxMessage of 2 GiB", helloWith(23, 0x7f)),
+        Arguments.of("a window of 32772", helloWith(25, 0x80)),
+        Arguments.of("no window", helloWith(24, 0)),
+        Arguments.of("something where zeros belong", helloWith(26, 1)));
   }
 
   private static String refusal(RawPeer peer) {
@@ -166,7 +166,7 @@ class HostileRingPeerTest {
   @Test
   void aListenerThatAcceptsWithGarbageIsNotFerrule() {
     byte[] ringless = hello(RingOffer.VERSION, Hello.Kind.ACCEPT, 1);
-    ringless[12] = 0;
+    ringless[16] = 0;
     assertThat(connectingFails(raw -> raw.accept(ringless).close()))
         .isInstanceOf(ProtocolException.class)
         .hasMessageContaining("not Ferrule")

@@ -23,20 +23,29 @@ final class RingOfferTest {
       new RingOffer(true, false, 0x11223344, 3 * 4096, 0x2000, 0x0102);
   private static final RingOffer SIMPLEX = new RingOffer(false, true, 0, 0, 0, 7);
 
+  private static final int TABLE = 0x55667788;
+
   private static byte[] encode(Hello.Kind kind, RingOffer offer, byte... payload) {
-    return RingOffer.HELLO.encode(kind, offer.body(), payload);
+    return RingOffer.HELLO.encode(kind, TABLE, offer.body(), payload);
   }
 
   @Test
   void shouldBeTheBytesThatTheDocumentSays() {
     assertThat(HexFormat.of().formatHex(encode(Hello.Kind.CONNECT, DUPLEX, (byte) 9)))
         .isEqualTo(
-            "46726d72" + "01000101" + "44332211" + "03000000" + "00200000" + "02010000" + "09");
+            "46726d72"
+                + "01000101"
+                + "88776655"
+                + "44332211"
+                + "03000000"
+                + "00200000"
+                + "02010000"
+                + "09");
   }
 
   @Test
-  void shouldLeaveRoomForAPayloadOf32BytesInAConnectRequest() {
-    assertThat(RingOffer.HELLO.size()).isEqualTo(56 - 32);
+  void shouldLeaveRoomForAPayloadOf28BytesInAConnectRequest() {
+    assertThat(RingOffer.HELLO.size()).isEqualTo(56 - 28);
   }
 
   @Test
@@ -56,13 +65,13 @@ final class RingOfferTest {
   static Stream<Arguments> nonsense() {
     return Stream.of(
         wrong("an unknown flag", Hello.Kind.CONNECT, DUPLEX, it -> it[7] = 4),
-        wrong("no ring", Hello.Kind.CONNECT, DUPLEX, it -> it[12] = 0),
-        wrong("no message", Hello.Kind.ACCEPT, DUPLEX, it -> it[17] = 0),
-        wrong("a message of 2 GiB", Hello.Kind.CONNECT, DUPLEX, it -> it[19] = (byte) 0x80),
-        wrong("a window of 0", Hello.Kind.CONNECT, DUPLEX, it -> it[20] = it[21] = 0),
-        wrong("a window of 33026", Hello.Kind.CONNECT, DUPLEX, it -> it[21] = (byte) 0x81),
-        wrong("something behind it", Hello.Kind.CONNECT, DUPLEX, it -> it[22] = 1),
-        wrong("a key without a ring", Hello.Kind.CONNECT, SIMPLEX, it -> it[8] = 1),
+        wrong("no ring", Hello.Kind.CONNECT, DUPLEX, it -> it[16] = 0),
+        wrong("no message", Hello.Kind.ACCEPT, DUPLEX, it -> it[21] = 0),
+        wrong("a message of 2 GiB", Hello.Kind.CONNECT, DUPLEX, it -> it[23] = (byte) 0x80),
+        wrong("a window of 0", Hello.Kind.CONNECT, DUPLEX, it -> it[24] = it[25] = 0),
+        wrong("a window of 33026", Hello.Kind.CONNECT, DUPLEX, it -> it[25] = (byte) 0x81),
+        wrong("something behind it", Hello.Kind.CONNECT, DUPLEX, it -> it[26] = 1),
+        wrong("a key without a ring", Hello.Kind.CONNECT, SIMPLEX, it -> it[12] = 1),
         wrong("a receiver without a ring", Hello.Kind.ACCEPT, SIMPLEX, it -> {}));
   }
 

@@ -16,29 +16,33 @@ class OfferTest {
   private static final HexFormat HEX = HexFormat.of();
 
   private static byte[] hello(Offer offer) {
-    return Offer.HELLO.encode(Hello.Kind.CONNECT, offer.body(), new byte[0]);
+    return Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
   }
 
   @Test
   void shouldHaveTheBytesOfTheDocument() {
     byte[] bytes =
         Offer.HELLO.encode(
-            Hello.Kind.ACCEPT, new Offer(true, 0x100000, 0x1234).body(), new byte[] {7, 8});
+            Hello.Kind.ACCEPT,
+            0x55667788,
+            new Offer(true, 0x100000, 0x1234).body(),
+            new byte[] {7, 8});
 
     assertThat(HEX.formatHex(bytes))
-        .isEqualTo("46727372" + "01" + "01" + "02" + "01" + "00001000" + "34120000" + "0708");
+        .isEqualTo(
+            "46727372" + "01" + "01" + "02" + "01" + "88776655" + "00001000" + "34120000" + "0708");
   }
 
   @Test
   void shouldSayNoNumbersWhereThereAreNone() {
     assertThat(HEX.formatHex(Offer.HELLO.encode(Hello.Kind.REFUSE, new byte[] {'n'})))
-        .isEqualTo("46727372" + "01" + "03" + "01" + "00" + "0000000000000000" + "6e");
+        .isEqualTo("46727372" + "01" + "03" + "01" + "00" + "000000000000000000000000" + "6e");
   }
 
   @Test
   void shouldReadWhatItWroteThoughItIsPadded() {
     Offer offer = new Offer(false, 4096, 8);
-    byte[] bytes = Offer.HELLO.encode(Hello.Kind.CONNECT, offer.body(), new byte[] {1, 2, 3});
+    byte[] bytes = Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[] {1, 2, 3});
 
     Hello read = Offer.HELLO.decode(Arrays.copyOf(bytes, 56)).orElseThrow();
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import dev.ferrule.RemoteMemory;
-import dev.ferrule.RmaRight;
+import dev.ferrule.spi.AbstractRemoteMemory;
 import dev.ferrule.spi.RmaKey;
 
 /** Memory that the peer has exposed, as it was when it was attached. */
-public final class RemoteRegion implements RemoteMemory {
+public final class RemoteRegion extends AbstractRemoteMemory {
 
-  private final RmaKey key;
   private final RemoteTable table;
   private final int id;
   private final long generation;
@@ -16,7 +14,7 @@ public final class RemoteRegion implements RemoteMemory {
   private final long cookie;
 
   RemoteRegion(RmaKey key, RemoteTable table, long address, long cookie) {
-    this.key = key;
+    super(key);
     this.table = table;
     this.id = key.id();
     this.generation = key.generation();
@@ -50,15 +48,5 @@ public final class RemoteRegion implements RemoteMemory {
   /** KNEM's cookie; 0 if there is none. */
   long cookie() {
     return cookie;
-  }
-
-  @Override
-  public long length() {
-    return key.length();
-  }
-
-  @Override
-  public boolean allows(RmaRight right) {
-    return key.rights().contains(right);
   }
 }

@@ -10,8 +10,9 @@ import java.lang.foreign.ValueLayout;
  * What a connection is to be like, for {@code rdma_connect(3)} and {@code rdma_accept(3)}.
  *
  * @param privateData what to tell the peer: at most 56 bytes to connect, and 196 to accept
- * @param readsAsTarget RDMA READs of the peer to answer at a time
- * @param readsAsInitiator own RDMA READs outstanding
+ * @param readsAsTarget RDMA READs of the peer to answer at a time, up to what the device can; or
+ *     {@link #ALL_READS}
+ * @param readsAsInitiator own RDMA READs outstanding, up to what the device can; or ALL_READS
  * @param retries how often a message that is not acknowledged is repeated, 0 to 7; only for
  *     connecting
  * @param rnrRetries how often the peer is to repeat a message for which there was no receive, 0 to
@@ -19,6 +20,9 @@ import java.lang.foreign.ValueLayout;
  */
 public record ConnectionParameters(
     byte[] privateData, int readsAsTarget, int readsAsInitiator, int retries, int rnrRetries) {
+
+  /** As many RDMA READs as the device can, and for accepting no more than the peer wants. */
+  public static final int ALL_READS = 0xff;
 
   /** How much private data a connect request can carry, in bytes. */
   public static final int MAX_REQUEST_DATA = 56;

@@ -9,6 +9,7 @@ import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.access.AccessTable;
 import dev.ferrule.verbs.cm.CmId;
 import dev.ferrule.verbs.endpoint.Cleanup;
 import dev.ferrule.verbs.endpoint.Fabric;
@@ -48,6 +49,7 @@ final class ConnectionResources {
   private boolean closed;
   private @Nullable QueuePair queuePair;
   private @Nullable SendMemory sendMemory;
+  private @Nullable AccessTable accessTable;
 
   /**
    * Takes over an id.
@@ -80,7 +82,7 @@ final class ConnectionResources {
             : shared.admit(arena);
     receiveSide = side;
     int receives = side.receives();
-    int sends = options.get(RdmaOptions.UNACKED) + SendQueue.CONTROL_SENDS;
+    int sends = options.get(RdmaOptions.UNACKED) + SendQueue.EXTRA_SENDS;
     int limit = found.attributes().maxWorkRequests();
     if (sends > limit || receives > limit) {
       throw new VerbsException(
@@ -89,6 +91,9 @@ final class ConnectionResources {
           Errno.ENOMEM,
           "the device can do " + limit + " each; " + protocol.texts().queuesTooLarge(),
           null);
+    }
+    if (protocol.hasHandshake(options)) {
+      accessTable = new AccessTable(found.domain(), arena);
     }
     key = found.listen(() -> completionListener.run());
     CompletionQueue ofSends = found.createCompletionQueue(sends, key);
@@ -150,6 +155,17 @@ final class ConnectionResources {
   /** Makes the memory to send from. */
   void makeSendMemory(long size) {
     sendMemory = new SendMemory(device().domain(), arena, size);
+  }
+
+  /** The table for remote memory access; null if the peer could not be told of it. */
+  @Nullable AccessTable accessTable() {
+    return accessTable;
+  }
+
+  /** The key by which the peer's device knows that table; 0 if there is none. */
+  int accessTableKey() {
+    AccessTable table = accessTable;
+    return table == null ? 0 : table.remoteKey();
   }
 
   /** All of it, as the queues need it. */
@@ -281,6 +297,7 @@ final class ConnectionResources {
         this::forgetKey,
         receiveSide,
         sendMemory,
+        accessTable,
         () -> Unmapper.close(arena),
         this::releaseGroup,
         fabric::release);

@@ -2,12 +2,16 @@
 package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** What both sides do alike when they say hello. */
 final class Handshake {
+
+  /** How many RDMA READs a side has outstanding at a time: what most devices can. */
+  private static final int READS = 16;
 
   private Handshake() {}
 
@@ -31,10 +35,12 @@ final class Handshake {
       Hello.Kind kind,
       RdmaProtocol protocol,
       ConnectionOptions options,
-      ReceiveSide side,
+      ConnectionResources resources,
       byte[] payload) {
     return protocol.hasHandshake(options)
-        ? protocol.hello().encode(kind, side.offer(), payload)
+        ? protocol
+            .hello()
+            .encode(kind, resources.accessTableKey(), resources.receiveSide().offer(), payload)
         : new byte[0];
   }
 
@@ -47,8 +53,29 @@ final class Handshake {
         .encode(kind, bytes.length <= limit ? bytes : Arrays.copyOf(bytes, limit));
   }
 
-  static ConnectionParameters parameters(byte[] privateData, ConnectionOptions options) {
+  /** What the side that connects wants. */
+  static ConnectionParameters request(
+      byte[] privateData, ConnectionOptions options, DeviceAttributes device) {
+    return parameters(
+        privateData,
+        options,
+        Math.min(device.maxReadsAsTarget(), READS),
+        Math.min(device.maxReadsAsInitiator(), READS));
+  }
+
+  /** What the side that accepts grants: as many reads as the other wants, if its device can. */
+  static ConnectionParameters grant(byte[] privateData, ConnectionOptions options) {
+    return parameters(
+        privateData, options, ConnectionParameters.ALL_READS, ConnectionParameters.ALL_READS);
+  }
+
+  private static ConnectionParameters parameters(
+      byte[] privateData, ConnectionOptions options, int readsAsTarget, int readsAsInitiator) {
     return new ConnectionParameters(
-        privateData, 0, 0, options.get(RdmaOptions.RETRIES), options.get(RdmaOptions.RNR_RETRY));
+        privateData,
+        readsAsTarget,
+        readsAsInitiator,
+        options.get(RdmaOptions.RETRIES),
+        options.get(RdmaOptions.RNR_RETRY));
   }
 }

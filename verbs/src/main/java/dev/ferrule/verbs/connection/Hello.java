@@ -7,10 +7,11 @@ package dev.ferrule.verbs.connection;
  *
  * @param version the version of the protocol
  * @param kind what this says
+ * @param accessTable the key of this side's table for remote memory access; 0 if there is none
  * @param body what the protocol has to say
  * @param payload what the program has to say
  */
-public record Hello(int version, Kind kind, HelloBody body, byte[] payload) {
+public record Hello(int version, Kind kind, int accessTable, HelloBody body, byte[] payload) {
 
   /** What a hello says. */
   public enum Kind {

@@ -15,7 +15,8 @@ import java.util.function.BiPredicate;
  *  5  1  kind
  *  6  1  length of the payload
  *  7  1  flags, the protocol's own
- *  8     body, the protocol's own: always of the same length
+ *  8  4  key of the sender's table for remote memory access; 0 if it has none
+ * 12     body, the protocol's own: always of the same length
  *        the program's payload
  * </pre>
  *
@@ -29,7 +30,7 @@ import java.util.function.BiPredicate;
 public record HelloFormat(
     int magic, int version, int bodyLength, BiPredicate<Hello.Kind, HelloBody> validity) {
 
-  private static final int HEADER = 8;
+  private static final int HEADER = 12;
 
   /**
    * Returns how long a hello is without a payload.
@@ -44,12 +45,13 @@ public record HelloFormat(
    * Says hello.
    *
    * @param kind what this says
+   * @param accessTable the key of this side's table for remote memory access, or 0
    * @param body what the protocol has to say
    * @param payload what the program has to say
    * @return the bytes, in a new array
    */
-  public byte[] encode(Hello.Kind kind, HelloBody body, byte[] payload) {
-    return encode(new Hello(version, kind, body, payload));
+  public byte[] encode(Hello.Kind kind, int accessTable, HelloBody body, byte[] payload) {
+    return encode(new Hello(version, kind, accessTable, body, payload));
   }
 
   /**
@@ -60,7 +62,7 @@ public record HelloFormat(
    * @return the bytes, in a new array
    */
   public byte[] encode(Hello.Kind kind, byte[] payload) {
-    return encode(kind, new HelloBody(0, new byte[bodyLength]), payload);
+    return encode(kind, 0, new HelloBody(0, new byte[bodyLength]), payload);
   }
 
   /**
@@ -74,6 +76,7 @@ public record HelloFormat(
     ByteBuffer buffer = ByteBuffer.allocate(size() + payload.length).order(ByteOrder.LITTLE_ENDIAN);
     buffer.putInt(magic).put((byte) hello.version()).put((byte) hello.kind().ordinal());
     buffer.put((byte) payload.length).put((byte) hello.body().flags());
+    buffer.putInt(hello.accessTable());
     buffer.put(hello.body().bytes(), 0, bodyLength).put(payload);
     return buffer.array();
   }
@@ -93,10 +96,12 @@ public record HelloFormat(
     int said = buffer.get() & 0xff;
     int kindNumber = buffer.get() & 0xff;
     int length = buffer.get() & 0xff;
-    HelloBody body = new HelloBody(buffer.get() & 0xff, new byte[bodyLength]);
+    int flags = buffer.get() & 0xff;
+    int accessTable = buffer.getInt();
+    HelloBody body = new HelloBody(flags, new byte[bodyLength]);
     buffer.get(body.bytes());
     if (said != version) {
-      return Optional.of(new Hello(said, Hello.Kind.VERSION_MISMATCH, body, new byte[0]));
+      return Optional.of(new Hello(said, Hello.Kind.VERSION_MISMATCH, 0, body, new byte[0]));
     }
     if (kindNumber >= Hello.Kind.values().length) {
       return Optional.empty();
@@ -107,6 +112,6 @@ public record HelloFormat(
     }
     byte[] payload = new byte[length];
     buffer.get(payload);
-    return Optional.of(new Hello(said, kind, body, payload));
+    return Optional.of(new Hello(said, kind, accessTable, body, payload));
   }
 }

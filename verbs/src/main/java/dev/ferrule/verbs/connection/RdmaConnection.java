@@ -22,6 +22,7 @@ import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.access.AccessTable;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.endpoint.Cleanup;
 import dev.ferrule.verbs.endpoint.LastRequestPatience;
@@ -58,6 +59,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private final URI uri;
   private final ConnectionResources resources;
   private final byte[] peerPayload;
+  private final @Nullable RdmaRma rma;
   private final Duration closeTimeout;
   private final long probeNanos;
   private final Agreement agreement;
@@ -82,17 +84,17 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    *
    * @param uri names it
    * @param agreement what was agreed on
-   * @param peerPayload what the peer's program had to say
+   * @param peer what the peer said; null without a handshake
    */
   RdmaConnection(
       URI uri,
       ConnectionResources resources,
       Agreement agreement,
-      byte[] peerPayload,
+      @Nullable Hello peer,
       ConnectionOptions options) {
     this.uri = uri;
     this.resources = resources;
-    this.peerPayload = peerPayload;
+    this.peerPayload = peer == null ? new byte[0] : peer.payload();
     this.agreement = agreement;
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.probeNanos = options.get(StandardOptions.PEER_TIMEOUT).toNanos() / PROBES_PER_TIMEOUT;
@@ -108,10 +110,19 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
             options.get(RdmaOptions.UNACKED),
             new Waiter(wait));
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
+    rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     watched = resources.elements();
     resources.onCompletion(this::wake);
     life.onEnd(ended -> onEnd());
     receives.add(channel); // other threads may call this object from here on
+  }
+
+  private @Nullable RdmaRma makeRma(Hello peer, Waiter waiter) {
+    AccessTable table = resources.accessTable();
+    return table == null || peer.accessTable() == 0
+        ? null
+        : new RdmaRma(
+            this, resources.device().domain(), table, peer.accessTable(), channel.sends(), waiter);
   }
 
   /** A number for a connection of this process. */
@@ -183,6 +194,10 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private void wake() {
     sender.wake();
     receiver.wake();
+    RdmaRma access = rma;
+    if (access != null) {
+      access.wake();
+    }
   }
 
   /** The connection of a channel. */
@@ -383,8 +398,12 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   @Override
   public Rma rma() {
-    throw new UnsupportedOperationException(
-        resources.protocol().scheme() + " has no remote memory access yet");
+    RdmaRma access = rma;
+    if (access == null) {
+      throw new UnsupportedOperationException(
+          "there is no remote memory access with a peer that does not say hello: " + uri);
+    }
+    return access;
   }
 
   @Override
@@ -424,7 +443,11 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
         0,
         0,
         0,
-        sender.sleeps() + receiver.sleeps());
+        sender.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
+  }
+
+  RdmaSender ownSender() {
+    return sender;
   }
 
   Lifecycle life() {
@@ -460,6 +483,10 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     // so that they leave by themselves, and not because the queues go from under them
     sender.awaitNobodyWaiting(PATIENCE_NANOS);
     receiver.awaitNobodyWaiting(PATIENCE_NANOS);
+    RdmaRma access = rma;
+    if (access != null) {
+      access.awaitNobodyWaiting(PATIENCE_NANOS);
+    }
     if (closing == Lifecycle.Closing.OF_OPEN) {
       flush(Deadlines.after(flushTimeout));
     }
@@ -487,6 +514,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
         resources.isReceiveQueueCommon() ? null : receives,
         channel::closeReceives,
         sender::closeRegistrations,
+        rma == null ? null : rma::close,
         resources::close);
   }
 

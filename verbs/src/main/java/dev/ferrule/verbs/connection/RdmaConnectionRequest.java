@@ -295,18 +295,19 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     try {
       resources.makeQueues(options, false);
       ReceiveSide side = resources.receiveSide();
-      Agreement agreement = side.agree(protocol.hasHandshake(options) ? hello.orElseThrow() : null);
+      Hello client = protocol.hasHandshake(options) ? hello.orElseThrow() : null;
+      Agreement agreement = side.agree(client);
       resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
       connection =
           new RdmaConnection(
               localAddress().connectionUri(RdmaConnection.nextNumber()),
               resources,
               agreement,
-              payload(),
+              client,
               options);
       made = connection;
       resources.id().setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
-      answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, side, payload);
+      answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);
     } catch (VerbsException e) {
       throw noRoom(e);
     }
@@ -315,7 +316,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   private void tellAccepted(byte[] answer) {
     try {
-      id().accept(Handshake.parameters(answer, options));
+      id().accept(Handshake.grant(answer, options));
     } catch (VerbsException e) {
       throw noRoom(e);
     }

@@ -94,9 +94,8 @@ final class RdmaConnector {
       expect(CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
       resources.makeQueues(options, true);
       byte[] hello =
-          Handshake.hello(
-              Hello.Kind.CONNECT, protocol, options, resources.receiveSide(), options.payload());
-      id.connect(Handshake.parameters(hello, options));
+          Handshake.hello(Hello.Kind.CONNECT, protocol, options, resources, options.payload());
+      id.connect(Handshake.request(hello, options, resources.device().attributes()));
       CmEvent answer =
           expect(
               CmEvent.Type.ESTABLISHED,
@@ -120,7 +119,7 @@ final class RdmaConnector {
             server.connectionUri(RdmaConnection.nextNumber()),
             resources,
             agreement,
-            hello == null ? new byte[0] : hello.payload(),
+            hello,
             options);
     connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
     connection.heed(mailbox);

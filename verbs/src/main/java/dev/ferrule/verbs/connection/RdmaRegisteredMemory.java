@@ -3,6 +3,7 @@ package dev.ferrule.verbs.connection;
 
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.spi.Registrations;
+import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
@@ -14,13 +15,15 @@ final class RdmaRegisteredMemory implements RegisteredMemory {
   private final MemorySegment segment;
   private final MemoryRegion region;
   private volatile long lastUse;
+  private volatile boolean accessed;
   private volatile boolean closed;
 
   RdmaRegisteredMemory(RdmaSender sender, ProtectionDomain domain, MemorySegment segment) {
     Registrations.check(segment);
     this.sender = sender;
     this.segment = segment;
-    this.region = domain.register(segment, 0);
+    // what is read from the peer's memory is written here
+    this.region = domain.register(segment, segment.isReadOnly() ? 0 : Access.LOCAL_WRITE);
   }
 
   boolean belongsTo(RdmaSender candidate) {
@@ -45,6 +48,13 @@ final class RdmaRegisteredMemory implements RegisteredMemory {
     lastUse = id;
   }
 
+  /** It is used for remote memory access. */
+  void accessed() {
+    if (!accessed) {
+      accessed = true;
+    }
+  }
+
   @Override
   public MemorySegment segment() {
     return segment;
@@ -54,7 +64,7 @@ final class RdmaRegisteredMemory implements RegisteredMemory {
   public void close() {
     if (!closed) {
       closed = true;
-      sender.awaitUnused(lastUse);
+      sender.awaitUnused(lastUse, accessed);
       deregister();
       sender.forget(this);
     }

@@ -116,10 +116,7 @@ final class RdmaSender extends AbstractSender {
   @Override
   public long sendAsync(RegisteredMemory memory, long offset, int length) {
     connection.life().checkOpen();
-    if (!(memory instanceof RdmaRegisteredMemory registered) || !registered.belongsTo(this)) {
-      throw new IllegalArgumentException("the memory was registered with another connection");
-    }
-    registered.checkOpen();
+    RdmaRegisteredMemory registered = own(memory);
     MemorySegment segment = registered.segment();
     if (length <= queue.inlineMax()) {
       return send(segment, offset, length); // the device would copy it as well, and unchecked
@@ -136,6 +133,15 @@ final class RdmaSender extends AbstractSender {
     publish();
     registered.used(queue.lastId());
     return queue.lastId();
+  }
+
+  /** Memory that is registered with this connection. */
+  RdmaRegisteredMemory own(RegisteredMemory memory) {
+    if (!(memory instanceof RdmaRegisteredMemory registered) || !registered.belongsTo(this)) {
+      throw new IllegalArgumentException("the memory was registered with another connection");
+    }
+    registered.checkOpen();
+    return registered;
   }
 
   @Override
@@ -336,18 +342,24 @@ final class RdmaSender extends AbstractSender {
    * Waits, before memory is no longer registered, until no device reads it. A peer that takes no
    * messages at all must not hold it for ever: the connection ends before.
    */
-  void awaitUnused(long id) {
+  void awaitUnused(long id, boolean accessed) {
     long deadline = System.nanoTime() + connection.patienceNanos();
-    while (id <= queue.lastId() && !connection.life().hasEnded() && !queue.isComplete(id)) {
+    long lastAccess = accessed ? queue.accesses().lastRequest() : 0;
+    while (!connection.life().hasEnded() && isUsed(id, lastAccess)) {
       if (deadline - System.nanoTime() < 0) {
         connection
             .life()
             .lost(
-                "registered memory was closed, and the peer had not taken the last message from it"
-                    + " within closeTimeout");
+                "registered memory was closed, and the peer had not taken the last message from it,"
+                    + " or the last access, within closeTimeout");
       }
       LockSupport.parkNanos(UNUSED_PAUSE_NANOS);
     }
+  }
+
+  private boolean isUsed(long id, long lastAccess) {
+    return (id <= queue.lastId() && !queue.isComplete(id))
+        || !queue.accesses().isRetired(lastAccess);
   }
 
   void forget(RdmaRegisteredMemory registered) {

@@ -3,18 +3,21 @@ package dev.ferrule.verbs.queue;
 
 import dev.ferrule.spi.LineAllocator;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 
 /**
  * The work requests of a send queue, numbered as they are posted, and what each of them was: a
- * message with an id and lines, or a control request. Only every few of the messages are signaled;
- * one completion retires all before it, for a queue pair completes in order.
+ * message with an id and lines, a piece of remote memory access, or a control request. Only every
+ * few of the messages are signaled; one completion retires all before it, for a queue pair
+ * completes in order.
  *
- * <p><b>Threads:</b> under the send queue's lock, but for {@link #completedId}, and {@link #sent}
- * by the thread that sends.
+ * <p><b>Threads:</b> under the send queue's lock, but for {@link #completedId} and {@link
+ * #completedOperation}, and {@link #sent} by the thread that sends.
  */
 final class SendLedger {
 
   private static final long CONTROL = 0; // in place of a message's id
+  private static final long ACCESS = -1; // the same
   private static final int MAX_SIGNAL_INTERVAL = 16;
 
   /**
@@ -27,8 +30,9 @@ final class SendLedger {
   private final int signalInterval;
   private final int mask;
   private final long[] ids; // by number of the work request
-  private final int[] firstLines; // by number of the work request
+  private final int[] firstLines; // by number of the work request; for an access, the region
   private final int[] lengths; // by number of the work request
+  private final long[] operations; // by number of the work request, of accesses
 
   private long sent; // messages posted, ever
   private long posted; // work requests posted, ever
@@ -39,10 +43,14 @@ final class SendLedger {
   private long bytesUnderWay;
   private long controls; // posted, ever
   private int controlsPosted; // and not retired
+  private int accessesPosted; // and not retired
+  private long lastAccess; // its number
   private long probedRetired = -1; // the last probe's; none yet, so that the first sees no stall
   private int stalledProbes;
 
   private final AtomicLong completedId = new AtomicLong();
+  private final AtomicLong completedOperation = new AtomicLong();
+  private IntConsumer regionRelease = region -> {};
 
   /**
    * Opens a ledger.
@@ -53,11 +61,12 @@ final class SendLedger {
   SendLedger(int unacked, LineAllocator lines) {
     this.lines = lines;
     this.signalInterval = Math.clamp(unacked / 4, 1, MAX_SIGNAL_INTERVAL);
-    int slots = Integer.highestOneBit(2 * (unacked + SendQueue.CONTROL_SENDS) - 1);
+    int slots = Integer.highestOneBit(2 * (unacked + SendQueue.EXTRA_SENDS) - 1);
     this.mask = slots - 1;
     this.ids = new long[slots];
     this.firstLines = new int[slots];
     this.lengths = new int[slots];
+    this.operations = new long[slots];
   }
 
   /**
@@ -93,6 +102,34 @@ final class SendLedger {
     return number;
   }
 
+  /** Has somebody told of each piece of remote memory access that is done, by its region. */
+  void onRegionRelease(IntConsumer action) {
+    regionRelease = action;
+  }
+
+  /**
+   * Enters a piece of remote memory access that is posted now, and signaled.
+   *
+   * @param region the region; below 0 if it is none
+   * @param length the piece's length in bytes
+   * @param operation the id of the operation of which this is the last piece; 0 if it is not
+   * @return the number of its work request
+   */
+  long addAccess(int region, int length, long operation) {
+    long number = ++posted;
+    int slot = (int) number & mask;
+    ids[slot] = ACCESS;
+    firstLines[slot] = region;
+    lengths[slot] = length;
+    operations[slot] = operation;
+    bytesUnderWay += length;
+    accessesPosted++;
+    lastAccess = number;
+    lastSignaled = number;
+    lastSignaledId = sent;
+    return number;
+  }
+
   /** Whether the request that was added last has to be signaled. */
   boolean isSignaled(long number) {
     return number == lastSignaled;
@@ -104,6 +141,8 @@ final class SendLedger {
       int slot = (int) n & mask;
       if (ids[slot] == CONTROL) {
         controlsPosted--;
+      } else if (ids[slot] == ACCESS) {
+        retireAccess(slot);
       } else {
         completedId.setRelease(ids[slot]);
         retiredMessages++;
@@ -114,6 +153,37 @@ final class SendLedger {
       }
     }
     retired = Math.max(retired, number);
+  }
+
+  private void retireAccess(int slot) {
+    accessesPosted--;
+    bytesUnderWay -= lengths[slot];
+    if (operations[slot] != 0) {
+      completedOperation.setRelease(operations[slot]);
+    }
+    if (firstLines[slot] >= 0) {
+      regionRelease.accept(firstLines[slot]);
+    }
+  }
+
+  /** The number of the work request for remote memory access that was posted last. */
+  long lastAccess() {
+    return lastAccess;
+  }
+
+  /** Whether a work request is done. */
+  boolean isRetired(long number) {
+    return number <= retired;
+  }
+
+  /** The last operation of remote memory access that is done; by any thread. */
+  long completedOperation() {
+    return completedOperation.getAcquire();
+  }
+
+  /** How many pieces of remote memory access are under way. */
+  int accessesPosted() {
+    return accessesPosted;
   }
 
   /** The id of the message that was posted last; ids count from 1. */

@@ -40,8 +40,11 @@ public final class SendQueue {
   /** Of {@link #CONTROL_SENDS}, those that only reports and a goodbye may take up. */
   private static final int RESERVED_SENDS = 4;
 
-  /** Work requests that the send queue holds beside messages: reports, goodbye, flushes. */
-  public static final int CONTROL_SENDS = 8;
+  /** Work requests for reports, goodbye and flushes. */
+  static final int CONTROL_SENDS = 8;
+
+  /** Work requests that the send queue holds beside messages. */
+  public static final int EXTRA_SENDS = CONTROL_SENDS + AccessQueue.SENDS;
 
   /** Bytes of a line, the unit in which memory is claimed. */
   public static final int LINE = 64;
@@ -61,6 +64,7 @@ public final class SendQueue {
   // All of these under the lock.
   private final SendLedger ledger;
   private final SendFailures failures;
+  private final AccessQueue accesses;
   private int reserved; // messages that have room, and are not posted
   private boolean closed;
 
@@ -80,6 +84,16 @@ public final class SendQueue {
     this.lines = new LineAllocator((int) (memory.messages().byteSize() / LINE));
     this.ledger = new SendLedger(unacked, lines);
     this.failures = new SendFailures(lock, parts.link());
+    this.accesses = new AccessQueue(queuePair, this, lock, ledger, failures);
+  }
+
+  /**
+   * Returns the part of the queue that is for remote memory access.
+   *
+   * @return always the same object
+   */
+  public AccessQueue accesses() {
+    return accesses;
   }
 
   /** How many lines a message takes. */
@@ -280,8 +294,13 @@ public final class SendQueue {
     }
   }
 
+  /** Whether anything can be posted; under the lock. */
+  boolean isUsable() {
+    return !closed && !failures.isFailed();
+  }
+
   /** Looks for completions; under the lock. */
-  private void poll() {
+  void poll() {
     int count = closed ? 0 : completions.poll(CompletionQueue.BATCH);
     while (count > 0) {
       for (int i = 0; i < count; i++) {

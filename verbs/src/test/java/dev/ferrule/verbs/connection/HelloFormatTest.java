@@ -15,7 +15,7 @@ class HelloFormatTest {
   private static final HelloBody BODY = new HelloBody(0x81, new byte[] {1, 2});
 
   private static byte[] hello() {
-    return FORMAT.encode(Hello.Kind.CONNECT, BODY, new byte[] {9});
+    return FORMAT.encode(Hello.Kind.CONNECT, 0x1234_5678, BODY, new byte[] {9});
   }
 
   @Test
@@ -24,6 +24,7 @@ class HelloFormatTest {
 
     assertThat(read.version()).isEqualTo(3);
     assertThat(read.kind()).isEqualTo(Hello.Kind.CONNECT);
+    assertThat(read.accessTable()).isEqualTo(0x1234_5678);
     assertThat(read.body().flags()).isEqualTo(0x81);
     assertThat(read.body().bytes()).containsExactly(1, 2);
     assertThat(read.payload()).containsExactly(9);
@@ -47,7 +48,7 @@ class HelloFormatTest {
 
   @Test
   void shouldKnowAnotherVersionByItsNumberWhateverItsKinds() {
-    byte[] newer = FORMAT.encode(new Hello(200, Hello.Kind.CONNECT, BODY, new byte[0]));
+    byte[] newer = FORMAT.encode(new Hello(200, Hello.Kind.CONNECT, 0, BODY, new byte[0]));
     newer[5] = 77;
 
     Hello read = FORMAT.decode(newer).orElseThrow();
@@ -60,7 +61,7 @@ class HelloFormatTest {
   void shouldAskTheProtocolAboutABodyOnlyWhereThereIsOne() {
     HelloBody wrong = new HelloBody(0, new byte[] {5, 5});
 
-    assertThat(FORMAT.decode(FORMAT.encode(Hello.Kind.ACCEPT, wrong, new byte[0]))).isEmpty();
+    assertThat(FORMAT.decode(FORMAT.encode(Hello.Kind.ACCEPT, 0, wrong, new byte[0]))).isEmpty();
     assertThat(FORMAT.decode(FORMAT.encode(Hello.Kind.REFUSE, new byte[0]))).isPresent();
   }
 }
