@@ -215,6 +215,7 @@ public final class Exposures {
               "the peer has been accessing exposed memory for too long after it was taken back"
                   + " (stopped, or hostile?)");
         }
+        life.checkOpen();
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     } catch (FerruleException e) {

@@ -47,9 +47,16 @@ public final class ScriptedDevice {
   public static final int RDMA_WRITE = 0;
   public static final int SEND = 2;
   public static final int SEND_WITH_IMMEDIATE = 3;
+  public static final int RDMA_READ = 4;
+
+  /** The keys of all that is registered. */
+  public static final int LOCAL_KEY = 5;
+
+  public static final int REMOTE_KEY = 6;
 
   private static final int FLAG_WITH_IMMEDIATE = 2;
   private static final int OPCODE_RECEIVE = 1 << 7;
+  private static final long REMOTE = ibv_send_wr.wr$offset();
   private static final byte GARBAGE = (byte) 0xee;
 
   /** A work request of a send queue. */
@@ -61,10 +68,16 @@ public final class ScriptedDevice {
       long address,
       int length,
       int key,
-      int immediate) {
+      int immediate,
+      long remoteAddress,
+      int remoteKey) {
 
     public boolean isSignaled() {
       return (flags & SendChain.SIGNALED) != 0;
+    }
+
+    public boolean isFenced() {
+      return (flags & SendChain.FENCE) != 0;
     }
 
     public boolean isInline() {
@@ -116,8 +129,8 @@ public final class ScriptedDevice {
   public volatile @Nullable BiConsumer<Integer, Integer> onReceive;
 
   public ScriptedDevice() {
-    ibv_mr.lkey(region, 5);
-    ibv_mr.rkey(region, 6);
+    ibv_mr.lkey(region, LOCAL_KEY);
+    ibv_mr.rkey(region, REMOTE_KEY);
     VerbsCalls verbs = proxy(VerbsCalls.class);
     context =
         VerbsLibrary.of(verbs, proxy(CmCalls.class)).context(ibv_context.allocate(arena).address());
@@ -134,7 +147,7 @@ public final class ScriptedDevice {
   private @Nullable Object call(Method method, Object[] arguments) {
     return switch (method.getName()) {
       case "allocPd", "createCq", "createSrq" -> lastHandle.incrementAndGet();
-      case "regMr" -> region.address();
+      case "regMr", "regMrIova" -> region.address();
       case "postSend" -> postSend((long) arguments[1], (long) arguments[2]);
       case "postRecv" ->
           postReceives(queuePairNumbers.get((long) arguments[1]), (long) arguments[2]);
@@ -199,7 +212,9 @@ public final class ScriptedDevice {
               ibv_sge.addr(piece),
               pieces == 0 ? 0 : ibv_sge.length(piece),
               ibv_sge.lkey(piece),
-              Integer.reverseBytes(RawMemory.getInt(request + ibv_send_wr.imm_data$offset())));
+              Integer.reverseBytes(RawMemory.getInt(request + ibv_send_wr.imm_data$offset())),
+              RawMemory.getLong(request + REMOTE),
+              RawMemory.getInt(request + REMOTE + ibv_send_wr.wr.rdma.rkey$offset()));
       Consumer<Send> observer = onSend;
       if (observer != null) {
         observer.accept(send);
