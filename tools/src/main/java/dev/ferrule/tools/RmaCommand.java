@@ -20,10 +20,17 @@ import picocli.CommandLine.Spec;
     description = {
       "Measures reads and writes of another process's memory: how long one takes, and how many bytes"
           + " go through when the next does not wait for the last. Beside them, in turn, the same"
-          + " bytes are copied by the bare system call (for cma) or in memory.",
+          + " bytes are copied by the bare system call (for cma) or in memory. Over RDMA it is the"
+          + " device that reads and writes.",
       ""
     },
-    footer = {"", "Examples:", "  ferrule rma", "  ferrule rma --path mmap --size 4KiB,1MiB"})
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule rma",
+      "  ferrule rma --path mmap --size 4KiB,1MiB",
+      "  ferrule rma --provider sendrecv"
+    })
 final class RmaCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
@@ -34,7 +41,7 @@ final class RmaCommand implements Callable<Integer> {
       names = "--path",
       paramLabel = "PATH",
       description =
-          "How to copy: knem, cma or mmap. Short for --option rma=PATH. Default: the best that"
+          "How sm copies: knem, cma or mmap. Short for --option rma=PATH. Default: the best that"
               + " works.")
   private @Nullable String path;
 

@@ -74,6 +74,16 @@ class FerruleCommandTest {
   }
 
   /** The test that the note on the magic ring asks for. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sendrecv", "magicring"})
+  void remoteMemoryAccessIsMeasuredByTheDevice(String scheme) {
+    assertThat(
+            run("rma --size 64,300KiB --rounds 1 --messages 20 --no-warmup --provider " + scheme))
+        .contains(scheme, "rdma", "write", "read")
+        .containsPattern("(?m)^ +64 ")
+        .containsPattern("(?m)^ +307,?200 ");
+  }
+
   @Test
   void theSendReceiveAndFreeCallsAreTimedForMessagesOf2KiB() {
     String json =

@@ -4,10 +4,15 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
+import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RmaRight;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
@@ -32,6 +37,15 @@ public final class Peer {
 
   /** {@code stream}: send numbered messages for ever. */
   static final String STREAM = "stream";
+
+  /**
+   * Expose {@link #BOARD_SIZE} bytes, send their handle, and answer each message with what they add
+   * up to.
+   */
+  static final String BOARD = "board";
+
+  /** How much memory is exposed. */
+  static final int BOARD_SIZE = 1 << 20;
 
   /** {@code exit N}: send so many numbered messages, and exit without closing. */
   static final String EXIT = "exit";
@@ -82,6 +96,7 @@ public final class Peer {
         case IDLE -> {}
         case ECHO -> echo(connection);
         case COUNT -> count(connection);
+        case BOARD -> board(connection);
         case FLOOD -> {
           send(connection, Integer.parseInt(words[1]));
           connection.close(Duration.ofSeconds(20));
@@ -120,6 +135,25 @@ public final class Peer {
         connection.sender().send(message.segment());
       }
     }
+  }
+
+  private static void board(Connection connection) {
+    MemorySegment board = Arena.ofAuto().allocate(BOARD_SIZE);
+    ExposedMemory exposed = connection.rma().expose(board, RmaRight.READ, RmaRight.WRITE);
+    connection.sender().send(MemorySegment.ofArray(exposed.handle().toBytes()));
+    while (true) {
+      connection.receiver().receive().close();
+      connection.sender().send(MemorySegment.ofArray(new long[] {sum(board)}));
+    }
+  }
+
+  /** What the bytes of memory add up to, each by its place. */
+  static long sum(MemorySegment memory) {
+    long sum = 0;
+    for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {
+      sum = sum * 31 + memory.get(ValueLayout.JAVA_LONG_UNALIGNED, i);
+    }
+    return sum;
   }
 
   private static void count(Connection connection) {

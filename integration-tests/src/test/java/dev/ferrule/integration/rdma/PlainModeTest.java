@@ -47,6 +47,9 @@ class PlainModeTest {
       Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), i);
     }
     assertThat(connection.peerPayload()).isEmpty();
+    assertThatThrownBy(connection::rma)
+        .isInstanceOf(UnsupportedOperationException.class)
+        .hasMessageContaining("does not say hello");
   }
 
   @Test

@@ -37,6 +37,8 @@ final class RawPeer implements AutoCloseable {
 
   private static final int SENDS = 64;
 
+  private static final int READS = 4; // at a time, in either direction
+
   /** The size of the memory that the peer may write to, by offsets from 0. */
   static final int RING = 64 << 10;
 
@@ -157,7 +159,8 @@ final class RawPeer implements AutoCloseable {
     memory = domain.allocate((RECEIVES + 1L) * SIZE, Access.LOCAL_WRITE);
     ring =
         domain.registerZeroBased(
-            arena.allocate(RING, 4096), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+            arena.allocate(RING, 4096),
+            Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
     queuePair =
         id.createQueuePair(domain, new QueuePairSizes(SENDS, RECEIVES, 0), sends, receives, null);
     for (int i = 0; i < RECEIVES; i++) {
@@ -191,7 +194,7 @@ final class RawPeer implements AutoCloseable {
   }
 
   private static ConnectionParameters parameters(byte[] privateData) {
-    return new ConnectionParameters(privateData, 0, 0, 7, 7);
+    return new ConnectionParameters(privateData, READS, READS, 7, 7);
   }
 
   private void takeAnswer() {
@@ -235,12 +238,20 @@ final class RawPeer implements AutoCloseable {
     return send(SendOperation.RDMA_WRITE_WITH_IMMEDIATE, message, immediate);
   }
 
+  /** Writes to the peer's memory, and waits until its device has answered. */
+  CompletionStatus write(byte[] bytes, long remoteOffset, int remoteKey) {
+    sendChain.setRemote(0, remoteOffset, remoteKey);
+    return send(SendOperation.RDMA_WRITE, bytes, 0);
+  }
+
   private CompletionStatus send(SendOperation operation, byte[] message, int immediate) {
     MemorySegment target = memory.segment().asSlice((long) RECEIVES * SIZE, SIZE);
     MemorySegment.copy(message, 0, target, ValueLayout.JAVA_BYTE, 0, message.length);
     sendChain.set(
         0, operation, 0, target.address(), message.length, memory.localKey(), SendChain.SIGNALED);
-    sendChain.setImmediate(0, immediate);
+    if (operation != SendOperation.SEND && operation != SendOperation.RDMA_WRITE) {
+      sendChain.setImmediate(0, immediate);
+    }
     check(queuePair.post(sendChain, 0, 1));
     awaitCompletion(sends);
     return sends.status(0);
@@ -270,6 +281,11 @@ final class RawPeer implements AutoCloseable {
 
   void disconnect() {
     id.disconnect();
+  }
+
+  /** The memory that the peer may write to and read. */
+  MemorySegment ring() {
+    return ring.segment();
   }
 
   /** Waits until the peer has ended the connection. */

@@ -12,8 +12,8 @@ import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.queue.AccessQueue;
 import java.lang.foreign.MemorySegment;
-import java.security.SecureRandom;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,6 @@ public final class Exposures {
   private final int peerTable;
   private final AccessQueue queue;
   private final Life life;
-  private final SecureRandom random = new SecureRandom();
   private final @Nullable Exposure[] exposures =
       new @Nullable Exposure[AccessTableLayout.MAX_EXPOSURES];
   private int next;
@@ -138,8 +137,9 @@ public final class Exposures {
     return -1;
   }
 
-  private long generation() {
-    long generation = random.nextLong();
+  /** Nobody need guess it in vain: what is not exposed is kept by the device. */
+  private static long generation() {
+    long generation = ThreadLocalRandom.current().nextLong();
     return generation == 0 ? 1 : generation;
   }
 

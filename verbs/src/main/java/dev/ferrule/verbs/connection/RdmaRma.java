@@ -31,10 +31,11 @@ import org.jspecify.annotations.Nullable;
 final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
   /**
-   * So much is asked for by one work request: large enough for any link, and small enough that a
-   * message does not wait long behind the pieces that are posted.
+   * So much is asked for by one work request: large enough that the requests under way fill any
+   * link, and small enough that a message does not wait long behind them, and that a link which
+   * loses packets gets one through before its retries are used up.
    */
-  private static final int PIECE = 256 << 10;
+  private static final int PIECE = 64 << 10;
 
   private final RdmaConnection connection;
   private final AccessTable table;
