@@ -3,7 +3,9 @@ package dev.ferrule.sm.process;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RegisteredMemory;
@@ -40,6 +42,8 @@ public final class Peer {
       case "exit" -> exit(URI.create(arguments[1]));
       case "expose" -> expose(URI.create(arguments[1]), Long.parseLong(arguments[2]));
       case "write" -> write(URI.create(arguments[1]));
+      case "serve" -> serve(URI.create(arguments[1]));
+      case "load" -> load(URI.create(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -155,6 +159,56 @@ public final class Peer {
       }
     } catch (ConnectionClosedException e) {
       say("closed");
+    }
+  }
+
+  /** Accepts clients, and does with each what it asks for, see {@link Load}. */
+  private static void serve(URI address) throws IOException {
+    Listener listener = Ferrule.listen(address);
+    say(listener.uri().toString());
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              while (true) {
+                ConnectionRequest request = listener.nextRequest();
+                Load load = Load.of(request.payload());
+                Connection connection = request.accept();
+                Thread.ofPlatform().daemon().start(() -> runAndClose(connection, load));
+              }
+            });
+    System.in.read();
+    System.exit(0); // whatever the connections are doing
+  }
+
+  /** Connects once for each load there is, and anew when all these connections have ended. */
+  private static void load(URI address) {
+    while (true) {
+      List<Thread> threads = new ArrayList<>();
+      for (Load load : Load.values()) {
+        Connection connection = Ferrule.connect(address, Load.options(load.counterpart()));
+        threads.add(Thread.ofPlatform().start(() -> runAndClose(connection, load)));
+      }
+      threads.forEach(Peer::join);
+      say("all have ended");
+    }
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void runAndClose(Connection connection, Load load) {
+    try (connection) {
+      load.run(connection);
+    } catch (FerruleException e) {
+      say(load + " ended by " + e.getClass().getSimpleName());
+    } catch (Throwable e) {
+      say(load + " failed: " + e);
     }
   }
 }

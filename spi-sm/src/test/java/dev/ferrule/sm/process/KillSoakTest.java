@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.contract.SystemResources;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Processes are killed and stopped under load, again and again, each time at some other moment. A
+ * few times in every build; as often as the system property {@value #ROUNDS_PROPERTY} says on
+ * demand, see CONTRIBUTING.md.
+ */
+@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KillSoakTest extends ProcessTest {
+
+  private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
+  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 4);
+  private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
+
+  /** How long a survivor may take to hear of it. */
+  private static final Duration BOUND = Duration.ofSeconds(20);
+
+  private static final int MESSAGES_UNDER_LOAD = 10;
+  private static final int LONGEST_DELAY_MILLIS = 30;
+
+  private final Random random = new Random(SEED);
+  private Listener listener;
+  private OtherProcess bystander;
+  private Connection unaffected;
+  private CompletableFuture<Void> asking;
+
+  /** One side of the connections that are to be lost. */
+  private record Busy(Connection connection, CompletableFuture<Void> task) {
+
+    static Busy of(Connection connection, Load load) {
+      CompletableFuture<Void> task = new CompletableFuture<>();
+      Thread.ofPlatform()
+          .name("busy-" + load)
+          .daemon()
+          .start(
+              () -> {
+                try {
+                  load.run(connection);
+                  task.complete(null);
+                } catch (Throwable e) {
+                  task.completeExceptionally(e);
+                }
+              });
+      return new Busy(connection, task);
+    }
+
+    long messages() {
+      return connection.counters().messagesSent() + connection.counters().messagesReceived();
+    }
+  }
+
+  @BeforeEach
+  void begin() {
+    System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + ROUNDS + " rounds");
+    listener = Ferrule.listen(URI.create(address() + "/survivor?peerTimeout=2s"));
+    bystander = OtherProcess.start("serve", address() + "/bystander");
+    unaffected = Ferrule.connect(URI.create(bystander.line()), Load.options(Load.ECHO));
+    asking = Busy.of(unaffected, Load.ASK).task();
+  }
+
+  @AfterEach
+  void end() {
+    unaffected.close();
+    bystander.close();
+    listener.close();
+  }
+
+  /** Connections with a process that has connected to this one. */
+  private List<Busy> accept() {
+    List<Busy> all = new ArrayList<>();
+    while (all.size() < Load.values().length) {
+      ConnectionRequest request = listener.nextRequest(BOUND);
+      Load load = Load.of(request.payload());
+      all.add(Busy.of(request.accept(), load));
+    }
+    return all;
+  }
+
+  /** Connections with a process that listens. */
+  private static List<Busy> connect(URI address) {
+    List<Busy> all = new ArrayList<>();
+    for (Load load : Load.values()) {
+      all.add(Busy.of(Ferrule.connect(address, Load.options(load.counterpart())), load));
+    }
+    return all;
+  }
+
+  private void awaitSomeLoad(List<Busy> all) throws Exception {
+    for (Busy busy : all) {
+      await(() -> busy.messages() > 0 || busy.task().isDone());
+      assertThat(busy.task()).as("before anything happens").isNotDone();
+    }
+    Busy first = all.get(0);
+    await(() -> first.messages() > MESSAGES_UNDER_LOAD);
+    Thread.sleep(random.nextInt(LONGEST_DELAY_MILLIS)); // any moment will do
+  }
+
+  private static void assertAllAreLost(List<Busy> all) {
+    for (Busy busy : all) {
+      Throwable end = null;
+      try {
+        busy.task().get(BOUND.toSeconds(), TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        end = e.getCause();
+      } catch (InterruptedException | TimeoutException e) {
+        throw new AssertionError("a survivor hangs: " + busy.connection(), e);
+      }
+      assertThat(end).isInstanceOf(PeerLostException.class);
+      assertThat(busy.connection().state()).isEqualTo(ConnectionState.FAILED);
+      busy.connection().close();
+    }
+  }
+
+  /** What this process has beside what comes and goes by itself. */
+  private List<String> held() {
+    List<String> held = new ArrayList<>(SystemResources.mappings(directory.toString()));
+    SystemResources.openDescriptors().stream()
+        .filter(target -> target.startsWith(directory.toString()))
+        .forEach(held::add);
+    return held;
+  }
+
+  private void assertNobodyElseIsAffected(List<String> before) throws Exception {
+    long asked = unaffected.counters().messagesReceived();
+    await(() -> unaffected.counters().messagesReceived() > asked || asking.isDone());
+    assertThat(asking).as("the connection with another process").isNotDone();
+    await(() -> held().size() == before.size());
+    assertThat(held()).containsExactlyElementsOf(before);
+  }
+
+  @Test
+  void clientsThatAreKilledLeaveTheOthersAloneAndNothingBehind() throws Exception {
+    List<String> before = held();
+    for (int i = 0; i < ROUNDS; i++) {
+      try (OtherProcess other = OtherProcess.start("load", listener.uri().toString())) {
+        List<Busy> all = accept();
+        awaitSomeLoad(all);
+        other.kill();
+        assertAllAreLost(all);
+      }
+      assertNobodyElseIsAffected(before);
+    }
+  }
+
+  @Test
+  void serversThatAreKilledLeaveTheOthersAloneAndNothingBehind() throws Exception {
+    URI address = URI.create(address() + "/victim");
+    List<String> before = held();
+    for (int i = 0; i < ROUNDS; i++) {
+      try (OtherProcess other = OtherProcess.start("serve", address.toString())) {
+        List<Busy> all = connect(URI.create(other.line()));
+        awaitSomeLoad(all);
+        other.kill();
+        assertAllAreLost(all);
+      }
+      assertNobodyElseIsAffected(before);
+    }
+    Ferrule.listen(address).close(); // whoever comes next tidies up
+    assertThat(SystemResources.files(directory.resolve("victim"))).hasSizeLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void processesThatAreStoppedAreGivenUpAndComeBack() throws Exception {
+    List<String> before = held();
+    try (OtherProcess other = OtherProcess.start("load", listener.uri().toString())) {
+      for (int i = 0; i < ROUNDS; i++) {
+        List<Busy> all = accept();
+        awaitSomeLoad(all);
+        other.stop();
+        assertAllAreLost(all);
+        assertNobodyElseIsAffected(before);
+        other.resume();
+        for (int line = 0; line < all.size(); line++) {
+          assertThat(other.line()).contains(" ended by ");
+        }
+        assertThat(other.line()).isEqualTo("all have ended");
+      }
+    }
+  }
+}

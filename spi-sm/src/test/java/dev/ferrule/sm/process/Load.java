@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import dev.ferrule.SendRegion;
+import dev.ferrule.StandardOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** What one side of a busy connection does, until the connection ends. */
+enum Load {
+  /** Sends numbered messages of many lengths, as fast as they go. */
+  STREAM {
+    @Override
+    void run(Connection connection) {
+      for (int i = 0; true; i++) {
+        send(connection, i);
+      }
+    }
+  },
+
+  /** Receives them, and finds out if one is missing, twice there, or not whole. */
+  COUNT {
+    @Override
+    void run(Connection connection) {
+      for (int i = 0; true; i++) {
+        receive(connection, i);
+      }
+    }
+  },
+
+  /** Sends a message, and waits for it to come back. */
+  ASK {
+    @Override
+    void run(Connection connection) {
+      for (int i = 0; true; i++) {
+        send(connection, i);
+        receive(connection, i);
+      }
+    }
+  },
+
+  /** Sends back what comes. */
+  ECHO {
+    @Override
+    void run(Connection connection) {
+      while (true) {
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          connection.sender().send(message.segment());
+        }
+      }
+    }
+  },
+
+  /** Exposes memory, and is asleep. */
+  EXPOSE {
+    @Override
+    void run(Connection connection) {
+      MemorySegment memory = Arena.ofAuto().allocate(EXPOSED);
+      byte[] handle =
+          connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE).handle().toBytes();
+      connection.sender().send(MemorySegment.ofArray(handle));
+      connection.receiver().receive().close();
+    }
+  },
+
+  /** Writes to that memory, and finds out if it reads anything else. */
+  ACCESS {
+    @Override
+    void run(Connection connection) {
+      byte[] handle;
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        handle = message.segment().toArray(ValueLayout.JAVA_BYTE);
+      }
+      Rma rma = connection.rma();
+      RemoteMemory remote = rma.attach(RmaHandle.of(handle));
+      MemorySegment memory = Arena.ofAuto().allocate(EXPOSED);
+      RegisteredMemory local = connection.register(memory);
+      for (int i = 0; true; i++) {
+        memory.fill((byte) i);
+        rma.await(rma.write(local, 0, remote, 0, EXPOSED));
+        memory.fill((byte) ~i);
+        rma.await(rma.read(local, 0, remote, 0, EXPOSED));
+        check(memory.get(ValueLayout.JAVA_BYTE, EXPOSED - 1) == (byte) i, "what was read", i);
+      }
+    }
+  };
+
+  private static final int EXPOSED = 100_000;
+  private static final int MAX_LENGTH = 5000;
+  private static final Duration PEER_TIMEOUT = Duration.ofSeconds(2);
+
+  /**
+   * Goes on until the connection ends.
+   *
+   * @throws dev.ferrule.FerruleException as the connection does then
+   */
+  abstract void run(Connection connection);
+
+  /** What the other side does. */
+  Load counterpart() {
+    return values()[ordinal() ^ 1];
+  }
+
+  private byte[] payload() {
+    return name().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** Asks the other side for it, and is impatient with a process that is stopped. */
+  static ConnectionOptions options(Load wanted) {
+    return ConnectionOptions.builder()
+        .payload(wanted.payload())
+        .set(StandardOptions.PEER_TIMEOUT, PEER_TIMEOUT)
+        .build();
+  }
+
+  static Load of(byte[] payload) {
+    return valueOf(new String(payload, StandardCharsets.US_ASCII));
+  }
+
+  private static int length(int number) {
+    return Integer.BYTES + number * 7919 % MAX_LENGTH & ~3;
+  }
+
+  static void send(Connection connection, int number) {
+    SendRegion region = connection.sender().claim(length(number & 0xffff));
+    MemorySegment segment = region.segment();
+    segment.fill((byte) number);
+    segment.set(ValueLayout.JAVA_INT_UNALIGNED, 0, number);
+    connection.sender().sendAsync(region);
+  }
+
+  static void receive(Connection connection, int number) {
+    try (ReceiveRegion message = connection.receiver().receive()) {
+      MemorySegment segment = message.segment();
+      check(message.length() == length(number & 0xffff), "the length of message", number);
+      check(segment.get(ValueLayout.JAVA_INT_UNALIGNED, 0) == number, "the number", number);
+      for (long i = Integer.BYTES; i < segment.byteSize(); i++) {
+        check(segment.get(ValueLayout.JAVA_BYTE, i) == (byte) number, "a byte of", number);
+      }
+    }
+  }
+
+  private static void check(boolean right, String what, int number) {
+    if (!right) {
+      throw new AssertionError("wrong is " + what + " " + number);
+    }
+  }
+}
