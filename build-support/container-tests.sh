@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests in containers: container-tests.sh CLASSPATH REPORTS
+# Maven calls this; see integration-tests/pom.xml. It takes a Docker engine, and starts one if it may; docker.sh says how.
+# Where there can be none, the tests are left out, and under CI=true that is a failure. FERRULE_CONTAINER_TESTS picks
+# classes by a pattern, such as .*Namespaces.*.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/build-support/find-jdk.sh"
+. "$root/build-support/docker.sh"
+jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
+class_path=$1
+reports=$2
+
+tests_pid='' label=dev.ferrule.tests=$$-$RANDOM
+clean_up() {
+  trap '' INT TERM HUP
+  if [ -n "$tests_pid" ]; then
+    kill -TERM "$tests_pid" 2>/dev/null || true
+    wait "$tests_pid" 2>/dev/null || true
+    [ -n "$engine_folder" ] || remove_labelled "$label" || true
+  fi
+  stop_engine
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+if ! start_engine; then
+  case ${CI:-} in
+    '' | false | 0)
+      cat >&2 <<'EOT'
+container-tests: LEFT OUT: there is no Docker engine, see above.
+container-tests: Start one that "docker info" finds and this user may use, or run this as root on a Debian-like system.
+EOT
+      exit 0
+      ;;
+  esac
+  cat >&2 <<'EOT'
+container-tests: FAILED: there is no Docker engine, see above; and CI is set, where no test may be left out silently.
+container-tests: Give CI an engine, or let it run as root with apt-get; or leave the tests out by -Dcontainers.skip.
+EOT
+  exit 1
+fi
+
+# Its reaper's image would have to be fetched, and so would that by which it looks for the engine's host.
+export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true TESTCONTAINERS_HOST_OVERRIDE=localhost
+# In the background, as a shell handles no signal while it waits for what is in front.
+"$jdk/bin/java" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \
+  "-Ddev.ferrule.tests=${label#*=}" -cp "$class_path" org.junit.platform.console.ConsoleLauncher execute \
+  --disable-banner --disable-ansi-colors --details="${FERRULE_CONTAINER_DETAILS:-summary}" --fail-if-no-tests \
+  --reports-dir "$reports" --select-package dev.ferrule.integration.containers --include-tag containers \
+  --include-classname "${FERRULE_CONTAINER_TESTS:-.*Test(\$.*)?}" </dev/null &
+tests_pid=$!
+wait "$tests_pid"

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.containers;
+
+import com.github.dockerjava.api.model.AccessMode;
+import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.Volume;
+import dev.ferrule.Ferrule;
+import dev.ferrule.bindings.libc.LibC;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.testcontainers.images.builder.ImageFromDockerfile;
+
+/**
+ * The image of the containers: nothing but Ferrule and the tests' program, since there may be no
+ * registry to get more from. The Java and the C library are this machine's, mounted read-only.
+ */
+final class PeerImage {
+
+  private static final String FOLDER = "/ferrule";
+  private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
+
+  /** Where the C library and those that Java needs may be, in different distributions. */
+  private static final List<String> LIBRARIES = List.of("/lib", "/lib64", "/usr/lib", "/usr/lib64");
+
+  /** Made once, and removed when this JVM exits. */
+  static final ImageFromDockerfile INSTANCE = make();
+
+  private PeerImage() {}
+
+  private static ImageFromDockerfile make() {
+    ImageFromDockerfile image =
+        new ImageFromDockerfile("ferrule-container-tests")
+            .withDockerfileFromBuilder(
+                builder -> builder.from("scratch").copy("ferrule", FOLDER).build())
+            .withBuildImageCmdModifier(command -> command.withLabels(SharedVolume.RUN));
+    int part = 0;
+    for (Path place : classPath()) {
+      String name = "ferrule/" + part++ + (Files.isDirectory(place) ? "" : ".jar");
+      image.withFileFromPath(name, place);
+    }
+    return image;
+  }
+
+  /** Whatever of this JVM's class path the program needs, each a jar or a folder. */
+  private static List<Path> classPath() {
+    List<Path> result = new ArrayList<>();
+    try {
+      for (Class<?> one :
+          List.of(Ferrule.class, LibC.class, provider(), NullMarked.class, PeerProgram.class)) {
+        result.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
+      }
+    } catch (URISyntaxException e) {
+      throw new AssertionError(e);
+    }
+    return result;
+  }
+
+  private static Class<?> provider() {
+    return Ferrule.providers().stream()
+        .filter(provider -> provider.scheme().equals("sm"))
+        .findFirst()
+        .orElseThrow()
+        .getClass();
+  }
+
+  /** The command that runs the program. */
+  static List<String> command() {
+    List<String> command = new ArrayList<>();
+    command.add(JAVA_HOME.resolve("bin/java").toString());
+    command.addAll(
+        List.of(
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData", // there is no /tmp
+            "-XX:+ErrorFileToStderr", // nor anything else to write to
+            "-Xmx128m",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp"));
+    List<Path> places = classPath();
+    List<String> parts = new ArrayList<>();
+    for (int i = 0; i < places.size(); i++) {
+      parts.add(FOLDER + "/" + i + (Files.isDirectory(places.get(i)) ? "" : ".jar"));
+    }
+    command.add(String.join(":", parts));
+    command.add(PeerProgram.class.getName());
+    return command;
+  }
+
+  /** What of this machine a container needs. */
+  static List<Bind> machine() {
+    Set<Path> places = new LinkedHashSet<>();
+    LIBRARIES.stream().map(Path::of).filter(Files::isDirectory).forEach(places::add);
+    places.add(JAVA_HOME);
+    places.addAll(placesOfLinkedFiles());
+    return places.stream()
+        .map(place -> new Bind(place.toString(), new Volume(place.toString()), AccessMode.ro))
+        .toList();
+  }
+
+  /** Some distributions have Java's configuration elsewhere, and links to it. */
+  private static Set<Path> placesOfLinkedFiles() {
+    Set<Path> places = new LinkedHashSet<>();
+    try (Stream<Path> files = Files.walk(JAVA_HOME.resolve("conf"))) {
+      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+        Path target = link.toRealPath();
+        if (!target.startsWith(JAVA_HOME.toRealPath())) {
+          places.add(Files.isDirectory(target) ? target : target.getParent());
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return places;
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.containers;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What runs in a container: does what each line of standard input says, and answers it with a line.
+ * A test so sees from afar what a program sees that uses Ferrule. Connections go by their numbers,
+ * from 1 in the order in which the program made them.
+ */
+public final class PeerProgram {
+
+  /** What an answer begins with if all went well. */
+  static final String OK = "ok ";
+
+  /** What an answer begins with if not: the exception's class and message follow. */
+  static final String FAILED = "failed ";
+
+  private final List<Connection> connections = new ArrayList<>();
+  private final List<SharedMemory> memories = new ArrayList<>();
+  private @Nullable Listener listener;
+  private @Nullable CompletableFuture<String> background;
+
+  private PeerProgram() {}
+
+  /**
+   * Runs until standard input ends, or {@code exit} comes.
+   *
+   * @param arguments none
+   * @throws IOException if standard input cannot be read
+   */
+  public static void main(String[] arguments) throws IOException {
+    PeerProgram program = new PeerProgram();
+    BufferedReader commands =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+      List<String> words = Arrays.asList(line.split(" "));
+      if (words.get(0).equals("exit")) {
+        break;
+      }
+      System.out.println(program.reply(words).replace('\n', ' '));
+      System.out.flush();
+    }
+    System.exit(0); // whatever the connections are doing
+  }
+
+  private String reply(List<String> words) {
+    try {
+      return OK + perform(words.get(0), words.subList(1, words.size()));
+    } catch (FerruleException e) {
+      return FAILED + e.getClass().getSimpleName() + " " + e.getMessage();
+    } catch (Exception e) {
+      return FAILED + e;
+    }
+  }
+
+  private String perform(String command, List<String> words) throws Exception {
+    return switch (command) {
+      case "whoami" ->
+          ProcessHandle.current().pid()
+              + " "
+              + Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+      case "listen" -> {
+        listener = Ferrule.listen(URI.create(words.get(0)));
+        yield listener.uri().toString();
+      }
+      case "accept" -> add(listening().accept());
+      case "connect" -> add(Ferrule.connect(URI.create(words.get(0))));
+      case "exchange" -> Traffic.exchange(connection(words)).toString();
+      case "send" -> {
+        byte[] text = words.get(1).getBytes(StandardCharsets.UTF_8);
+        connection(words).sender().send(MemorySegment.ofArray(text));
+        yield "";
+      }
+      case "receive" -> {
+        try (ReceiveRegion message = connection(words).receiver().receive()) {
+          byte[] text = message.segment().toArray(ValueLayout.JAVA_BYTE);
+          yield new String(text, StandardCharsets.UTF_8);
+        }
+      }
+      case "flood" -> flood(connection(words));
+      case "stalled" -> awaitStall(connection(words));
+      case "drain" -> drain(connection(words), Long.parseLong(words.get(1)));
+      case "path" -> connection(words).rma().path();
+      case "share" -> {
+        memories.add(new SharedMemory(connection(words)));
+        yield "";
+      }
+      case "memory" -> memory(words).ownChecksum();
+      case "read" -> memory(words).readChecksum();
+      case "write" -> memory(words).write();
+      case "state" -> connection(words).state().toString();
+      case "close" -> {
+        connection(words).close();
+        yield "";
+      }
+      case "unlisten" -> {
+        listening().close();
+        yield "";
+      }
+      case "files" -> files(Path.of(words.get(0)));
+      case "room" -> {
+        FileStore store = Files.getFileStore(Path.of(words.get(0)));
+        yield store.type() + " " + store.getTotalSpace();
+      }
+      case "begin" -> {
+        background = CompletableFuture.supplyAsync(() -> reply(words));
+        yield "";
+      }
+      case "finish" -> {
+        CompletableFuture<String> begun = background;
+        yield begun == null ? "nothing was begun" : begun.get();
+      }
+      default -> throw new IllegalArgumentException(command);
+    };
+  }
+
+  private Listener listening() {
+    Listener known = listener;
+    if (known == null) {
+      throw new IllegalStateException("not listening");
+    }
+    return known;
+  }
+
+  private String add(Connection connection) {
+    connections.add(connection);
+    return connection.uri().toString();
+  }
+
+  private Connection connection(List<String> words) {
+    return connections.get(Integer.parseInt(words.get(0)) - 1);
+  }
+
+  private SharedMemory memory(List<String> words) {
+    return memories.get(Integer.parseInt(words.get(0)) - 1);
+  }
+
+  /** Sends for ever, which only a failure ends. */
+  private static String flood(Connection connection) {
+    for (long i = 0; ; i++) {
+      connection.sender().send(MemorySegment.ofArray(new long[] {i}));
+    }
+  }
+
+  /** Returns when some thread that sends has had to wait. */
+  private static String awaitStall(Connection connection) {
+    while (connection.counters().backPressureStalls() == 0) {
+      Thread.onSpinWait();
+    }
+    return "";
+  }
+
+  /** Receives what {@link #flood} sends. */
+  private static String drain(Connection connection, long count) {
+    for (long i = 0; i < count; i++) {
+      connection.receiver().receive().close();
+    }
+    return "";
+  }
+
+  private static String files(Path base) throws IOException {
+    if (Files.notExists(base)) {
+      return "";
+    }
+    try (Stream<Path> files = Files.walk(base)) {
+      return files
+          .map(base::relativize)
+          .map(Path::toString)
+          .filter(name -> !name.isEmpty())
+          .sorted()
+          .collect(Collectors.joining(" "));
+    }
+  }
+}

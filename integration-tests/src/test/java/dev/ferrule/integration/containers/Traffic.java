@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.containers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ReceiveRegion;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.zip.CRC32;
+
+/** Messages of many lengths, in both directions at once, with a checksum of each direction. */
+final class Traffic {
+
+  private static final int MESSAGES = 2_000;
+  private static final int LONG_ONE_IN = 100;
+  private static final int SHORT = 3_000;
+
+  private Traffic() {}
+
+  /**
+   * What one side has sent and received, for the other side's to be compared with.
+   *
+   * @param sent the checksum of what it has sent: all bytes and lengths, in their order
+   * @param received the checksum of what it has received
+   */
+  record Report(long sent, long received) {
+
+    static Report parse(String text) {
+      String[] words = text.split(" ");
+      return new Report(Long.parseLong(words[0]), Long.parseLong(words[1]));
+    }
+
+    void assertIsWhatTheOtherSideSaw(Report other) {
+      assertThat(received).as("checksum of what came").isEqualTo(other.sent);
+      assertThat(other.received).as("checksum of what came at the other side").isEqualTo(sent);
+      assertThat(sent).as("the two directions differ").isNotEqualTo(received);
+    }
+
+    @Override
+    public String toString() {
+      return sent + " " + received;
+    }
+  }
+
+  /** Sends and receives; the other side does the same. */
+  static Report exchange(Connection connection) {
+    CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> send(connection));
+    long received = receive(connection);
+    return new Report(sending.join(), received);
+  }
+
+  private static long send(Connection connection) {
+    Random random = new Random();
+    CRC32 checksum = new CRC32();
+    for (int i = 0; i < MESSAGES; i++) {
+      int bound = i % LONG_ONE_IN == 0 ? connection.sender().maxMessageSize() : SHORT;
+      byte[] message = new byte[random.nextInt(bound + 1)];
+      random.nextBytes(message);
+      add(checksum, message);
+      connection.sender().send(MemorySegment.ofArray(message));
+    }
+    return checksum.getValue();
+  }
+
+  private static long receive(Connection connection) {
+    CRC32 checksum = new CRC32();
+    for (int i = 0; i < MESSAGES; i++) {
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        add(checksum, message.segment().toArray(ValueLayout.JAVA_BYTE));
+      }
+    }
+    return checksum.getValue();
+  }
+
+  private static void add(CRC32 checksum, byte[] message) {
+    checksum.update(ByteBuffer.allocate(Integer.BYTES).putInt(message.length).array());
+    checksum.update(message);
+  }
+}
