@@ -5,11 +5,15 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
 
 /** Turns what the operating system refused into an exception that says what to do about it. */
 final class Failures {
@@ -18,7 +22,7 @@ final class Failures {
 
   static FerruleException of(URI uri, PosixException e) {
     if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {
-      return new ResourceExhaustedException(uri, full(e), e);
+      return new ResourceExhaustedException(uri, full(uri, e), e);
     }
     if (e.is(LibC.EMFILE(), LibC.ENFILE())) {
       return new ResourceExhaustedException(
@@ -67,20 +71,51 @@ final class Failures {
     }
     // NIO has no class of its own for ENOSPC
     if (String.valueOf(e.getMessage()).contains("No space left")) {
-      return new ResourceExhaustedException(uri, full(e), e);
+      return new ResourceExhaustedException(uri, full(uri, e), e);
     }
     return new FerruleException(uri, e.getClass().getSimpleName() + ": " + e.getMessage(), e);
   }
 
-  private static String full(Exception e) {
+  private static String full(URI uri, Exception e) {
     return e.getMessage()
-        + "; the file system that holds the shared memory is full: free space, enlarge the tmpfs (mount -o remount,size=…, docker run"
-        + " --shm-size=…), or use smaller buffers (options buffer, maxMessage, slots)";
+        + "; "
+        + fileSystem(uri)
+        + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
+        + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
+        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, slots)";
+  }
+
+  /** Names the file system that shared memory is in, and says how large it is. */
+  private static String fileSystem(URI uri) {
+    try {
+      Path place = SmAddress.parse(uri).base();
+      FileStore store = Files.getFileStore(place);
+      for (Path above = place.getParent();
+          above != null && Files.getFileStore(above).equals(store);
+          above = above.getParent()) {
+        place = above;
+      }
+      return "the "
+          + store.type()
+          + " at "
+          + place
+          + " has "
+          + size(store.getTotalSpace())
+          + ", of which "
+          + size(store.getUsableSpace())
+          + " are free";
+    } catch (IOException e) {
+      return "the file system that holds the shared memory is full"; // and cannot be looked at
+    }
+  }
+
+  private static String size(long bytes) {
+    return bytes < 10 << 20 ? (bytes >> 10) + " KiB" : (bytes >> 20) + " MiB";
   }
 
   private static String denied(Exception e) {
     return "permission denied: "
         + e.getMessage()
-        + "; choose a directory that this user may write to, and run both processes as the same user";
+        + "; choose a directory that this user may write to, and run both processes as the same user, or with access=group";
   }
 }

@@ -97,12 +97,9 @@ final class SmConnectionRequest implements ConnectionRequest {
         throw new ProtocolException(
             uri, "the client's files are not what they should be: " + e.getMessage(), e);
       }
-      FerruleException failure = Failures.of(uri, e);
-      handshake.refuseForLackOfRoom(String.valueOf(e.getMessage()));
-      throw failure;
+      throw refused(Failures.of(uri, e));
     } catch (IOException e) {
-      handshake.refuseForLackOfRoom(String.valueOf(e.getMessage()));
-      throw Failures.of(uri, e);
+      throw refused(Failures.of(uri, e));
     } finally {
       if (!done) {
         handshake.abandon();
@@ -113,6 +110,12 @@ final class SmConnectionRequest implements ConnectionRequest {
         }
       }
     }
+  }
+
+  /** Has the client told what this side's program is told, and what to do about it. */
+  private FerruleException refused(FerruleException failure) {
+    handshake.refuseForLackOfRoom(String.valueOf(failure.getMessage()));
+    return failure;
   }
 
   private SharedRing attachPeerRing(URI uri, ConnectionResources resources) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.containers;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -66,5 +68,20 @@ abstract class ContainerTest {
     Traffic.Report first = Traffic.Report.parse(one.answer());
     Traffic.Report second = Traffic.Report.parse(other.answer());
     first.assertIsWhatTheOtherSideSaw(second);
+  }
+
+  /** Has each side read and write the other's memory, and returns by which way. */
+  static void accessMemory(PeerContainer one, PeerContainer other, String path) {
+    one.tell("share 1");
+    other.ask("share 1");
+    one.answer();
+    assertThat(one.ask("path 1")).isEqualTo(path);
+    assertThat(other.ask("path 1")).isEqualTo(path);
+
+    assertThat(one.ask("read 1")).as("read").isEqualTo(other.ask("memory 1"));
+    assertThat(other.ask("read 1")).as("read").isEqualTo(one.ask("memory 1"));
+    assertThat(one.ask("write 1")).as("written").isEqualTo(other.ask("memory 1"));
+    assertThat(other.ask("write 1")).as("written").isEqualTo(one.ask("memory 1"));
+    assertThat(one.ask("path 1")).as("the way, still").isEqualTo(path);
   }
 }

@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public final class PeerProgram {
   private final List<Connection> connections = new ArrayList<>();
   private final List<SharedMemory> memories = new ArrayList<>();
   private @Nullable Listener listener;
-  private @Nullable CompletableFuture<String> background;
+  private @Nullable FutureTask<String> background;
 
   private PeerProgram() {}
 
@@ -125,11 +125,13 @@ public final class PeerProgram {
         yield store.type() + " " + store.getTotalSpace();
       }
       case "begin" -> {
-        background = CompletableFuture.supplyAsync(() -> reply(words));
+        FutureTask<String> begun = new FutureTask<>(() -> reply(words));
+        Thread.ofPlatform().daemon().start(begun);
+        background = begun;
         yield "";
       }
       case "finish" -> {
-        CompletableFuture<String> begun = background;
+        FutureTask<String> begun = background;
         yield begun == null ? "nothing was begun" : begun.get();
       }
       default -> throw new IllegalArgumentException(command);

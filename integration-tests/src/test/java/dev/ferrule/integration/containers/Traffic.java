@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.zip.CRC32;
 
 /** Messages of many lengths, in both directions at once, with a checksum of each direction. */
@@ -47,17 +47,19 @@ final class Traffic {
   }
 
   /** Sends and receives; the other side does the same. */
-  static Report exchange(Connection connection) {
-    CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> send(connection));
+  static Report exchange(Connection connection) throws Exception {
+    FutureTask<Long> sending = new FutureTask<>(() -> send(connection));
+    Thread.ofPlatform().daemon().start(sending);
     long received = receive(connection);
-    return new Report(sending.join(), received);
+    return new Report(sending.get(), received);
   }
 
   private static long send(Connection connection) {
     Random random = new Random();
     CRC32 checksum = new CRC32();
+    int longest = connection.sender().maxMessageSize();
     for (int i = 0; i < MESSAGES; i++) {
-      int bound = i % LONG_ONE_IN == 0 ? connection.sender().maxMessageSize() : SHORT;
+      int bound = i % LONG_ONE_IN == 0 ? longest : Math.min(SHORT, longest);
       byte[] message = new byte[random.nextInt(bound + 1)];
       random.nextBytes(message);
       add(checksum, message);

@@ -3,6 +3,7 @@ package dev.ferrule.sm.rma;
 
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.CrossMemory;
 import dev.ferrule.sm.os.PosixException;
 import java.lang.foreign.Arena;
@@ -12,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /** By cross-memory attach. */
 final class CmaCopy implements DirectCopy {
+
+  private static final String CONTAINERS =
+      ", as in containers without a common PID namespace (docker run --pid=container:NAME) or, with"
+          + " some engines, the capability SYS_PTRACE";
 
   private final CrossMemory memory;
   private final RmaFile peer;
@@ -29,12 +34,14 @@ final class CmaCopy implements DirectCopy {
     long address = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE);
     long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
     long result = memory.read(word.address(), address, Long.BYTES);
-    if (result < 0) {
-      return PosixException.describe("process_vm_readv", (int) -result);
+    if (result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted) {
+      return null;
     }
-    return result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted
-        ? null
-        : "another process has the peer's number in this PID namespace";
+    if (result < 0 && result != -LibC.EFAULT()) {
+      return PosixException.describe("process_vm_readv", (int) -result) + CONTAINERS;
+    }
+    // such as this one itself: in containers, each may be process 1
+    return "another process has the peer's number in this PID namespace" + CONTAINERS;
   }
 
   @Override

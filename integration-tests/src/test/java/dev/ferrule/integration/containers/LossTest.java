@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.containers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** Containers that end without a word, and those that come after them. */
+class LossTest extends ContainerTest {
+
+  /** A peer that is silent is waited for, so that it has to be noticed that it is gone. */
+  private static final String FOREVER = "?peerTimeout=0";
+
+  private static final String LOST = "PeerLostException";
+
+  @Test
+  void aContainerThatIsKilledInTheMiddleEndsItsOwnConnectionsAndNoOther() {
+    SharedVolume volume = volume("64m");
+    PeerContainer server = container(volume).start();
+    PeerContainer victim = container(volume).start();
+    PeerContainer bystander = container(volume).start();
+    server.ask("listen " + ADDRESS + FOREVER);
+    connect(server, bystander, ADDRESS + FOREVER);
+    connect(server, victim, ADDRESS + FOREVER);
+    connect(server, victim, ADDRESS + FOREVER);
+
+    // one of the victim's connections is full from it, the other full towards it
+    victim.tell("flood 1");
+    server.ask("begin flood 3");
+    server.ask("stalled 3");
+    server.ask("drain 2 1000");
+    victim.kill();
+
+    assertThat(server.failureOf("drain 2 " + Long.MAX_VALUE)).startsWith(LOST);
+    assertThat(server.ask("finish")).startsWith(PeerProgram.FAILED + LOST);
+    exchangeMessages(server, bystander, 1);
+    assertThat(bystander.exit()).isZero();
+    assertThat(server.exit()).isZero();
+  }
+
+  @Test
+  void aContainerThatIsRestartedAtTheSamePathIsAnotherPeer() {
+    SharedVolume volume = volume("64m");
+    PeerContainer server = container(volume).start();
+    PeerContainer client = container(volume).start();
+    String endpoint = server.ask("listen " + ADDRESS + FOREVER);
+    connect(server, client, endpoint + FOREVER);
+    client.tell("receive 1");
+    server.ask("send 1 old");
+    assertThat(client.answer()).isEqualTo("old");
+
+    client.tell("receive 1");
+    server.kill();
+    assertThat(client.failure()).startsWith(LOST);
+    assertThat(client.failureOf("connect " + endpoint))
+        .startsWith("ConnectionRefusedException")
+        .contains("nobody listens");
+
+    server.restart();
+    assertThat(server.ask("listen " + ADDRESS + FOREVER)).isEqualTo(endpoint);
+    connect(server, client, endpoint + FOREVER);
+    server.ask("send 1 new");
+    assertThat(client.failureOf("receive 1")).startsWith(LOST);
+    assertThat(client.failureOf("send 1 lost")).startsWith(LOST);
+    assertThat(client.ask("receive 2")).isEqualTo("new");
+    server.tell("exchange 1");
+    client.tell("exchange 2");
+    Traffic.Report atServer = Traffic.Report.parse(server.answer());
+    atServer.assertIsWhatTheOtherSideSaw(Traffic.Report.parse(client.answer()));
+
+    client.ask("close 1");
+    client.ask("close 2");
+    server.ask("close 1");
+    server.ask("unlisten");
+    assertThat(client.ask("files " + SHARED)).isEmpty();
+    assertThat(client.exit()).isZero();
+    assertThat(server.exit()).isZero();
+  }
+}
