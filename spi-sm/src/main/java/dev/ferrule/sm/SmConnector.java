@@ -11,6 +11,7 @@ import dev.ferrule.sm.endpoint.ClientHandshake;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
@@ -25,7 +26,9 @@ import org.jspecify.annotations.Nullable;
 /** Makes one connection from the client's side. */
 final class SmConnector {
 
-  private static final String SAME_USER = "; both processes have to run as the same user";
+  private static final String SAME_USER =
+      "; run both processes as the same user, or let both have a group in common and the option"
+          + " access=group";
 
   private final URI uri;
   private final SmAddress server;
@@ -45,7 +48,7 @@ final class SmConnector {
     SmOptions.layout(uri, options); // a bad option is to be heard of before anything is made
     try {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
-      checkOwner(uri, server);
+      checkOwner(uri, server, options.get(SmOptions.ACCESS));
       return new SmConnector(uri, server, options, knem).connect();
     } catch (PosixException e) {
       throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
@@ -56,7 +59,7 @@ final class SmConnector {
     }
   }
 
-  private static void checkOwner(URI uri, SmAddress server) {
+  private static void checkOwner(URI uri, SmAddress server, Access access) {
     if (!EndpointScan.isLive(server)) {
       throw new ConnectionRefusedException(
           uri, "nobody listens there: no process owns the endpoint " + server.directory(), null);
@@ -68,10 +71,15 @@ final class SmConnector {
           "nobody listens there: the directory " + server.directory() + " was not made by Ferrule",
           null);
     }
-    if (owner.getAsInt() != LibC.geteuid()) {
+    // whoever may open that user's files may still have some of its own that the user may not
+    if (owner.getAsInt() != LibC.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint belongs to the user with the id " + owner.getAsInt() + SAME_USER,
+          "the endpoint "
+              + server.directory()
+              + " belongs to the user with the id "
+              + owner.getAsInt()
+              + SAME_USER,
           null);
     }
   }
@@ -118,7 +126,8 @@ final class SmConnector {
 
   private SmConnection connect() throws IOException {
     long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
-    ConnectionResources resources = new ConnectionResources(ClientEndpoints.retain(server), knem);
+    Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
+    ConnectionResources resources = new ConnectionResources(client, knem);
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;

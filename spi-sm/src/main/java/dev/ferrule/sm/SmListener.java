@@ -53,7 +53,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // a bad option is to be heard of here, not at the first client
     try {
-      Endpoint endpoint = Endpoint.open(address);
+      Endpoint endpoint = Endpoint.open(address, options.get(SmOptions.ACCESS));
       if (endpoint == null) {
         throw new AddressInUseException(
             uri,

@@ -5,6 +5,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.CopyPath;
 import java.net.URI;
@@ -66,6 +67,14 @@ final class SmOptions {
           false,
           "listener: whether Listener.receiver() receives from all its connections");
 
+  static final Option<Access> ACCESS =
+      Option.choice(
+          "access",
+          Access.class,
+          Access.USER,
+          "whose processes may be the peer: those of the same user, or those of the same group as"
+              + " well; then both sides have to say so");
+
   private SmOptions() {}
 
   static List<Option<?>> all() {
@@ -75,6 +84,7 @@ final class SmOptions {
     result.add(RMA);
     result.add(RMA_BUFFER);
     result.add(SINGLE_RECEIVER);
+    result.add(ACCESS);
     return List.copyOf(result);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.sm.os.Access;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -8,12 +9,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints from which this process connects: one for each directory, shared by all connections
- * to it.
+ * The endpoints from which this process connects: one for each directory and access, shared by all
+ * connections to it.
  */
 public final class ClientEndpoints {
 
-  private static final Map<Path, Endpoint> BY_DIRECTORY = new HashMap<>();
+  private static final Map<Key, Endpoint> ENDPOINTS = new HashMap<>();
+
+  private record Key(Path directory, Access access) {}
 
   private ClientEndpoints() {}
 
@@ -21,22 +24,24 @@ public final class ClientEndpoints {
    * Returns the endpoint of a directory, retained for the caller.
    *
    * @param server an address in the directory
+   * @param access who may use the endpoint
    * @return the endpoint, to be released
    * @throws IOException if it cannot be made
    * @throws dev.ferrule.sm.os.PosixException if its files cannot be made
    */
-  public static Endpoint retain(SmAddress server) throws IOException {
-    synchronized (BY_DIRECTORY) {
-      BY_DIRECTORY.values().removeIf(endpoint -> !endpoint.isOpen());
-      @Nullable Endpoint known = BY_DIRECTORY.get(server.base());
+  public static Endpoint retain(SmAddress server, Access access) throws IOException {
+    synchronized (ENDPOINTS) {
+      ENDPOINTS.values().removeIf(endpoint -> !endpoint.isOpen());
+      Key key = new Key(server.base(), access);
+      @Nullable Endpoint known = ENDPOINTS.get(key);
       if (known != null && known.retain()) {
         return known;
       }
-      Endpoint opened = Endpoint.open(new SmAddress(server.base(), null));
+      Endpoint opened = Endpoint.open(new SmAddress(server.base(), null), access);
       if (opened == null) {
         throw new IOException("no endpoint to be had in " + server.base());
       }
-      BY_DIRECTORY.put(server.base(), opened);
+      ENDPOINTS.put(key, opened);
       return opened;
     }
   }

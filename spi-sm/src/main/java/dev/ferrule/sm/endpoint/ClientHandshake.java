@@ -11,6 +11,7 @@ import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +72,9 @@ public final class ClientHandshake {
         if (backoff.isOver()) {
           throw new OperationTimeoutException(
               uri,
-              "the listener's process lives but did not accept the connection in time; is its program waiting in accept, or is it stopped?",
+              "the listener's process lives but did not accept the connection in time; is its program"
+                  + " waiting in accept, or is it stopped?"
+                  + hintAtUsers(),
               null);
         }
         retransmissions++;
@@ -80,6 +83,18 @@ public final class ClientHandshake {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while connecting", e);
     }
+  }
+
+  /** A listener that may not open the client's files cannot answer either. */
+  private String hintAtUsers() {
+    OptionalInt owner = EndpointScan.owner(server);
+    return owner.isEmpty() || owner.getAsInt() == LibC.geteuid()
+        ? ""
+        : " It runs as the user with the id "
+            + owner.getAsInt()
+            + ": is that in the group of "
+            + endpoint.address().directory()
+            + ", which has to be open to it?";
   }
 
   /** Tells the server that this side has given up. */
@@ -95,7 +110,10 @@ public final class ClientHandshake {
     if (result == -LibC.EACCES() || result == -LibC.EPERM()) {
       throw new ConnectionRefusedException(
           uri,
-          "the endpoint belongs to another user; both processes have to run as the same user",
+          "the endpoint "
+              + server.directory()
+              + " belongs to another user; run both processes as the same user, or let both have a"
+              + " group in common and the option access=group",
           null);
     }
     // anything else, such as a full queue (EAGAIN), is as good as a lost datagram

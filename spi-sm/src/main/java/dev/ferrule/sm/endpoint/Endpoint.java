@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
@@ -78,18 +79,22 @@ public final class Endpoint {
    * Opens an endpoint; the caller retains it.
    *
    * @param address the directory in which to make one, or exactly the one to make
+   * @param access who may use it
    * @return the endpoint; or null if a live endpoint has that address
    * @throws IOException if its directory cannot be made
    * @throws dev.ferrule.sm.os.PosixException if its files cannot be made
    */
-  public static @Nullable Endpoint open(SmAddress address) throws IOException {
-    return open(address, null);
+  public static @Nullable Endpoint open(SmAddress address, Access access) throws IOException {
+    return open(address, access, null);
   }
 
-  /** Like {@link #open(SmAddress)}, but with something between the handshake and the socket. */
-  static @Nullable Endpoint open(SmAddress address, @Nullable UnaryOperator<DatagramSender> wrapper)
+  /**
+   * Like {@link #open(SmAddress, Access)}, but with something between the handshake and the socket.
+   */
+  static @Nullable Endpoint open(
+      SmAddress address, Access access, @Nullable UnaryOperator<DatagramSender> wrapper)
       throws IOException {
-    EndpointDirectory directory = EndpointDirectory.claim(address);
+    EndpointDirectory directory = EndpointDirectory.claim(address, access);
     if (directory == null) {
       return null;
     }

@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.PosixException;
@@ -51,6 +52,7 @@ final class EndpointDirectory {
    * named one if it does.
    *
    * @param address the address
+   * @param access who may use the endpoint
    * @return the endpoint's directory, with nothing of Ferrule's in it but the lock; or null if a
    *     live endpoint has the named one
    * @throws InvalidAddressException if there is a directory of that name that Ferrule did not make
@@ -58,13 +60,13 @@ final class EndpointDirectory {
    * @throws IOException if the directory cannot be made
    * @throws PosixException if the lock cannot be
    */
-  static @Nullable EndpointDirectory claim(SmAddress address) throws IOException {
-    createBase(address.base());
+  static @Nullable EndpointDirectory claim(SmAddress address, Access access) throws IOException {
+    createBase(address.base(), access);
     EndpointScan.sweep(address.base());
-    return address.endpoint() == null ? claimAny(address) : claimNamed(address);
+    return address.endpoint() == null ? claimAny(address, access) : claimNamed(address, access);
   }
 
-  private static EndpointDirectory claimAny(SmAddress address) throws IOException {
+  private static EndpointDirectory claimAny(SmAddress address, Access access) throws IOException {
     long pid = nameOfProcess(address.base());
     for (int number = 1; number <= MAX_NUMBER; number++) {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
@@ -72,7 +74,7 @@ final class EndpointDirectory {
       if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory)) {
         continue; // somebody else's; it may go on being there
       }
-      OwnerLock lock = tryClaim(candidate);
+      OwnerLock lock = tryClaim(candidate, access);
       if (lock != null) {
         return new EndpointDirectory(candidate, lock);
       }
@@ -102,10 +104,11 @@ final class EndpointDirectory {
     return pid; // and whoever claims it says what is wrong with it
   }
 
-  private static @Nullable EndpointDirectory claimNamed(SmAddress address) throws IOException {
+  private static @Nullable EndpointDirectory claimNamed(SmAddress address, Access access)
+      throws IOException {
     // somebody who only looks whether the endpoint is stale holds the lock for a moment, too
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      OwnerLock lock = tryClaim(address);
+      OwnerLock lock = tryClaim(address, access);
       if (lock != null) {
         return new EndpointDirectory(address, lock);
       }
@@ -114,14 +117,17 @@ final class EndpointDirectory {
     return null;
   }
 
-  private static @Nullable OwnerLock tryClaim(SmAddress address) throws IOException {
+  private static @Nullable OwnerLock tryClaim(SmAddress address, Access access) throws IOException {
     Path path = address.directory();
     for (int attempt = 0; ; attempt++) {
       try {
-        createBase(address.base());
+        createBase(address.base(), access);
         createOwn(address, path.getParent());
+        if (access == Access.GROUP) {
+          OwnDirectory.setAccess(path.getParent(), access); // others in it have their own access
+        }
         createOwn(address, path);
-        return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path);
+        return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);
       } catch (PosixException e) {
         // the former owner removed the directory after we had made sure that it is there
         if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
@@ -131,12 +137,15 @@ final class EndpointDirectory {
     }
   }
 
-  private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path)
+  private static @Nullable OwnerLock emptied(@Nullable OwnerLock lock, Path path, Access access)
       throws IOException {
     boolean done = false;
     try {
       if (lock != null) {
         EndpointFiles.delete(path);
+        // not before, as it may have been a live one's
+        OwnDirectory.setAccess(path, access);
+        OwnDirectory.letGroupUse(path.resolve(EndpointFiles.LOCK), 040);
       }
       done = true;
       return lock;
@@ -148,21 +157,32 @@ final class EndpointDirectory {
   }
 
   /** Makes PATH and what is above it, as far as they are not there; PATH may be anybody's. */
-  private static void createBase(Path directory) throws IOException {
+  private static void createBase(Path base, Access access) throws IOException {
+    boolean made = createOrFind(base, access);
+    if (access == Access.GROUP && (made || OwnDirectory.isOwn(base))) {
+      OwnDirectory.makeCommon(base); // or else other users could not have an endpoint there
+    }
+  }
+
+  private static boolean createOrFind(Path directory, Access access) throws IOException {
     for (int attempt = 0; ; attempt++) {
       try {
-        if (!OwnDirectory.create(directory) && !Files.isDirectory(directory)) {
+        boolean made = OwnDirectory.create(directory);
+        if (!made && !Files.isDirectory(directory)) {
           if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && attempt < ATTEMPTS) {
             continue; // it was removed between the two looks
           }
           throw new NotDirectoryException(directory.toString());
         }
-        return;
+        if (made) {
+          OwnDirectory.setAccess(directory, access);
+        }
+        return made;
       } catch (PosixException e) {
         if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
           throw e; // or else whoever emptied the directory above it has removed it just now
         }
-        createBase(above(directory));
+        createOrFind(above(directory), access);
       }
     }
   }

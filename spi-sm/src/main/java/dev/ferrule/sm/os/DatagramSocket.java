@@ -55,6 +55,7 @@ public final class DatagramSocket implements AutoCloseable {
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
       Posix.bind(fd, name, fill(name, path.toString()), path.toString());
+      OwnDirectory.letGroupUse(path, 020);
       done = true;
     } finally {
       if (!done) {

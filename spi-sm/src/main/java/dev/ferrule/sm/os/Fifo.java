@@ -31,6 +31,7 @@ public final class Fifo {
      */
     public Reader(Path path) {
       Posix.mkfifo(path.toString(), 0600);
+      OwnDirectory.letGroupUse(path, 020);
       // for writing as well: a FIFO whose last writer has left would otherwise be "ready" (end of
       // file) for ever
       fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);

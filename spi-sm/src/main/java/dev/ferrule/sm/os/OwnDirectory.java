@@ -6,13 +6,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Directories that Ferrule makes: only their owner may enter them, and they carry a mark. Whatever
- * is to be deleted is deleted in a directory that has that mark and belongs to this user, and only
- * there: a directory that anybody else has made is never emptied, never removed, never taken over.
+ * Directories that Ferrule makes: only their owner may enter them, or its group as well ({@link
+ * Access}), and they carry a mark. Whatever is to be deleted is deleted in a directory that has
+ * that mark and belongs to this user, and only there: a directory that anybody else has made is
+ * never emptied, never removed, never taken over.
  */
 public final class OwnDirectory {
 
@@ -21,6 +24,16 @@ public final class OwnDirectory {
    * the mark.
    */
   private static final int MODE = 01700;
+
+  /** The same, and the group may enter and look. */
+  private static final int GROUP_MODE = 01750;
+
+  /** For anybody in the group to make directories in, but not to remove others'. No mark. */
+  private static final int COMMON_MODE = 01770;
+
+  private static final List<Integer> MARKED = List.of(MODE, GROUP_MODE);
+
+  private static final int FILE_MODE = 0600;
 
   /** What a directory gets from one above it that has it, on top of the mode it was made with. */
   private static final int SETGID = 02000;
@@ -33,7 +46,7 @@ public final class OwnDirectory {
   private OwnDirectory() {}
 
   /**
-   * Makes a directory.
+   * Makes a directory, for whoever may enter the one above it.
    *
    * @param path the directory
    * @return false if there is something of that name already
@@ -43,6 +56,9 @@ public final class OwnDirectory {
     int result = Posix.mkdir(path.toString(), MODE);
     if (result < 0 && result != -LibC.EEXIST()) {
       throw new PosixException("mkdir", path.toString(), -result);
+    }
+    if (result == 0 && isOpenToGroup(path.getParent())) {
+      setMode(path, GROUP_MODE, LinkOption.NOFOLLOW_LINKS);
     }
     return result == 0;
   }
@@ -66,6 +82,66 @@ public final class OwnDirectory {
   }
 
   /**
+   * Sets who may enter a directory of this user's.
+   *
+   * @param path a directory made by {@link #create}
+   * @param access who may
+   * @throws PosixException if it cannot be set
+   */
+  public static void setAccess(Path path, Access access) {
+    if (isOpenToGroup(path) != (access == Access.GROUP)) {
+      setMode(path, access == Access.GROUP ? GROUP_MODE : MODE, LinkOption.NOFOLLOW_LINKS);
+    }
+  }
+
+  /**
+   * Lets the group make directories in one of this user's. It has the mark no more, as people make
+   * such directories, too; so it is not removed when it is empty.
+   *
+   * @param path a directory made by {@link #create}
+   * @throws PosixException if it cannot be set
+   */
+  public static void makeCommon(Path path) {
+    setMode(path, COMMON_MODE, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /**
+   * Lets the group use a file if it may enter the file's directory. The mode that a file is made
+   * with does not do: the umask takes from it.
+   *
+   * @param file a file of this user's
+   * @param rights what the group may do with it, as in a mode: 040 to read, 020 to write
+   * @throws PosixException if it cannot be set
+   */
+  public static void letGroupUse(Path file, int rights) {
+    if (isOpenToGroup(file.getParent())) {
+      setMode(file, FILE_MODE | rights);
+    }
+  }
+
+  private static boolean isOpenToGroup(@Nullable Path path) {
+    return path != null && isOwn(path) && (mode(path) & PERMISSIONS & ~SETGID) == GROUP_MODE;
+  }
+
+  private static int mode(Path path) {
+    try {
+      return (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+    } catch (IOException e) {
+      return 0; // gone meanwhile
+    }
+  }
+
+  /** Sets permissions, but leaves it to the directory above whose group it is. */
+  private static void setMode(Path path, int mode, LinkOption... options) {
+    try {
+      Files.setAttribute(path, "unix:mode", mode | (mode(path) & SETGID), options);
+    } catch (IOException e) {
+      boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+      throw new PosixException("chmod", path.toString(), there ? LibC.EPERM() : LibC.ENOENT());
+    }
+  }
+
+  /**
    * Returns who made a directory by {@link #create}, whatever user that was.
    *
    * @param path the directory; a symbolic link is none
@@ -76,7 +152,7 @@ public final class OwnDirectory {
       Map<String, Object> attributes =
           Files.readAttributes(path, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
       int mode = (int) attributes.get("mode");
-      return (mode & TYPE) == DIRECTORY && (mode & PERMISSIONS & ~SETGID) == MODE
+      return (mode & TYPE) == DIRECTORY && MARKED.contains(mode & PERMISSIONS & ~SETGID)
           ? Optional.of((int) attributes.get("uid"))
           : Optional.empty();
     } catch (IOException e) {

@@ -71,7 +71,7 @@ public final class OwnerLock implements AutoCloseable {
    */
   public static boolean isHeld(Path path) {
     int fd =
-        Posix.tryOpen(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+        Posix.tryOpen(path.toString(), LibC.O_RDONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
     if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR()) {
       return false;
     }

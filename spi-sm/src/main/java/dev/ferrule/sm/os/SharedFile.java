@@ -12,8 +12,8 @@ public final class SharedFile {
   private SharedFile() {}
 
   /**
-   * Creates a file and maps it. All of its space is reserved now: a file system that is full is an
-   * ENOSPC here and not a SIGBUS on some later access.
+   * Creates a file and maps it, for whoever may enter its directory. All of its space is reserved
+   * now: a file system that is full is an ENOSPC here and not a SIGBUS on some later access.
    *
    * @param path the file, which must not exist
    * @param size its size in bytes
@@ -29,6 +29,7 @@ public final class SharedFile {
             0600);
     boolean done = false;
     try {
+      OwnDirectory.letGroupUse(path, 060);
       int error = Posix.posixFallocate(fd, 0, size);
       if (error != 0) {
         throw new PosixException("posix_fallocate", path + ", " + size + " bytes", error);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
@@ -40,7 +41,7 @@ class HandshakeTest {
   }
 
   private Endpoint open(UnaryOperator<DatagramSender> wrapper) throws Exception {
-    Endpoint endpoint = Endpoint.open(new SmAddress(directory, null), wrapper);
+    Endpoint endpoint = Endpoint.open(new SmAddress(directory, null), Access.USER, wrapper);
     assertThat(endpoint).isNotNull();
     return endpoint;
   }
@@ -240,7 +241,8 @@ class HandshakeTest {
       Acceptor acceptor = server.listen(8);
       SmAddress.Id id = new SmAddress.Id(1, 1); // the first process of a container, twice
       for (long generation = 100; generation < 103; generation++) {
-        Endpoint client = Endpoint.open(server.address().with(id), UnaryOperator.identity());
+        Endpoint client =
+            Endpoint.open(server.address().with(id), Access.USER, UnaryOperator.identity());
         assertThat(client).isNotNull();
         try (Arena arena = Arena.ofShared()) {
           int connection = newConnection(client, generation, arena);
