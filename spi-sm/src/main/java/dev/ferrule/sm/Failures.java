@@ -82,7 +82,7 @@ final class Failures {
         + fileSystem(uri)
         + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
         + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
-        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, slots)";
+        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, slots, rmaBuffer)";
   }
 
   /** Names the file system that shared memory is in, and says how large it is. */

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** What containers have in common besides a volume, and what becomes of remote memory access. */
 class NamespacesTest extends ContainerTest {
 
-  /** What engines before Docker 23 do by themselves. */
+  /** As Docker up to 20.10 has it by itself. */
   private static final String WITHOUT_CROSS_MEMORY =
       "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"process_vm_readv\","
           + "\"process_vm_writev\"],\"action\":\"SCMP_ACT_ERRNO\"}]}";

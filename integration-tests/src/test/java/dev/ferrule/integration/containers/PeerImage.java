@@ -26,6 +26,10 @@ import org.testcontainers.images.builder.ImageFromDockerfile;
 final class PeerImage {
 
   private static final String FOLDER = "/ferrule";
+
+  /** By any user, whatever the umask was here. */
+  private static final int READABLE = 0755;
+
   private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
 
   /** Where the C library and those that Java needs may be, in different distributions. */
@@ -45,7 +49,7 @@ final class PeerImage {
     int part = 0;
     for (Path place : classPath()) {
       String name = "ferrule/" + part++ + (Files.isDirectory(place) ? "" : ".jar");
-      image.withFileFromPath(name, place);
+      image.withFileFromPath(name, place, READABLE);
     }
     return image;
   }

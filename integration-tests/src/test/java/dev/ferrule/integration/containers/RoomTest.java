@@ -24,6 +24,13 @@ class RoomTest extends ContainerTest {
         .contains("enlarge", "size=", "maxMessage");
 
     connect(server, client, ADDRESS + LITTLE);
+    // made when it is first needed, and too large for the rest
+    server.tell("share 1");
+    client.ask("share 1");
+    server.answer();
+    assertThat(client.failureOf("write 1"))
+        .startsWith("ResourceExhaustedException")
+        .contains("the tmpfs at /shared has 1024 KiB", "rmaBuffer");
     exchangeMessages(server, client, 1);
     client.ask("close 1");
     server.ask("close 1");
