@@ -29,6 +29,7 @@ install_engine() {
 
 # Starts dockerd; returns when it answers. The tests need no network, so it makes no bridge and leaves the host's alone.
 start_private_engine() {
+  echo "docker: starting an engine for the tests in containers" >&2
   # A short path, as a Unix domain socket's has at most 107 bytes.
   engine_folder=$(mktemp -d "/tmp/dkXXXXXX")
   export DOCKER_HOST=unix://$engine_folder/sock

@@ -39,7 +39,33 @@ class LossTest extends ContainerTest {
   }
 
   @Test
-  void aContainerThatIsRestartedAtTheSamePathIsAnotherPeer() {
+  void aClientsContainerThatIsRestartedIsAnotherClientOfTheSameName() {
+    SharedVolume volume = volume("64m");
+    PeerContainer server = container(volume).start();
+    PeerContainer client = container(volume).start();
+    server.ask("listen " + ADDRESS + FOREVER);
+    connect(server, client, ADDRESS + FOREVER);
+    String files = client.ask("files " + BASE);
+    String filesOfTheClient = files.substring(files.indexOf(" 1/2 "));
+
+    client.kill();
+    client.restart();
+    // for the server, both are connection 1 of endpoint 1/2
+    connect(server, client, ADDRESS + FOREVER);
+    assertThat(client.ask("files " + BASE)).endsWith(filesOfTheClient);
+    assertThat(server.failureOf("receive 1")).startsWith(LOST);
+    server.ask("send 2 new");
+    assertThat(client.ask("receive 1")).isEqualTo("new");
+
+    client.ask("close 1");
+    server.ask("close 1");
+    server.ask("close 2");
+    server.ask("unlisten");
+    assertThat(server.ask("files " + SHARED)).isEmpty();
+  }
+
+  @Test
+  void aListenersContainerThatIsRestartedAtTheSamePathIsAnotherPeer() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).start();
     PeerContainer client = container(volume).start();
