@@ -33,7 +33,7 @@ class RmaTwoProcessesTest extends ProcessTest {
   private static final long SIZE = 5 * (1L << 20) + 11;
 
   private String address(String path) {
-    return address() + "?rma=" + path + "&rmaBuffer=256KiB&peerTimeout=1s";
+    return address() + "?rma=" + path + "&rmaBuffer=256KiB";
   }
 
   private static RemoteMemory attach(Connection connection) {
@@ -95,7 +95,8 @@ class RmaTwoProcessesTest extends ProcessTest {
   @ParameterizedTest
   @ValueSource(strings = {"mmap"})
   void shouldTellAWriterThatThePeerHasStopped(String path) throws Exception {
-    try (Listener listener = Ferrule.listen(URI.create(address(path)));
+    // longer than it takes a JVM that has only just started to answer for the first time
+    try (Listener listener = Ferrule.listen(URI.create(address(path) + "&peerTimeout=4s"));
         OtherProcess other =
             OtherProcess.start("expose", listener.uri().toString(), Long.toString(SIZE));
         Connection connection = listener.accept()) {
@@ -141,7 +142,7 @@ class RmaTwoProcessesTest extends ProcessTest {
   }
 
   private static void expectPeerLost(CompletableFuture<Void> writing) {
-    assertThatThrownBy(() -> writing.get(10, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> writing.get(60, TimeUnit.SECONDS))
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(PeerLostException.class);
   }
