@@ -8,6 +8,7 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ public abstract class AbstractSender implements Sender {
 
   private final int maxMessageSize;
   private final Batch batch = new StagedBatch();
-  private long stalls;
+  private final LongAdder stalls = new LongAdder(); // some senders take several threads
 
   /**
    * For providers.
@@ -74,8 +75,9 @@ public abstract class AbstractSender implements Sender {
    *
    * @param region a region of this sender's
    * @param length the message's length in bytes
+   * @return the message's id
    */
-  protected abstract void stage(SendRegion region, int length);
+  protected abstract long stage(SendRegion region, int length);
 
   /** Hands all that is staged to the transport. */
   protected abstract void publish();
@@ -88,7 +90,7 @@ public abstract class AbstractSender implements Sender {
   protected abstract int staged();
 
   /**
-   * Returns the id of the message staged last.
+   * Returns the id of the message staged last, by whichever thread.
    *
    * @return the id; ids count from 1
    */
@@ -103,7 +105,7 @@ public abstract class AbstractSender implements Sender {
   public final @Nullable SendRegion tryClaim(int length) {
     int place = checkAndReserve(length);
     if (place == FULL) {
-      stalls++;
+      stalls.increment();
       return null;
     }
     return lend(place, length);
@@ -155,7 +157,7 @@ public abstract class AbstractSender implements Sender {
 
   /** Notes that there was no room, and publishes what is staged, for that takes up room as well. */
   protected final void stalled() {
-    stalls++;
+    stalls.increment();
     flush();
   }
 
@@ -192,9 +194,9 @@ public abstract class AbstractSender implements Sender {
 
   @Override
   public final long sendAsync(SendRegion region, int length) {
-    stage(region, length);
+    long id = stage(region, length);
     publish();
-    return lastId();
+    return id;
   }
 
   @Override
@@ -216,7 +218,7 @@ public abstract class AbstractSender implements Sender {
    * @return the number of times
    */
   public final long stalls() {
-    return stalls;
+    return stalls.sum();
   }
 
   /** What is staged and not published. */
@@ -229,8 +231,7 @@ public abstract class AbstractSender implements Sender {
 
     @Override
     public long add(SendRegion region, int length) {
-      stage(region, length);
-      return lastId();
+      return stage(region, length);
     }
 
     @Override

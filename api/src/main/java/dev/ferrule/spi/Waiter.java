@@ -64,6 +64,7 @@ public final class Waiter {
 
   private final WaitStrategy strategy;
   private final long secondLookNanos;
+  private final long longestSleepNanos;
   private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
   private long sleeps;
@@ -85,8 +86,20 @@ public final class Waiter {
    *     long as it takes; 0 does not
    */
   public Waiter(WaitStrategy strategy, long secondLookNanos) {
+    this(strategy, secondLookNanos, Long.MAX_VALUE);
+  }
+
+  /**
+   * Creates a waiter whose wake-ups come from threads that may stop for ever before they give one.
+   *
+   * @param strategy how to wait
+   * @param secondLookNanos how long after going to sleep to look once more; 0 does not
+   * @param longestSleepNanos how long to sleep at most before looking again
+   */
+  public Waiter(WaitStrategy strategy, long secondLookNanos, long longestSleepNanos) {
     this.strategy = strategy;
     this.secondLookNanos = secondLookNanos;
+    this.longestSleepNanos = longestSleepNanos;
   }
 
   /**
@@ -151,7 +164,7 @@ public final class Waiter {
         }
       }
       if (condition.isArmed()) { // else the peer's wake-up is used up, and has to be asked for anew
-        park(bounded, deadline, Long.MAX_VALUE);
+        park(bounded, deadline, longestSleepNanos);
       }
       return false;
     } finally {

@@ -8,6 +8,7 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.spi.Unmapper;
 import java.io.IOException;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
-  private final @Nullable Knem knem;
+  private final Facilities facilities;
   private final int id;
   private final Arena arena = Arena.ofShared(); // owns all mappings
   private @Nullable SharedRing own;
@@ -36,11 +37,11 @@ final class ConnectionResources implements AutoCloseable {
    *
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when there are none
-   * @param knem the driver; null if there is none
+   * @param facilities what the connection is made with
    */
-  ConnectionResources(Endpoint endpoint, @Nullable Knem knem) throws IOException {
+  ConnectionResources(Endpoint endpoint, Facilities facilities) throws IOException {
     this.endpoint = endpoint;
-    this.knem = knem;
+    this.facilities = facilities;
     boolean done = false;
     try {
       id = endpoint.newConnection();
@@ -56,7 +57,8 @@ final class ConnectionResources implements AutoCloseable {
   /** Makes the files from which this side receives. */
   SharedRing makeOwnRing(RingLayout layout, long peerGeneration) {
     SharedRing made =
-        SharedRing.create(endpoint.connectionDirectory(id), layout, peerGeneration, knem, arena);
+        SharedRing.create(
+            endpoint.connectionDirectory(id), layout, peerGeneration, facilities.knem(), arena);
     own = made;
     return made;
   }
@@ -99,7 +101,11 @@ final class ConnectionResources implements AutoCloseable {
   }
 
   @Nullable Knem knem() {
-    return knem;
+    return facilities.knem();
+  }
+
+  RingEnds ends() {
+    return facilities.ends();
   }
 
   /** The connection's number at this side's endpoint. */

@@ -17,7 +17,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Lifecycle;
 import dev.ferrule.spi.Waiter;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection over shared memory: its life, from open to closed, lost or broken. What is done for
- * each message is in {@link SmSender} and {@link SmReceiver}.
+ * each message is in its {@link SendingHalf} and in {@link SmReceiver}.
  */
 final class SmConnection implements Connection, Link {
 
@@ -57,9 +57,8 @@ final class SmConnection implements Connection, Link {
   private final byte[] peerPayload;
   private final Duration closeTimeout;
   private final Duration peerTimeout;
-  private final RingProducer producer;
   private final RingConsumer consumer;
-  private final SmSender sender;
+  private final SendingHalf sender;
   private final SmReceiver receiver;
   private final SmRma rma;
   private final Lifecycle life = new Lifecycle(this);
@@ -88,10 +87,17 @@ final class SmConnection implements Connection, Link {
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = peer.needsFences();
-    producer = new RingProducer(peer.layout(), peer.ring(), peer.buffer(), fences);
-    consumer = new RingConsumer(own.layout(), own.ring(), own.buffer(), fences);
+    RingEnds ends = resources.ends();
+    consumer = ends.consumer(own.layout(), own.ring(), own.buffer(), fences);
     sender =
-        new SmSender(this, producer, peer.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
+        options.get(SmOptions.CONCURRENT_SENDERS)
+            ? new SmConcurrentSender(this, peer, ends, wait)
+            : new SmSender(
+                this,
+                ends.producer(peer.layout(), peer.ring(), peer.buffer(), fences),
+                peer.layout(),
+                arena,
+                new Waiter(wait, SECOND_LOOK_NANOS));
     receiver =
         new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
     rma =
@@ -344,7 +350,7 @@ final class SmConnection implements Connection, Link {
 
   private void tellPeer() {
     try {
-      producer.markClosed();
+      sender.markClosed();
       resources.peer().tellClosed();
     } catch (IllegalStateException | InternalError e) {
       return; // closed by another thread, which has told the peer

@@ -12,12 +12,10 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
-import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
-import org.jspecify.annotations.Nullable;
 
 /** A client that waits; makes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
@@ -26,19 +24,19 @@ final class SmConnectionRequest implements ConnectionRequest {
   private final Endpoint endpoint;
   private final ServerHandshake handshake;
   private final ConnectionOptions options;
-  private final @Nullable Knem knem;
+  private final Facilities facilities;
 
   SmConnectionRequest(
       SmListener listener,
       Endpoint endpoint,
       ServerHandshake handshake,
       ConnectionOptions options,
-      @Nullable Knem knem) {
+      Facilities facilities) {
     this.listener = listener;
     this.endpoint = endpoint;
     this.handshake = handshake;
     this.options = options;
-    this.knem = knem;
+    this.facilities = facilities;
   }
 
   @Override
@@ -75,7 +73,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new ConnectionResources(endpoint, knem);
+      resources = new ConnectionResources(endpoint, facilities);
       SharedRing peer = attachPeerRing(uri, resources);
       resources.makeOwnRing(SmOptions.layout(uri, options), peer.generation());
       resources.openPeer(handshake.client(), handshake.clientId());

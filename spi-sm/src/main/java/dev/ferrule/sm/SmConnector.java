@@ -12,7 +12,6 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
-import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
@@ -21,7 +20,6 @@ import java.nio.file.AccessDeniedException;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Makes one connection from the client's side. */
 final class SmConnector {
@@ -33,23 +31,23 @@ final class SmConnector {
   private final URI uri;
   private final SmAddress server;
   private final ConnectionOptions options;
-  private final @Nullable Knem knem;
+  private final Facilities facilities;
 
-  private SmConnector(URI uri, SmAddress server, ConnectionOptions options, @Nullable Knem knem) {
+  private SmConnector(URI uri, SmAddress server, ConnectionOptions options, Facilities facilities) {
     this.uri = uri;
     this.server = server;
     this.options = options;
-    this.knem = knem;
+    this.facilities = facilities;
   }
 
-  static SmConnection connect(URI uri, ConnectionOptions options, @Nullable Knem knem) {
+  static SmConnection connect(URI uri, ConnectionOptions options, Facilities facilities) {
     checkPayload(options.payload());
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // a bad option is to be heard of before anything is made
     try {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server, options.get(SmOptions.ACCESS));
-      return new SmConnector(uri, server, options, knem).connect();
+      return new SmConnector(uri, server, options, facilities).connect();
     } catch (PosixException e) {
       throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {
@@ -127,7 +125,7 @@ final class SmConnector {
   private SmConnection connect() throws IOException {
     long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
-    ConnectionResources resources = new ConnectionResources(client, knem);
+    ConnectionResources resources = new ConnectionResources(client, facilities);
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;

@@ -10,7 +10,6 @@ import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
-import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.AbstractListener;
 import java.io.IOException;
@@ -26,7 +25,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final Endpoint endpoint;
   private final Acceptor acceptor;
   private final ConnectionOptions options;
-  private final @Nullable Knem knem;
+  private final Facilities facilities;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final @Nullable SmListenerReceiver receiver; // if the options ask for one
 
@@ -36,12 +35,12 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private boolean receiving; // under that monitor
 
   private SmListener(
-      Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, @Nullable Knem knem) {
+      Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, Facilities facilities) {
     super(options);
     this.endpoint = endpoint;
     this.acceptor = acceptor;
     this.options = options;
-    this.knem = knem;
+    this.facilities = facilities;
     this.receiver =
         options.get(SmOptions.SINGLE_RECEIVER)
             ? new SmListenerReceiver(
@@ -49,7 +48,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
             : null;
   }
 
-  static SmListener listen(URI uri, ConnectionOptions options, @Nullable Knem knem) {
+  static SmListener listen(URI uri, ConnectionOptions options, Facilities facilities) {
     SmAddress address = SmAddress.parse(uri);
     SmOptions.layout(uri, options); // a bad option is to be heard of here, not at the first client
     try {
@@ -64,7 +63,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       try {
         Acceptor acceptor = endpoint.listen(options.get(StandardOptions.BACKLOG));
         done = true;
-        return new SmListener(endpoint, acceptor, options, knem);
+        return new SmListener(endpoint, acceptor, options, facilities);
       } finally {
         if (!done) {
           endpoint.release();
@@ -131,7 +130,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     }
     return handshake == null
         ? null
-        : new SmConnectionRequest(this, endpoint, handshake, options, knem);
+        : new SmConnectionRequest(this, endpoint, handshake, options, facilities);
   }
 
   @Override

@@ -19,6 +19,7 @@ final class SmOptions {
   private static final int MESSAGES_IN_BUFFER = 4;
 
   private static final long MIN_BUFFER = 64 * 1024;
+  private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
 
   static final Option<Integer> SLOTS =
@@ -40,9 +41,9 @@ final class SmOptions {
           0,
           "memory for messages of more than "
               + RingLayout.INLINE_MAX
-              + " bytes that this side receives; 0 is "
+              + " bytes that this side receives, and for all of a peer with concurrentSenders=on; 0 is "
               + MESSAGES_IN_BUFFER
-              + " times maxMessage");
+              + " times maxMessage, or one page if no message is that long");
 
   static final Option<CopyPath.Choice> RMA =
       Option.choice(
@@ -75,6 +76,12 @@ final class SmOptions {
           "whose processes may be the peer: those of the same user, or those of the same group as"
               + " well; then both sides have to say so");
 
+  static final Option<Boolean> CONCURRENT_SENDERS =
+      Option.flag(
+          "concurrentSenders",
+          false,
+          "whether several threads of this side may send on the connection at the same time");
+
   private SmOptions() {}
 
   static List<Option<?>> all() {
@@ -85,6 +92,7 @@ final class SmOptions {
     result.add(RMA_BUFFER);
     result.add(SINGLE_RECEIVER);
     result.add(ACCESS);
+    result.add(CONCURRENT_SENDERS);
     return List.copyOf(result);
   }
 
@@ -93,7 +101,9 @@ final class SmOptions {
     long buffer = options.get(BUFFER);
     int slotsShift = Integer.SIZE - Integer.numberOfLeadingZeros(options.get(SLOTS) - 1);
     if (maxMessage <= RingLayout.inlineMax(slotsShift)) {
-      buffer = 0; // every message rides inline
+      // every message rides inline, but for those of a peer whose threads share its sender; the
+      // file has a page anyway
+      buffer = Math.max(MIN_BUFFER_OF_INLINE, buffer);
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
     } else if (buffer < maxMessage) {

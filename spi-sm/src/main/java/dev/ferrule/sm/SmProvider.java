@@ -11,6 +11,7 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.os.Membarrier;
+import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
 import java.lang.foreign.ValueLayout;
@@ -26,19 +27,26 @@ import org.jspecify.annotations.Nullable;
 public final class SmProvider implements ConnectionProvider {
 
   private final Supplier<@Nullable Knem> knem;
+  private final RingEnds ends;
 
   /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
   public SmProvider() {
-    this(KnemDevice::instance);
+    this(KnemDevice::instance, RingEnds.ORDINARY);
   }
 
   /**
-   * Puts something else in place of the driver KNEM.
+   * Puts something else in place of the driver KNEM and of the ends of rings.
    *
    * @param knem the driver, asked for when it is first needed; gives null if there is none
+   * @param ends makes the ends of rings
    */
-  SmProvider(Supplier<@Nullable Knem> knem) {
+  SmProvider(Supplier<@Nullable Knem> knem, RingEnds ends) {
     this.knem = knem;
+    this.ends = ends;
+  }
+
+  private Facilities facilities() {
+    return new Facilities(knem.get(), ends);
   }
 
   @Override
@@ -91,11 +99,11 @@ public final class SmProvider implements ConnectionProvider {
 
   @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    return SmConnector.connect(address, options.resolve(address, options()), knem.get());
+    return SmConnector.connect(address, options.resolve(address, options()), facilities());
   }
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    return SmListener.listen(address, options.resolve(address, options()), knem.get());
+    return SmListener.listen(address, options.resolve(address, options()), facilities());
   }
 }

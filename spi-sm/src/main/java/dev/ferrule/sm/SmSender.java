@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
 
 /**
- * The sending half: claims, sends and batches, over a {@link RingProducer} that knows how messages
- * lie in shared memory.
+ * The sending half for one thread at a time: claims, sends and batches, over a {@link RingProducer}
+ * that knows how messages lie in shared memory.
  */
-final class SmSender extends AbstractSender implements Waiter.Condition {
+final class SmSender extends SendingHalf implements Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
@@ -42,22 +39,12 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
       RingLayout layout,
       Arena arena,
       Waiter waiter) {
-    super(layout.maxMessage());
+    super(connection, layout.maxMessage());
     this.connection = connection;
     this.producer = producer;
     this.arena = arena;
     this.waiter = waiter;
     this.maxRegions = layout.slots();
-  }
-
-  @Override
-  protected URI uri() {
-    return connection.uri();
-  }
-
-  @Override
-  protected void checkOpen() {
-    connection.checkOpen();
   }
 
   @Override
@@ -95,7 +82,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
 
   /** Puts a region's message into the ring, where the receiver does not see it yet. */
   @Override
-  protected void stage(SendRegion candidate, int length) {
+  protected long stage(SendRegion candidate, int length) {
     connection.checkOpen();
     if (!(candidate instanceof SmSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
@@ -113,17 +100,7 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     region.takeBack();
     idle[idleCount++] = region;
     bytesStaged += length;
-  }
-
-  @Override
-  public long sendAsync(RegisteredMemory memory, long offset, int length) {
-    connection.checkOpen();
-    if (!(memory instanceof SmRegisteredMemory registered)
-        || registered.connection() != connection) {
-      throw new IllegalArgumentException("the memory was registered with another connection");
-    }
-    registered.checkOpen();
-    return send(registered.segment(), offset, length);
+    return producer.messagesStaged();
   }
 
   @Override
@@ -273,22 +250,32 @@ final class SmSender extends AbstractSender implements Waiter.Condition {
     return connection.interrupted("send");
   }
 
+  @Override
+  void markClosed() {
+    producer.markClosed();
+  }
+
+  @Override
   void wake() {
     waiter.wake();
   }
 
+  @Override
   void awaitNobodyWaiting(long nanos) {
     waiter.awaitNobody(nanos);
   }
 
+  @Override
   long messages() {
     return producer.messagesPublished();
   }
 
+  @Override
   long bytes() {
     return bytesPublished;
   }
 
+  @Override
   long sleeps() {
     return waiter.sleeps();
   }

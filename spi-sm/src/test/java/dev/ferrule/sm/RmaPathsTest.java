@@ -14,6 +14,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.ring.RingEnds;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,8 +33,8 @@ class RmaPathsTest {
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
-  private final SmProvider withKnem = new SmProvider(() -> knem);
-  private final SmProvider without = new SmProvider(() -> null);
+  private final SmProvider withKnem = new SmProvider(() -> knem, RingEnds.ORDINARY);
+  private final SmProvider without = new SmProvider(() -> null, RingEnds.ORDINARY);
 
   private record Pair(Connection client, Connection server) implements AutoCloseable {
     @Override

@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
  * <p>Everything that the sender wrote is read once and checked before it is used. Not for several
  * threads at once.
  */
-public final class RingConsumer {
+public class RingConsumer {
 
   private final RingLayout layout;
   private final MemorySegment ring;
@@ -34,6 +34,8 @@ public final class RingConsumer {
   private int lap; // and the lap it is in
   private long acknowledged; // what the sender was told
   private long released; // how many release entries were written
+
+  private int sleeps; // by which number this side last said that it sleeps
 
   private long messageOffset;
   private int messageLength;
@@ -64,6 +66,13 @@ public final class RingConsumer {
   }
 
   /**
+   * Called when the receiver has got to a step. Does nothing, and costs nothing; tests stop here.
+   *
+   * @param step where the receiver is
+   */
+  protected void reached(RingStep step) {}
+
+  /**
    * Looks for the next message. If there is one, the {@code message} methods describe it until the
    * next call.
    *
@@ -77,6 +86,7 @@ public final class RingConsumer {
         checkOld(header);
         return false;
       }
+      reached(RingStep.RECEIVER_FOUND);
       int length = RingHeader.length(header);
       switch (RingHeader.type(header)) {
         case RingHeader.TYPE_INLINE -> {
@@ -84,6 +94,9 @@ public final class RingConsumer {
         }
         case RingHeader.TYPE_LINES -> {
           return nextInLines();
+        }
+        case RingHeader.TYPE_SHARED -> {
+          return nextShared(header);
         }
         case RingHeader.TYPE_PADDING -> skipPadding(length);
         case RingHeader.TYPE_EMPTY -> {
@@ -121,6 +134,36 @@ public final class RingConsumer {
   private boolean nextInLines() {
     int length = (int) INT.get(ring, slot + RingLayout.SLOT_LENGTH);
     int line = (int) INT.get(ring, slot + RingLayout.SLOT_LINE);
+    checkLength(length);
+    checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
+    messageOffset = (long) line * RingLayout.LINE;
+    messageLength = length;
+    messageLine = line;
+    messageSlots = 1;
+    return true;
+  }
+
+  /** A message of one of several threads: its length lies before it, and not in the slot. */
+  private boolean nextShared(int header) {
+    long word =
+        SharedWord.ofHalves(header, (int) INT.get(ring, slot + RingLayout.SLOT_SHARED_LINE));
+    if (!SharedWord.isOf(word, SharedWord.lap(head, layout.slotsShift()))) {
+      throw new CorruptRingException(
+          "a slot with 0x" + Long.toHexString(word) + " after " + head + " slots");
+    }
+    int line = SharedWord.line(word);
+    checkLines(line, 1, 0); // before the length is read from it
+    int length = (int) INT.get(bufferView, (long) line * RingLayout.LINE);
+    checkLength(length);
+    checkLines(line, RingLayout.sharedLinesFor(length), length);
+    messageOffset = (long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX;
+    messageLength = length;
+    messageLine = line;
+    messageSlots = 1;
+    return true;
+  }
+
+  private void checkLength(int length) {
     if (length < 0 || length > layout.maxMessage()) {
       throw new CorruptRingException(
           "a message of "
@@ -129,15 +172,13 @@ public final class RingConsumer {
               + layout.maxMessage()
               + " are the most");
     }
-    if (line < 0 || line > layout.lines() - Math.max(1, RingLayout.linesFor(length))) {
+  }
+
+  private void checkLines(int line, int count, int length) {
+    if (line < 0 || line > layout.lines() - count) {
       throw new CorruptRingException(
           "a message of " + length + " bytes at line " + line + " of " + layout.lines());
     }
-    messageOffset = (long) line * RingLayout.LINE;
-    messageLength = length;
-    messageLine = line;
-    messageSlots = 1;
-    return true;
   }
 
   /** What is not of this lap has to be of the one before, or cleared. */
@@ -200,6 +241,7 @@ public final class RingConsumer {
     for (int i = 1; i < count; i++) {
       INT.set(ring, slot + (long) i * RingLayout.SLOT, 0);
     }
+    reached(RingStep.RECEIVER_CLEARED);
     head += count;
     index += count;
     slot += (long) count * RingLayout.SLOT;
@@ -208,6 +250,7 @@ public final class RingConsumer {
       slot = slotsOffset;
       lap = RingHeader.lap(head, layout.slotsShift());
     }
+    reached(RingStep.RECEIVER_TAKEN);
   }
 
   /**
@@ -218,7 +261,16 @@ public final class RingConsumer {
   public boolean acknowledge() {
     acknowledged = head;
     LONG.setRelease(ring, RingLayout.CONSUMED, head);
-    return SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
+    reached(RingStep.RECEIVER_ACKNOWLEDGED);
+    return wake();
+  }
+
+  private boolean wake() {
+    boolean asleep = SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
+    if (asleep) {
+      reached(RingStep.RECEIVER_WAKES);
+    }
+    return asleep;
   }
 
   /**
@@ -240,7 +292,8 @@ public final class RingConsumer {
     int entry = ReleaseEntry.of(line, ReleaseEntry.lap(released, releaseMask));
     INT.setRelease(ring, RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
-    return SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
+    reached(RingStep.RECEIVER_RELEASED);
+    return wake();
   }
 
   /**
@@ -259,7 +312,7 @@ public final class RingConsumer {
    * enough.
    */
   public void armSleepWithoutBarrier() {
-    INT.setOpaque(ring, RingLayout.RECEIVER_ASLEEP, 1);
+    INT.setOpaque(ring, RingLayout.RECEIVER_ASLEEP, nextSleep());
   }
 
   /** The barrier that has to follow {@link #armSleepWithoutBarrier}. */
@@ -275,7 +328,13 @@ public final class RingConsumer {
    * does.
    */
   public void armSleep() {
-    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, nextSleep(), fences);
+  }
+
+  /** Another number each time, so that the answer to one does not count for the next; not 0. */
+  private int nextSleep() {
+    sleeps = sleeps == Integer.MAX_VALUE ? 1 : sleeps + 1;
+    return sleeps;
   }
 
   /**

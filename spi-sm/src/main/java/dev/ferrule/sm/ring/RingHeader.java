@@ -7,7 +7,8 @@ package dev.ferrule.sm.ring;
  *
  * <p>The lap is how often the ring has been gone round, starting at 1. A slot holds a message for
  * the receiver exactly when its lap is the one the receiver is in, so one store publishes a message
- * and there is no lock bit that a dying producer could leave set.
+ * and there is no lock bit that a dying producer could leave set. In a header of {@link
+ * #TYPE_SHARED} there is more of the lap in place of the length.
  */
 public final class RingHeader {
 
@@ -25,6 +26,12 @@ public final class RingHeader {
 
   /** No message: the rest of the ring is left out; the header's length is its number of slots. */
   public static final int TYPE_PADDING = 3;
+
+  /**
+   * A message of one of several threads, in payload lines. The header is a part of the slot's
+   * {@link SharedWord}, which says where they are.
+   */
+  public static final int TYPE_SHARED = 4;
 
   /** How many laps there are before they repeat. */
   public static final int LAPS = 1 << 12;

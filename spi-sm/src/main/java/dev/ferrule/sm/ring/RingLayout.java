@@ -118,6 +118,18 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   /** Offset in a slot: the first line of a message in lines, 4 bytes. */
   public static final int SLOT_LINE = 8;
 
+  /**
+   * Offset in a slot: the first line of a message of {@link RingHeader#TYPE_SHARED}, and the rest
+   * of its lap; the second half of its {@link SharedWord}, 4 bytes.
+   */
+  public static final int SLOT_SHARED_LINE = 4;
+
+  /**
+   * Bytes that a message of {@link RingHeader#TYPE_SHARED} has before it in its first line: its
+   * length, 4 bytes, and as many that say nothing.
+   */
+  public static final int SHARED_PREFIX = 8;
+
   /** The least and the greatest binary logarithm of the number of slots. */
   public static final int MIN_SLOTS_SHIFT = 2;
 
@@ -235,6 +247,26 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public static int linesFor(int length) {
     return (int) ((length + (long) LINE - 1) / LINE);
+  }
+
+  /**
+   * Returns how many lines a message of {@link RingHeader#TYPE_SHARED} takes, with its prefix.
+   *
+   * @param length the message's length in bytes, at most {@link #maxSharedMessage}
+   * @return the number of lines
+   */
+  public static int sharedLinesFor(int length) {
+    return linesFor(length + SHARED_PREFIX);
+  }
+
+  /**
+   * Returns the longest message that several threads can send: there has to be room for its prefix
+   * in the buffer.
+   *
+   * @return the limit in bytes; negative if there are no lines
+   */
+  public int maxSharedMessage() {
+    return (int) Math.min(maxMessage, (long) lines * LINE - SHARED_PREFIX);
   }
 
   /**

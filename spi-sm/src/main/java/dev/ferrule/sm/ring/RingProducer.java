@@ -17,7 +17,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Not for several threads at once.
  */
-public final class RingProducer {
+public class RingProducer {
 
   /** What {@link #reserve} returns when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -82,6 +82,13 @@ public final class RingProducer {
   }
 
   /**
+   * Called when the sender has got to a step. Does nothing, and costs nothing; tests stop here.
+   *
+   * @param step where the sender is
+   */
+  protected void reached(RingStep step) {}
+
+  /**
    * Takes room for a message, which is to be staged or given back by {@link #unreserve}.
    *
    * @param length the message's length, 0 to the layout's longest
@@ -96,6 +103,7 @@ public final class RingProducer {
     int line = length <= inlineMax ? INLINE : reserveLines(RingLayout.linesFor(length));
     if (line != FULL) {
       reserved += count;
+      reached(RingStep.SENDER_RESERVED);
     }
     return line;
   }
@@ -199,6 +207,7 @@ public final class RingProducer {
     // the copy goes first: it fails if the program's memory is gone, and then nothing is staged
     long first = count > left ? slotsOffset : slot;
     MemorySegment.copy(source, offset, ring, first + RingLayout.SLOT_INLINE, length);
+    reached(RingStep.SENDER_WRITTEN);
     if (count > left) {
       stage(RingHeader.TYPE_PADDING, left, left);
     }
@@ -218,6 +227,7 @@ public final class RingProducer {
     allocator.commit(line);
     INT.set(ring, slot + RingLayout.SLOT_LENGTH, length);
     INT.set(ring, slot + RingLayout.SLOT_LINE, line);
+    reached(RingStep.SENDER_WRITTEN);
     stage(RingHeader.TYPE_LINES, 0, 1);
     messagesStaged++;
     reserved--;
@@ -241,6 +251,7 @@ public final class RingProducer {
       slot = slotsOffset;
       lap = RingHeader.lap(tail, layout.slotsShift());
     }
+    reached(RingStep.SENDER_STAGED);
   }
 
   /**
@@ -254,13 +265,19 @@ public final class RingProducer {
     while (more > 0) {
       more--;
       INT.setRelease(ring, moreSlots[more], moreHeaders[more]);
+      reached(RingStep.SENDER_PARTLY_PUBLISHED);
     }
     if (tail != published) {
       INT.setRelease(ring, firstSlot, firstHeader);
     }
     published = tail;
     messagesPublished = messagesStaged;
-    return SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    reached(RingStep.SENDER_PUBLISHED);
+    boolean asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    if (asleep) {
+      reached(RingStep.SENDER_WAKES);
+    }
+    return asleep;
   }
 
   /**
@@ -295,7 +312,7 @@ public final class RingProducer {
    * does.
    */
   public void armSleep() {
-    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, fences);
+    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, 1, fences);
   }
 
   /**

@@ -21,8 +21,9 @@ final class SleepFlag {
 
   private SleepFlag() {}
 
-  static void arm(MemorySegment ring, long offset, boolean fences) {
-    INT.setOpaque(ring, offset, 1);
+  /** Says that this side sleeps, by any number but 0. */
+  static void arm(MemorySegment ring, long offset, int number, boolean fences) {
+    INT.setOpaque(ring, offset, number);
     if (fences) {
       VarHandle.fullFence();
     } else {
@@ -40,12 +41,22 @@ final class SleepFlag {
 
   /** Whether the other side sleeps; true only once for each time that it went to sleep. */
   static boolean wake(MemorySegment ring, long offset, boolean fences) {
+    return look(ring, offset, fences) != 0 && (int) INT.getAndSet(ring, offset, 0) != 0;
+  }
+
+  /** By which number the other side sleeps; 0 if it does not. */
+  static int look(MemorySegment ring, long offset, boolean fences) {
     if (fences) {
       VarHandle.fullFence();
     } else {
       // costs no instruction on x86; keeps the compiler from moving the load up before the store
       VarHandle.releaseFence();
     }
-    return (int) INT.getOpaque(ring, offset) != 0 && (int) INT.getAndSet(ring, offset, 0) != 0;
+    return (int) INT.getOpaque(ring, offset);
+  }
+
+  /** Says that the other side was told, unless it has gone to sleep anew since. */
+  static void putOut(MemorySegment ring, long offset, int number) {
+    INT.compareAndSet(ring, offset, number, 0);
   }
 }

@@ -7,12 +7,18 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs {@link RingStress}. */
+/** Runs {@link RingStress} and {@link SeveralSendersStress}. */
 class RingConcurrencyTest {
 
   @Test
   void shouldShowNothingForbiddenToTwoThreads(@TempDir Path folder)
       throws IOException, InterruptedException {
     Jcstress.run(RingStress.class, folder);
+  }
+
+  @Test
+  void shouldShowNothingForbiddenToSeveralThreadsThatSend(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    Jcstress.run(SeveralSendersStress.class, folder);
   }
 }

@@ -99,7 +99,7 @@ final class RdmaSender extends AbstractSender {
 
   /** Stages a region's message, which is not posted before {@link #publish}. */
   @Override
-  protected void stage(SendRegion candidate, int length) {
+  protected long stage(SendRegion candidate, int length) {
     connection.life().checkOpen();
     if (!(candidate instanceof RdmaSendRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was claimed from another connection");
@@ -111,6 +111,7 @@ final class RdmaSender extends AbstractSender {
     if (!queue.stage(region.line(), region.length(), length)) {
       publish();
     }
+    return queue.lastId();
   }
 
   @Override

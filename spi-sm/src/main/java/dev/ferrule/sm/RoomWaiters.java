@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.WaitStrategy;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads that wait for room on one connection: a list that only grows, as far as there ever
+ * were threads that waited at the same time, so that it takes no lock.
+ */
+final class RoomWaiters {
+
+  private final SmConcurrentSender sender;
+  private final WaitStrategy wait;
+  private final AtomicReference<@Nullable RoomWaiter> first = new AtomicReference<>();
+
+  RoomWaiters(SmConcurrentSender sender, WaitStrategy wait) {
+    this.sender = sender;
+    this.wait = wait;
+  }
+
+  int await(int length, boolean bounded, long deadline) {
+    RoomWaiter waiter = take();
+    try {
+      return waiter.await(length, bounded, deadline);
+    } finally {
+      waiter.giveBack();
+    }
+  }
+
+  private RoomWaiter take() {
+    RoomWaiter head = first.get();
+    for (RoomWaiter each = head; each != null; each = each.next()) {
+      if (each.take()) {
+        return each;
+      }
+    }
+    while (true) {
+      RoomWaiter added = new RoomWaiter(sender, wait, head);
+      if (first.compareAndSet(head, added)) {
+        return added;
+      }
+      head = first.get();
+    }
+  }
+
+  /** Whether a thread waits, and for nothing but room. */
+  boolean isStuck(Thread thread) {
+    for (RoomWaiter each = first.get(); each != null; each = each.next()) {
+      if (each.isStuck(thread)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void wake() {
+    for (RoomWaiter each = first.get(); each != null; each = each.next()) {
+      each.wake();
+    }
+  }
+
+  void awaitNobody(long nanos) {
+    long deadline = System.nanoTime() + nanos;
+    for (RoomWaiter each = first.get(); each != null; each = each.next()) {
+      each.awaitNobody(deadline - System.nanoTime());
+    }
+  }
+
+  long sleeps() {
+    long sum = 0;
+    for (RoomWaiter each = first.get(); each != null; each = each.next()) {
+      sum += each.sleeps();
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.spi.AbstractSender;
+import java.net.URI;
+
+/** What a connection wants of its sender, be it for one thread or for several. */
+abstract class SendingHalf extends AbstractSender {
+
+  private final SmConnection connection;
+
+  SendingHalf(SmConnection connection, int maxMessageSize) {
+    super(maxMessageSize);
+    this.connection = connection;
+  }
+
+  @Override
+  protected final URI uri() {
+    return connection.uri();
+  }
+
+  @Override
+  protected final void checkOpen() {
+    connection.checkOpen();
+  }
+
+  @Override
+  public final long sendAsync(RegisteredMemory memory, long offset, int length) {
+    connection.checkOpen();
+    if (!(memory instanceof SmRegisteredMemory registered)
+        || registered.connection() != connection) {
+      throw new IllegalArgumentException("the memory was registered with another connection");
+    }
+    registered.checkOpen();
+    return send(registered.segment(), offset, length);
+  }
+
+  /** Tells the receiver that the last message was published. */
+  abstract void markClosed();
+
+  /** Has whoever waits for room look again. */
+  abstract void wake();
+
+  /** Gives those who wait for room, who will find out that it is over, the time to do so. */
+  abstract void awaitNobodyWaiting(long nanos);
+
+  abstract long messages();
+
+  abstract long bytes();
+
+  abstract long sleeps();
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.InvalidOptionException;
+import dev.ferrule.SendRegion;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.ConcurrentRingProducer;
+import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending half for several threads at once, over a {@link ConcurrentRingProducer}. Every
+ * message is published by itself, also if it was added to the batch.
+ *
+ * <p>There is no lock here, nor anything that a thread has to come back for: one that stops for
+ * ever, wherever that is, only keeps what it has claimed.
+ */
+final class SmConcurrentSender extends SendingHalf {
+
+  private final SmConnection connection;
+  private final ConcurrentRingProducer producer;
+  private final RoomWaiters waiters;
+  private final IntPredicate isStuck = this::isStuck;
+  private final LongAdder bytes = new LongAdder();
+
+  /** By first line, made when first needed, and used only by whoever has that line. */
+  private final @Nullable SmConcurrentSendRegion[] regions;
+
+  private volatile boolean handsOver;
+
+  SmConcurrentSender(SmConnection connection, SharedRing peer, RingEnds ends, WaitStrategy wait) {
+    super(connection, maxMessageSize(connection, peer));
+    this.connection = connection;
+    this.waiters = new RoomWaiters(this, wait);
+    this.producer =
+        ends.concurrentProducer(
+            peer.layout(), peer.ring(), peer.buffer(), peer.needsFences(), waiters::wake);
+    this.regions = new SmConcurrentSendRegion[peer.layout().lines()];
+  }
+
+  private static int maxMessageSize(SmConnection connection, SharedRing peer) {
+    int result = peer.layout().maxSharedMessage();
+    if (result < 0) {
+      throw new InvalidOptionException(
+          connection.uri(),
+          "option concurrentSenders=on is not possible: the peer has no memory for messages that do"
+              + " not ride inline; set its option buffer",
+          null);
+    }
+    return result;
+  }
+
+  @Override
+  protected SendRegion lend(int line, int length) {
+    SmConcurrentSendRegion region = regions[line];
+    if (region == null) {
+      region = new SmConcurrentSendRegion(this, line);
+      regions[line] = region;
+    }
+    region.lend(producer.buffer(), length);
+    return region;
+  }
+
+  void abort(SmConcurrentSendRegion region) {
+    noteOwner(region.take());
+    producer.abort(region.line());
+  }
+
+  @Override
+  protected long stage(SendRegion candidate, int length) {
+    connection.checkOpen();
+    if (!(candidate instanceof SmConcurrentSendRegion region) || !region.belongsTo(this)) {
+      throw new IllegalArgumentException("the region was claimed from another connection");
+    }
+    region.checkSendable(length);
+    noteOwner(region.take());
+    return publish(region.line(), length);
+  }
+
+  /** Notes that this program has threads which send what others have claimed. */
+  private void noteOwner(Thread claimant) {
+    if (claimant != Thread.currentThread() && !handsOver) {
+      handsOver = true;
+    }
+  }
+
+  private long publish(int line, int length) {
+    try {
+      long id = producer.publish(line, length);
+      bytes.add(length);
+      int flag = producer.receiverAsleep();
+      if (flag != 0) {
+        connection.wakePeer();
+        producer.receiverTold(flag);
+      }
+      return id;
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    }
+  }
+
+  @Override
+  public long send(MemorySegment source, long offset, long length) {
+    connection.checkOpen();
+    Objects.checkFromIndexSize(offset, length, source.byteSize());
+    checkLength(length);
+    int size = (int) length;
+    int line = reserveOrWait(size);
+    boolean copied = false;
+    try {
+      long start = (long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX;
+      MemorySegment.copy(source, offset, producer.buffer(), start, size);
+      copied = true;
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    } finally {
+      if (!copied) {
+        producer.abort(line); // the source may be a segment that is closed, or another thread's
+      }
+    }
+    return publish(line, size);
+  }
+
+  /** Nothing is left to do: each message is published when it is staged. */
+  @Override
+  protected void publish() {}
+
+  @Override
+  protected int staged() {
+    return 0;
+  }
+
+  @Override
+  protected long lastId() {
+    return producer.messagesPublished();
+  }
+
+  @Override
+  public boolean isComplete(long id) {
+    checkId(id);
+    return true;
+  }
+
+  @Override
+  public void await(long id) {
+    checkId(id);
+  }
+
+  @Override
+  public void await(long id, Duration timeout) {
+    checkId(id);
+  }
+
+  @Override
+  protected int reserve(int length) {
+    try {
+      return producer.reserve(length);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    }
+  }
+
+  int reserveIfOpen(int length) {
+    connection.checkOpen();
+    return reserve(length);
+  }
+
+  @Override
+  protected int awaitRoom(int length, boolean bounded, long deadline) {
+    return waiters.await(length, bounded, deadline);
+  }
+
+  /**
+   * Throws if the thread waits for ever: all the room is claimed by threads that wait for more.
+   * Those that wait with a deadline may yet give theirs back; and where regions are handed over,
+   * nobody knows who is going to send them.
+   */
+  void checkNotInVain(int length) {
+    boolean inVain;
+    try {
+      inVain = !handsOver && producer.isAllClaimed(length, isStuck);
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    }
+    if (inVain) {
+      throw new IllegalStateException(
+          "this program has claimed all the room that there is, and every thread that has waits"
+              + " for more; send or abort some regions before claiming more");
+    }
+  }
+
+  private boolean isStuck(int line) {
+    SmConcurrentSendRegion region = regions[line];
+    Thread owner = region == null ? null : region.owner();
+    return owner != null && (owner == Thread.currentThread() || waiters.isStuck(owner));
+  }
+
+  void armSleep() {
+    try {
+      producer.armSleep();
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  boolean isSleepArmed() {
+    try {
+      return producer.isSleepArmed();
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  RuntimeException interrupted() {
+    return connection.interrupted("send");
+  }
+
+  @Override
+  void markClosed() {
+    producer.markClosed();
+  }
+
+  @Override
+  void wake() {
+    waiters.wake();
+  }
+
+  @Override
+  void awaitNobodyWaiting(long nanos) {
+    waiters.awaitNobody(nanos);
+  }
+
+  @Override
+  long messages() {
+    return producer.messagesPublished();
+  }
+
+  @Override
+  long bytes() {
+    return bytes.sum();
+  }
+
+  @Override
+  long sleeps() {
+    return waiters.sleeps();
+  }
+}

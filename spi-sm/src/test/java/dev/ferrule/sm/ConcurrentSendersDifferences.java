@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import java.util.Map;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Leaves out what is otherwise when several threads may send. */
+final class ConcurrentSendersDifferences implements ExecutionCondition {
+
+  private static final String AT_ONCE = "what is added to a batch leaves at once";
+
+  private static final Map<String, String> TESTS =
+      Map.of(
+          "aFlushedBatchArrivesInOrder",
+          AT_ONCE,
+          "closingABatchFlushesItAndItCanBeUsedAgain",
+          AT_ONCE,
+          "idsAreGivenWhenAddedAndCompleteAfterTheFlush",
+          AT_ONCE,
+          "aBatchToAPeerThatHasClosedFails",
+          AT_ONCE,
+          "whatWasAddedAndNotFlushedIsNotSentByTheClose",
+          AT_ONCE,
+          "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
+          "nothing rides inline, so who holds all the lines is not sent more than it can hold");
+
+  @Override
+  public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+    String reason = context.getTestMethod().map(method -> TESTS.get(method.getName())).orElse(null);
+    return reason == null
+        ? ConditionEvaluationResult.enabled("the same for one thread and for several")
+        : ConditionEvaluationResult.disabled(reason);
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import dev.ferrule.contract.AllocationContract;
+import dev.ferrule.contract.AwaitContract;
+import dev.ferrule.contract.BatchContract;
+import dev.ferrule.contract.BoundaryContract;
+import dev.ferrule.contract.ClaimContract;
+import dev.ferrule.contract.CloseContract;
+import dev.ferrule.contract.CountersContract;
+import dev.ferrule.contract.FreeContract;
+import dev.ferrule.contract.MessagingContract;
+import dev.ferrule.contract.RegisteredMemoryContract;
+import dev.ferrule.contract.WaitContract;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A sender for several threads keeps what one for a single thread promises to that thread. */
+@ExtendWith(ConcurrentSendersDifferences.class)
+class SmConcurrentSendersContractTest {
+
+  private static SmUnderTest underTest() {
+    return new SmUnderTest("concurrentSenders", "on");
+  }
+
+  @Nested
+  class Messaging extends MessagingContract {
+    Messaging() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Boundary extends BoundaryContract {
+    Boundary() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Claim extends ClaimContract {
+    Claim() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Await extends AwaitContract {
+    Await() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Batch extends BatchContract {
+    Batch() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Wait extends WaitContract {
+    Wait() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Close extends CloseContract {
+    Close() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Counters extends CountersContract {
+    Counters() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Free extends FreeContract {
+    Free() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class RegisteredMemory extends RegisteredMemoryContract {
+    RegisteredMemory() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Allocation extends AllocationContract {
+    Allocation() {
+      super(underTest());
+    }
+  }
+}
