@@ -62,6 +62,16 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
+  /** Lets a role go on that waits for that. */
+  void goOn() {
+    try {
+      process.getOutputStream().write('\n');
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Kills it, as the kernel or an administrator would: nothing of it runs any more. */
   void kill() {
     process.destroyForcibly();

@@ -13,6 +13,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
+import dev.ferrule.sm.ring.RingStep;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,11 +45,16 @@ public final class Peer {
       case "write" -> write(URI.create(arguments[1]));
       case "serve" -> serve(URI.create(arguments[1]));
       case "load" -> load(URI.create(arguments[1]));
+      case "several" -> SteppedPeer.severalSenders(URI.create(arguments[1]));
+      case "stopped sender" ->
+          SteppedPeer.sender(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
+      case "stopped receiver" ->
+          SteppedPeer.receiver(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
 
-  private static void say(String line) {
+  static void say(String line) {
     System.out.println(line);
     System.out.flush();
   }

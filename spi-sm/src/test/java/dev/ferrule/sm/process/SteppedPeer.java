@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.sm.SteppedProvider;
+import dev.ferrule.sm.ring.RingStep;
+import dev.ferrule.spi.ConnectionProvider;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The roles of {@link Peer} in which a thread stops for ever at a step. */
+final class SteppedPeer {
+
+  /** How many threads go on when one has stopped. */
+  static final int OTHERS = 3;
+
+  /** How many messages each of them sends from then on. */
+  static final int MESSAGES = 300;
+
+  private static final ConnectionProvider PROVIDER = SteppedProvider.of(Victim::reached);
+
+  private SteppedPeer() {}
+
+  /** A thread that stops for ever when it gets to its step. */
+  private static final class Victim extends Thread {
+    private final RingStep step;
+    private final CountDownLatch stopped = new CountDownLatch(1);
+
+    Victim(RingStep step, Runnable work) {
+      super(work, "victim at " + step);
+      this.step = step;
+      setDaemon(true);
+    }
+
+    static void reached(RingStep step) {
+      if (Thread.currentThread() instanceof Victim victim && victim.step == step) {
+        victim.stopped.countDown();
+        while (true) {
+          LockSupport.park();
+        }
+      }
+    }
+
+    boolean hasStopped() {
+      return stopped.getCount() == 0;
+    }
+
+    void awaitStopped() {
+      try {
+        if (!stopped.await(60, TimeUnit.SECONDS)) {
+          throw new AssertionError("it never got to " + step);
+        }
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /**
+   * For each step of a sender for several threads: connects, lets one thread stop there, and others
+   * go on, on that connection and on one that they share all the time.
+   */
+  static void severalSenders(URI address) throws IOException {
+    ConnectionOptions options = ConnectionOptions.builder().set("concurrentSenders", "on").build();
+    Connection common = PROVIDER.connect(address, options);
+    List<Connection> connections = new ArrayList<>(); // none is closed
+    int[] commonNumbers = new int[1 + OTHERS];
+    for (RingStep step : RingStep.values()) {
+      if (!step.name().startsWith("SHARED_")) {
+        continue;
+      }
+      Connection connection = PROVIDER.connect(address, options);
+      connections.add(connection);
+      Victim victim = new Victim(step, () -> sendAndAbort(connection.sender()));
+      victim.start();
+      List<Thread> others = new ArrayList<>();
+      for (int i = 1; i <= OTHERS; i++) {
+        int thread = i;
+        others.add(
+            new Thread(
+                () ->
+                    commonNumbers[thread] =
+                        sendOn(
+                            connection.sender(),
+                            common.sender(),
+                            thread,
+                            commonNumbers[thread],
+                            victim)));
+      }
+      others.forEach(Thread::start);
+      victim.awaitStopped();
+      Peer.say("stopped at " + step);
+      others.forEach(SteppedPeer::join);
+    }
+    for (int thread = 1; thread <= OTHERS; thread++) {
+      Numbered.send(common.sender(), thread, commonNumbers[thread], true);
+    }
+    Peer.say("the others have sent all");
+    System.in.read();
+  }
+
+  /** Sends as thread 0, and aborts now and then. */
+  private static void sendAndAbort(Sender sender) {
+    for (int number = 0; ; number++) {
+      Numbered.send(sender, 0, number, false);
+      sender.claim(number % 3_000).abort();
+    }
+  }
+
+  /** Sends until the victim has stopped, and then some more; returns the next common number. */
+  private static int sendOn(
+      Sender sender, Sender common, int thread, int firstCommon, Victim victim) {
+    int commonNumber = firstCommon;
+    int after = 0;
+    for (int number = 0; after < MESSAGES; number++) {
+      if (victim.hasStopped()) {
+        after++;
+      }
+      Numbered.send(sender, thread, number, after == MESSAGES);
+      if (number % 4 == 0) {
+        Numbered.send(common, thread, commonNumber++, false);
+      }
+    }
+    return commonNumber;
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Connects, sends, and stops in the middle of it. */
+  static void sender(URI address, RingStep step) throws IOException {
+    Connection connection = PROVIDER.connect(address, ConnectionOptions.builder().build());
+    Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
+    victim.start();
+    victim.awaitStopped();
+    Peer.say("stopped");
+    System.in.read();
+  }
+
+  /** Every other message is a batch of two, the second of which is published before the first. */
+  private static void sendInBatches(Sender sender) {
+    for (int number = 0; ; number += 3) {
+      Numbered.send(sender, 0, number, false);
+      Numbered.add(sender, 0, number + 1);
+      Numbered.add(sender, 0, number + 2);
+      sender.batch().flush();
+    }
+  }
+
+  /** Connects, lets the other side fill the ring, receives, and stops in the middle of it. */
+  static void receiver(URI address, RingStep step) throws IOException {
+    Connection connection = PROVIDER.connect(address, ConnectionOptions.builder().build());
+    Peer.say("connected");
+    System.in.read();
+    Victim victim = new Victim(step, () -> receive(connection));
+    victim.start();
+    victim.awaitStopped();
+    Peer.say("stopped");
+    System.in.read();
+  }
+
+  private static void receive(Connection connection) {
+    while (true) {
+      try (ReceiveRegion message = connection.receiver().receive()) {
+        message.length();
+      }
+    }
+  }
+}

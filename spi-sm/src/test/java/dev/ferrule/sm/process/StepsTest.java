@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.RingStep;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A thread or process that stops for ever at a step, whichever it is, is in nobody's way. */
+class StepsTest extends ProcessTest {
+
+  private static final int SECONDS = 30;
+
+  private static ConnectionOptions options() {
+    return ConnectionOptions.builder()
+        .maxMessageSize(16 * 1024) // so that lines run out, and the receiver has to free some
+        .waitStrategy(WaitStrategy.BLOCK) // so that it has to be woken up
+        .build();
+  }
+
+  /** Two ends in this process, over which messages pass whatever becomes of other processes. */
+  private record Own(Connection client, Connection server) implements AutoCloseable {
+
+    static Own open(Listener listener) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+      Connection server = listener.accept();
+      return new Own(connecting.join(), server);
+    }
+
+    void pass(int value) {
+      client.sender().send(MemorySegment.ofArray(new int[] {value}));
+      try (ReceiveRegion message = server.receiver().receive()) {
+        assertThat(message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(value);
+      }
+    }
+
+    @Override
+    public void close() {
+      client.close();
+      server.close();
+    }
+  }
+
+  /** Receives until each of the threads that go on has sent its last message. */
+  private static CompletableFuture<Void> receiveAll(Connection connection) {
+    return inBackground(
+        () -> {
+          int[] counts = new int[1 + SteppedPeer.OTHERS];
+          int last = 0;
+          while (last < SteppedPeer.OTHERS) {
+            try (ReceiveRegion message = connection.receiver().receive()) {
+              last += Numbered.verify(message.segment(), counts) ? 1 : 0;
+            }
+          }
+        });
+  }
+
+  private static CompletableFuture<Void> inBackground(Runnable work) {
+    return CompletableFuture.runAsync(work, task -> new Thread(task, "background").start());
+  }
+
+  /** Nothing is left when the dead process was noticed and this one has closed all that it has. */
+  private void assertNothingIsLeft() throws Exception {
+    Ferrule.listen(URI.create(address())).close(); // removes what dead processes have left
+    assertThat(files()).isEmpty();
+  }
+
+  @Test
+  void aThreadThatStopsAtAnyStepOfASendBlocksNoOtherAndAllLearnOfTheirProcessesEnd()
+      throws Exception {
+    List<RingStep> steps =
+        Arrays.stream(RingStep.values()).filter(step -> step.name().startsWith("SHARED_")).toList();
+    List<Connection> connections = new ArrayList<>();
+    try (Listener listener = Ferrule.listen(URI.create(address()), options());
+        Own own = Own.open(listener);
+        OtherProcess other = OtherProcess.start("several", listener.uri().toString());
+        Connection common = listener.accept()) {
+      CompletableFuture<Void> fromCommon = receiveAll(common);
+      for (RingStep step : steps) {
+        Connection connection = listener.accept();
+        connections.add(connection);
+        CompletableFuture<Void> receiving = receiveAll(connection);
+        assertThat(other.line()).isEqualTo("stopped at " + step);
+        receiving.get(SECONDS, TimeUnit.SECONDS);
+        own.pass(step.ordinal());
+      }
+      fromCommon.get(SECONDS, TimeUnit.SECONDS);
+      assertThat(other.line()).isEqualTo("the others have sent all");
+      assertThat(connections)
+          .allSatisfy(one -> assertThat(one.state()).isEqualTo(ConnectionState.OPEN));
+
+      other.kill();
+
+      connections.add(common);
+      for (Connection connection : connections) {
+        CompletableFuture<Void> receiving = inBackground(() -> receiveUntilTheEnd(connection));
+        assertLost(receiving);
+        assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
+      }
+      own.pass(-1);
+    } finally {
+      connections.forEach(Connection::close);
+    }
+    assertNothingIsLeft();
+  }
+
+  private static void receiveUntilTheEnd(Connection connection) {
+    while (true) {
+      connection.receiver().receive().close();
+    }
+  }
+
+  private static void assertLost(CompletableFuture<Void> waiting) {
+    assertThatThrownBy(() -> waiting.get(SECONDS, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(PeerLostException.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "SENDER_.*")
+  void aSenderThatIsKilledAtAnyStepIsNoticedAndBlocksNobody(RingStep step) throws Exception {
+    try (Listener listener = Ferrule.listen(URI.create(address()), options());
+        Own own = Own.open(listener);
+        OtherProcess other =
+            OtherProcess.start("stopped sender", listener.uri().toString(), step.name());
+        Connection connection = listener.accept()) {
+      int[] counts = new int[1];
+      CompletableFuture<Void> receiving =
+          inBackground(
+              () -> {
+                while (true) {
+                  try (ReceiveRegion message = connection.receiver().receive()) {
+                    Numbered.verify(message.segment(), counts);
+                  }
+                }
+              });
+      assertThat(other.line()).isEqualTo("stopped");
+      own.pass(1);
+      other.kill();
+
+      assertLost(receiving);
+      own.pass(2);
+    }
+    assertNothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "RECEIVER_.*")
+  void aReceiverThatIsKilledAtAnyStepIsNoticedByAllWhoSendToItAndBlocksNobody(RingStep step)
+      throws Exception {
+    ConnectionOptions several = options().toBuilder().set("concurrentSenders", "on").build();
+    try (Listener listener = Ferrule.listen(URI.create(address()), several);
+        Own own = Own.open(listener);
+        OtherProcess other =
+            OtherProcess.start("stopped receiver", listener.uri().toString(), step.name());
+        Connection connection = listener.accept()) {
+      List<CompletableFuture<Void>> sending = new ArrayList<>();
+      for (int thread = 0; thread < 3; thread++) {
+        int me = thread;
+        sending.add(inBackground(() -> sendUntilTheEnd(connection, me)));
+      }
+      assertThat(other.line()).isEqualTo("connected");
+      await(() -> connection.counters().wakeupsReceived() > 0 || anyIsDone(sending));
+      other.goOn();
+      assertThat(other.line()).isEqualTo("stopped");
+      own.pass(1);
+      other.kill();
+
+      sending.forEach(StepsTest::assertLost);
+      own.pass(2);
+    }
+    assertNothingIsLeft();
+  }
+
+  private static boolean anyIsDone(List<CompletableFuture<Void>> sending) {
+    return sending.stream().anyMatch(CompletableFuture::isDone);
+  }
+
+  private static void sendUntilTheEnd(Connection connection, int thread) {
+    for (int number = 0; ; number++) {
+      Numbered.send(connection.sender(), thread, number, false);
+    }
+  }
+}
