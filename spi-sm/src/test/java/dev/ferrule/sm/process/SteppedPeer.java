@@ -5,11 +5,13 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.SteppedProvider;
 import dev.ferrule.sm.ring.RingStep;
 import dev.ferrule.spi.ConnectionProvider;
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -26,6 +28,10 @@ final class SteppedPeer {
   static final int MESSAGES = 300;
 
   private static final ConnectionProvider PROVIDER = SteppedProvider.of(Victim::reached);
+
+  /** Without keepalives, by which whoever misses a wake-up would look again. */
+  private static final ConnectionOptions OPTIONS =
+      ConnectionOptions.builder().set(StandardOptions.PEER_TIMEOUT, Duration.ZERO).build();
 
   private SteppedPeer() {}
 
@@ -142,7 +148,7 @@ final class SteppedPeer {
 
   /** Connects, sends, and stops in the middle of it. */
   static void sender(URI address, RingStep step) throws IOException {
-    Connection connection = PROVIDER.connect(address, ConnectionOptions.builder().build());
+    Connection connection = PROVIDER.connect(address, OPTIONS);
     Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
     victim.start();
     victim.awaitStopped();
@@ -162,7 +168,7 @@ final class SteppedPeer {
 
   /** Connects, lets the other side fill the ring, receives, and stops in the middle of it. */
   static void receiver(URI address, RingStep step) throws IOException {
-    Connection connection = PROVIDER.connect(address, ConnectionOptions.builder().build());
+    Connection connection = PROVIDER.connect(address, OPTIONS);
     Peer.say("connected");
     System.in.read();
     Victim victim = new Victim(step, () -> receive(connection));

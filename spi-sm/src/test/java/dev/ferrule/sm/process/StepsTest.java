@@ -11,11 +11,13 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingStep;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,7 +36,8 @@ class StepsTest extends ProcessTest {
   private static ConnectionOptions options() {
     return ConnectionOptions.builder()
         .maxMessageSize(16 * 1024) // so that lines run out, and the receiver has to free some
-        .waitStrategy(WaitStrategy.BLOCK) // so that it has to be woken up
+        .waitStrategy(WaitStrategy.BLOCK) // so that it has to be woken up,
+        .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO) // and not by a keepalive
         .build();
   }
 
