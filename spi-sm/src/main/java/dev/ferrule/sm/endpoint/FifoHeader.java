@@ -25,6 +25,9 @@ final class FifoHeader {
   /** "You sleep, and a fragment of yours is done." */
   static final int RMA_ACK = 6;
 
+  /** One more than the greatest type. */
+  static final int TYPES = RMA_ACK + 1;
+
   private static final int ID_SHIFT = 4;
 
   private FifoHeader() {}

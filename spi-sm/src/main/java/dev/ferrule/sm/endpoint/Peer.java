@@ -3,15 +3,16 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.PosixException;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The other side of a connection, as far as it is told something by its endpoint's FIFO. Any number
- * of threads may use one; nothing here blocks or allocates.
+ * of threads may use one; nothing here blocks, not even each other, or allocates.
  */
 public final class Peer implements AutoCloseable {
 
   private final Fifo.Writer fifo;
-  private final int id;
+  private final MemorySegment[] headers = new MemorySegment[FifoHeader.TYPES];
 
   /**
    * Opens the FIFO of a peer's endpoint.
@@ -22,7 +23,9 @@ public final class Peer implements AutoCloseable {
    */
   public Peer(SmAddress endpoint, int id) {
     this.fifo = new Fifo.Writer(endpoint.directory().resolve(EndpointFiles.FIFO));
-    this.id = id;
+    for (int type = 0; type < headers.length; type++) {
+      headers[type] = Fifo.Writer.prepare(FifoHeader.of(type, id));
+    }
   }
 
   /** Tells it, who sleeps, that there is something for it. */
@@ -56,7 +59,7 @@ public final class Peer implements AutoCloseable {
   }
 
   private void tell(int type) {
-    fifo.write(FifoHeader.of(type, id));
+    fifo.write(headers[type]);
   }
 
   /** The FIFO's descriptor, on which the poll reports an error when the peer's process is gone. */

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The two ends of a named pipe that carries 4-byte headers, without ever blocking. */
 public final class Fifo {
@@ -99,10 +100,12 @@ public final class Fifo {
       NO_READER
     }
 
+    private static final int CLOSED = 1 << 31;
+
     private final int fd;
-    private final Arena arena = Arena.ofAuto(); // nothing to close when the FIFO cannot be opened
-    private final MemorySegment buffer = arena.allocate(4, 4);
-    private boolean closed;
+
+    /** How many threads are writing; with CLOSED when none may begin any more. */
+    private final AtomicInteger writing = new AtomicInteger();
 
     /**
      * Opens a peer's FIFO.
@@ -125,28 +128,61 @@ public final class Fifo {
     }
 
     /**
-     * Writes a header. Allocates nothing. The JVM ignores SIGPIPE, so a reader that is gone is an
-     * error and not a signal.
+     * Prepares a header to be written, any number of times.
      *
      * @param header the header
-     * @return what became of it
+     * @return what to give to {@link #write}
      */
-    public synchronized Result write(int header) {
-      if (closed) {
-        return Result.NO_READER;
-      }
-      buffer.set(ValueLayout.JAVA_INT, 0, header);
-      long result = Posix.write(fd, buffer);
-      if (result == 4) {
-        return Result.WRITTEN;
-      }
-      return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
+    public static MemorySegment prepare(int header) {
+      MemorySegment memory = Arena.ofAuto().allocate(Integer.BYTES, Integer.BYTES);
+      memory.set(ValueLayout.JAVA_INT, 0, header);
+      return memory;
     }
 
+    /**
+     * Writes a header. Allocates nothing, and takes no lock: a thread that stops in here is in no
+     * other's way. The JVM ignores SIGPIPE, so a reader that is gone is an error and not a signal.
+     *
+     * @param header a header that was {@linkplain #prepare prepared}
+     * @return what became of it
+     */
+    public Result write(MemorySegment header) {
+      if (!enter()) {
+        return Result.NO_READER;
+      }
+      try {
+        long result = Posix.write(fd, header);
+        if (result == Integer.BYTES) {
+          return Result.WRITTEN;
+        }
+        return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
+      } finally {
+        leave();
+      }
+    }
+
+    private boolean enter() {
+      while (true) {
+        int now = writing.get();
+        if (now < 0) {
+          return false;
+        }
+        if (writing.compareAndSet(now, now + 1)) {
+          return true;
+        }
+      }
+    }
+
+    private void leave() {
+      if (writing.decrementAndGet() == CLOSED) {
+        Posix.close(fd); // or another file of that number could be written to
+      }
+    }
+
+    /** Closes it; if a thread is just writing, when that has come back. */
     @Override
-    public synchronized void close() {
-      if (!closed) {
-        closed = true;
+    public void close() {
+      if (writing.getAndUpdate(now -> now | CLOSED) == 0) {
         Posix.close(fd);
       }
     }
