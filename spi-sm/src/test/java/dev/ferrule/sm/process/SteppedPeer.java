@@ -75,7 +75,7 @@ final class SteppedPeer {
    * go on, on that connection and on one that they share all the time.
    */
   static void severalSenders(URI address) throws IOException {
-    ConnectionOptions options = ConnectionOptions.builder().set("concurrentSenders", "on").build();
+    ConnectionOptions options = OPTIONS.toBuilder().set("concurrentSenders", "on").build();
     Connection common = PROVIDER.connect(address, options);
     List<Connection> connections = new ArrayList<>(); // none is closed
     int[] commonNumbers = new int[1 + OTHERS];
@@ -85,7 +85,13 @@ final class SteppedPeer {
       }
       Connection connection = PROVIDER.connect(address, options);
       connections.add(connection);
-      Victim victim = new Victim(step, () -> sendAndAbort(connection.sender()));
+      boolean wakes = step.name().startsWith("SHARED_RECEIVER_");
+      Victim victim =
+          new Victim(
+              step,
+              wakes
+                  ? () -> sendToASleeper(connection.sender())
+                  : () -> sendAndAbort(connection.sender()));
       victim.start();
       List<Thread> others = new ArrayList<>();
       for (int i = 1; i <= OTHERS; i++) {
@@ -100,6 +106,9 @@ final class SteppedPeer {
                             thread,
                             commonNumbers[thread],
                             victim)));
+      }
+      if (wakes) {
+        victim.awaitStopped(); // before others wake the receiver up
       }
       others.forEach(Thread::start);
       victim.awaitStopped();
@@ -118,6 +127,14 @@ final class SteppedPeer {
     for (int number = 0; ; number++) {
       Numbered.send(sender, 0, number, false);
       sender.claim(number % 3_000).abort();
+    }
+  }
+
+  /** Sends as thread 0, each time to a receiver that has had the time to fall asleep. */
+  private static void sendToASleeper(Sender sender) {
+    for (int number = 0; ; number++) {
+      LockSupport.parkNanos(10_000_000);
+      Numbered.send(sender, 0, number, false);
     }
   }
 

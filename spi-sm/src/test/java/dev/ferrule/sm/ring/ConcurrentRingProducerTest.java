@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The sending side for several threads, over ordinary memory. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConcurrentRingProducerTest {
 
   private static final int FULL = ConcurrentRingProducer.FULL;
@@ -208,11 +207,13 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendThroughAFullRingAndEachKeepsItsOrder() {
     severalThreadsSend(new RingLayout(2, 200, 2_000), 60_000, 500);
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendLongRunsThatCrossWords() {
     severalThreadsSend(new RingLayout(4, 500, 12_000), 15_000, 11_000);
   }

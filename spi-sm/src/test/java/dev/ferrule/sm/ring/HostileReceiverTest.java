@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Timeout;
  * Whatever one side of a ring that several threads send on writes where the other does, it is an
  * error that names it; nobody hangs, no line is freed twice, and nothing is accessed out of bounds.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileReceiverTest {
 
   private static final RingLayout LAYOUT = new RingLayout(3, 256, 10_000);
@@ -83,6 +82,7 @@ class HostileReceiverTest {
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aReceiverThatWritesAllTheTimeDoesNotHangASender() {
     RingEnds ends =
         new RingEnds() {
@@ -169,6 +169,7 @@ class HostileReceiverTest {
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aReleaseDuringAClaimCannotGetALineTwice() {
     List<CompletableFuture<Integer>> takers = new ArrayList<>();
     SharedRings small = new SharedRings(new RingLayout(3, 1, 8));
@@ -270,6 +271,7 @@ class HostileReceiverTest {
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aSenderWhoseRingIsScribbledOnByAnotherThreadEnds() throws Exception {
     SharedRings victim = new SharedRings(LAYOUT);
     Thread scribbler =
