@@ -28,6 +28,9 @@ package dev.ferrule;
  * before they send. A batch may be as large as the connection's room for messages; {@code claim}
  * flushes it when that room runs out and it has to wait, so that a batch never blocks itself.
  *
+ * <p>Where several threads may use a Sender (in {@code sm} by {@code concurrentSenders=on}), what
+ * is added leaves at once: the size stays 0, and there is nothing to flush.
+ *
  * <p>What was added and not flushed when the connection is closed is not sent.
  */
 public interface Batch extends AutoCloseable {

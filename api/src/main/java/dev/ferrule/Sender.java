@@ -42,7 +42,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads:</b> one thread at a time may use a Sender; it need not be the thread that uses the
  * {@link Receiver}. Only {@link Connection#close()} may come from another thread: it makes a
- * blocked call end with a {@link ConnectionClosedException}.
+ * blocked call end with a {@link ConnectionClosedException}. A provider may have an option by which
+ * several threads may use a Sender at the same time, as {@code sm} has {@code
+ * concurrentSenders=on}: then each thread's messages keep their order, a region may be sent or
+ * aborted by any thread, and all blocked calls end at a close.
  */
 public interface Sender {
 
