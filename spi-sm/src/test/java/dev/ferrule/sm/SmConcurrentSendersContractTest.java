@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class SmConcurrentSendersContractTest {
 
   private static SmUnderTest underTest() {
-    return new SmUnderTest("concurrentSenders", "on");
+    return SmUnderTest.withFewerMessages("concurrentSenders", "on");
   }
 
   @Nested

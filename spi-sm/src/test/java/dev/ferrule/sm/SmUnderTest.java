@@ -27,6 +27,7 @@ final class SmUnderTest implements ProviderUnderTest {
 
   private final Path directory;
   private final boolean viaListenerReceiver;
+  private final boolean fewerMessages;
   private final String[] options;
   private int addresses;
 
@@ -36,11 +37,12 @@ final class SmUnderTest implements ProviderUnderTest {
    * @param options names and values of further options, in turn
    */
   SmUnderTest(String... options) {
-    this(false, options);
+    this(false, false, options);
   }
 
-  private SmUnderTest(boolean viaListenerReceiver, String... options) {
+  private SmUnderTest(boolean viaListenerReceiver, boolean fewerMessages, String... options) {
     this.viaListenerReceiver = viaListenerReceiver;
+    this.fewerMessages = fewerMessages;
     this.options = options;
     try {
       directory =
@@ -58,14 +60,24 @@ final class SmUnderTest implements ProviderUnderTest {
    * @param options names and values of further options, in turn
    */
   static SmUnderTest viaListenerReceiver(String... options) {
-    return new SmUnderTest(true, options);
+    return new SmUnderTest(true, true, options);
+  }
+
+  /**
+   * Sm whose long tests send fewer messages, for a mode in which they show nothing that those of
+   * another do not.
+   *
+   * @param options names and values of further options, in turn
+   */
+  static SmUnderTest withFewerMessages(String... options) {
+    return new SmUnderTest(false, true, options);
   }
 
   /** What one receiver of all connections costs shows in fewer messages, too. */
   @Override
   public int messages(int wanted) {
     int messages = ProviderUnderTest.super.messages(wanted);
-    return viaListenerReceiver ? Math.min(messages, FEWER_MESSAGES) : messages;
+    return fewerMessages ? Math.min(messages, FEWER_MESSAGES) : messages;
   }
 
   @Override
