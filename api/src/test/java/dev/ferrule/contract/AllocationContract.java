@@ -141,27 +141,32 @@ public abstract class AllocationContract extends Contract {
   @Test
   void sleepingAndWakingUpAllocatesNothing() {
     Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
-    int roundTrips = provider.messages(20_000);
+    int warmUp = provider.messages(20_000);
+    int measured = provider.messages(4_000);
     Source there = new Source(pair.client(), 8);
     Source back = new Source(pair.server(), 8);
     Sink client = new Sink(pair.client());
     Sink server = new Sink(pair.server());
-    Runnable asking =
-        () -> {
-          for (int i = 0; i < roundTrips; i++) {
-            send(there, Sending.CLAIM, 1);
-            receive(client, Receiving.RECEIVE, 1);
-          }
-        };
-    Runnable answering =
-        () -> {
-          for (int i = 0; i < roundTrips; i++) {
-            receive(server, Receiving.RECEIVE, 1);
-            send(back, Sending.CLAIM, 1);
-          }
-        };
 
-    twoThreadsAllocateNothing(asking, asking, answering, answering);
+    twoThreadsAllocateNothing(
+        () -> ask(there, client, warmUp),
+        () -> ask(there, client, measured),
+        () -> answer(server, back, warmUp),
+        () -> answer(server, back, measured));
+  }
+
+  private void ask(Source there, Sink back, int roundTrips) {
+    for (int i = 0; i < roundTrips; i++) {
+      send(there, Sending.CLAIM, 1);
+      receive(back, Receiving.RECEIVE, 1);
+    }
+  }
+
+  private void answer(Sink there, Source back, int roundTrips) {
+    for (int i = 0; i < roundTrips; i++) {
+      receive(there, Receiving.RECEIVE, 1);
+      send(back, Sending.CLAIM, 1);
+    }
   }
 
   /** Fails if something allocates each time that it is run. */

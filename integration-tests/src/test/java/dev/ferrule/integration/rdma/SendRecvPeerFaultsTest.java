@@ -37,6 +37,11 @@ class SendRecvPeerFaultsTest extends PeerFaults {
     aKilledPeerEndsWhateverWaits("", true);
   }
 
+  @Test
+  void aKilledPeerIsReplacedByOneAtTheSamePort() {
+    aKilledPeerIsReplaced();
+  }
+
   private static void expectBusy(String what, Task<?> task) {
     if (task.isDone()) {
       throw new AssertionError(what + " ended too early", task.failure(Duration.ZERO));

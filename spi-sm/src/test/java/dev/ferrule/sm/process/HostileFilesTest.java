@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.sm.endpoint.EndpointFiles;
+import dev.ferrule.sm.os.DatagramSocket;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A peer that writes whatever it likes to whatever it may open, while a process works: it must
+ * neither crash nor hang. How often is told by the system property {@value #ROUNDS_PROPERTY}, see
+ * CONTRIBUTING.md.
+ */
+@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HostileFilesTest extends ProcessTest {
+
+  private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
+  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 3);
+  private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
+  private static final int WRITES = 200;
+  private static final int LONGEST_WRITE = 64;
+  private static final int PIPE_CAPACITY = 1 << 16;
+
+  private final Random random = new Random(SEED);
+  private OtherProcess victim;
+  private URI address;
+
+  @BeforeEach
+  void start() {
+    System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + ROUNDS + " rounds");
+    victim = OtherProcess.start("serve", address() + "/victim?peerTimeout=2s");
+    address = URI.create(victim.line());
+  }
+
+  @AfterEach
+  void end() {
+    victim.close();
+  }
+
+  /** Both sides' files of a kind, of all connections. */
+  private List<Path> files(String name) throws IOException {
+    try (Stream<Path> paths = Files.walk(directory)) {
+      return paths.filter(path -> path.endsWith(name)).collect(Collectors.toList());
+    } catch (UncheckedIOException e) {
+      return List.of(); // somebody deletes there
+    }
+  }
+
+  private void scribble(String name) throws IOException {
+    for (Path file : files(name)) {
+      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        for (int i = 0; i < WRITES && channel.size() > 0; i++) {
+          // mostly where something is: at the beginning
+          long end = random.nextBoolean() ? Math.min(channel.size(), 8192) : channel.size();
+          channel.write(noise(), random.nextLong(end));
+        }
+      } catch (NoSuchFileException e) {
+        continue; // its connection is over
+      }
+    }
+  }
+
+  private ByteBuffer noise() {
+    byte[] bytes = new byte[1 + random.nextInt(LONGEST_WRITE)];
+    if (random.nextInt(4) > 0) {
+      random.nextBytes(bytes); // or zeros, of which a lot is made
+    }
+    return ByteBuffer.wrap(bytes);
+  }
+
+  /** Fills each FIFO with headers and pieces of headers. */
+  private void fillFifos() throws IOException {
+    for (Path fifo : files(EndpointFiles.FIFO)) {
+      try (FileChannel channel =
+          FileChannel.open(
+              fifo, new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE})) {
+        for (int i = 0; i < PIPE_CAPACITY / 4 / LONGEST_WRITE; i++) {
+          channel.write(noise()); // its reader is quicker; and this test waits if not
+        }
+      }
+    }
+  }
+
+  private void sendDatagrams() throws IOException {
+    List<Path> sockets = files(EndpointFiles.SOCKET);
+    Path own = directory.resolve("hostile");
+    try (DatagramSocket socket = new DatagramSocket(own)) {
+      for (int i = 0; i < WRITES; i++) {
+        for (Path each : sockets) {
+          socket.send(noise().array(), each); // or not, if its queue is full
+        }
+      }
+    } finally {
+      Files.deleteIfExists(own);
+    }
+  }
+
+  private Map<Load, Connection> connect() {
+    Map<Load, Connection> connections = new HashMap<>();
+    for (Load load : Load.values()) {
+      Connection connection = Ferrule.connect(address, Load.options(load.counterpart()));
+      connections.put(load, connection);
+      Thread.ofPlatform()
+          .daemon()
+          .start(
+              () -> {
+                try {
+                  load.run(connection);
+                } catch (FerruleException | AssertionError | IllegalStateException e) {
+                  return; // it reads the same noise
+                }
+              });
+    }
+    return connections;
+  }
+
+  /** Whoever is scribbled at fails or goes on; but it answers, and serves the next client. */
+  private void assertVictimLives() throws Exception {
+    try (Connection connection = Ferrule.connect(address, Load.options(Load.ECHO))) {
+      for (int i = 0; i < 100; i++) {
+        Load.send(connection, i);
+        Load.receive(connection, i);
+      }
+    }
+  }
+
+  private void attack(Attack attack) throws Exception {
+    List<String> said = new ArrayList<>();
+    for (int i = 0; i < ROUNDS; i++) {
+      Map<Load, Connection> connections = connect();
+      for (Connection connection : connections.values()) {
+        await(() -> isBusy(connection));
+      }
+      attack.run();
+      connections.values().forEach(connection -> connection.close(Duration.ZERO));
+      for (int line = 0; line < connections.size(); line++) {
+        said.add(victim.line()); // each of them has ended
+      }
+      assertVictimLives();
+      said.add(victim.line());
+    }
+    assertThat(said).allMatch(line -> line.contains(" ended by ") || line.contains("wrong is"));
+  }
+
+  private static boolean isBusy(Connection connection) {
+    ConnectionCounters counters = connection.counters();
+    return counters.messagesReceived() + counters.messagesSent() > 0
+        || connection.failure() != null;
+  }
+
+  /** What a hostile peer does. */
+  private interface Attack {
+    void run() throws Exception;
+  }
+
+  @Test
+  void noiseInTheHeaderRingHarmsNobodyElse() throws Exception {
+    attack(() -> scribble(EndpointFiles.RING));
+  }
+
+  @Test
+  void noiseInThePayloadHarmsNobodyElse() throws Exception {
+    attack(() -> scribble(EndpointFiles.BUFFER));
+  }
+
+  @Test
+  void noiseInTheFilesOfRemoteMemoryAccessHarmsNobodyElse() throws Exception {
+    attack(
+        () -> {
+          scribble(EndpointFiles.RMA);
+          scribble(EndpointFiles.RMA_BUFFER);
+        });
+  }
+
+  @Test
+  void noiseInTheFifoAndTheSocketHarmsNobodyElse() throws Exception {
+    attack(
+        () -> {
+          fillFifos();
+          sendDatagrams();
+        });
+  }
+}
