@@ -67,7 +67,8 @@ public final class Waiter {
   private final long longestSleepNanos;
   private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
-  private long sleeps;
+  private volatile boolean woken; // since the sleeper last asked for it
+  private volatile long sleeps; // written by one thread at a time
 
   /**
    * Creates a waiter.
@@ -151,6 +152,7 @@ public final class Waiter {
   /** Blocks once; returns whether the condition came true before it did. */
   private boolean sleep(Condition condition, boolean bounded, long deadline) {
     sleeper = Thread.currentThread();
+    woken = false;
     try {
       condition.arm();
       if (condition.isReady()) {
@@ -163,7 +165,10 @@ public final class Waiter {
           return true;
         }
       }
-      if (condition.isArmed()) { // else the peer's wake-up is used up, and has to be asked for anew
+      // Else the peer's wake-up is used up, and has to be asked for anew; also if it only looks as
+      // if
+      // it were not: a peer may take back what was asked for after it has given it.
+      if (!woken && condition.isArmed()) {
         park(bounded, deadline, longestSleepNanos);
       }
       return false;
@@ -186,6 +191,7 @@ public final class Waiter {
   public void wake() {
     Thread thread = sleeper;
     if (thread != null) {
+      woken = true; // before the permit, with which it does not park if it has just looked at this
       LockSupport.unpark(thread);
     }
   }
