@@ -29,8 +29,8 @@ public interface ExposedMemory extends AutoCloseable {
   /**
    * Takes the memory back: when this returns, the peer does not access it any more, and the memory
    * may be freed. What the peer is at just now may be done or not; what it tries later fails on its
-   * side. Waits for the peer only while it copies a piece, and no longer than the connection lives.
-   * Closing it twice does nothing.
+   * side. Waits for the peer only while it copies a piece, and until it has noticed that it is
+   * done, and no longer than the connection lives. Closing it twice does nothing.
    */
   @Override
   void close();

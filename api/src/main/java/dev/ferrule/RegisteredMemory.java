@@ -4,8 +4,9 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program's own that a connection may send from; see {@link Connection#register}.
- * Over RDMA the device reads it directly, so it is pinned until this is closed.
+ * Memory of the program's own that a connection may send from, and copy from and to by {@link Rma};
+ * see {@link Connection#register}. Over RDMA the device reads it directly, so it is pinned until
+ * this is closed.
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
@@ -31,7 +32,8 @@ public interface RegisteredMemory extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * Ends the registration. Closing it twice does nothing; sends that are under way finish first.
+   * Ends the registration. Closing it twice does nothing; sends and accesses that are under way
+   * finish first.
    */
   @Override
   void close();

@@ -39,6 +39,8 @@ public interface Rma {
 
   /**
    * Lets the peer access memory, from now until what is returned is closed, or the connection is.
+   * May wait until the peer's device knows of it, which takes about as long as a message there and
+   * back.
    *
    * @param memory a native segment that any thread may access, which must stay alive until then
    * @param rights what the peer may do, at least one
@@ -47,7 +49,9 @@ public interface Rma {
    *     read-only though the peer may write; or without rights
    * @throws ResourceExhaustedException if too much is exposed over this connection already, or the
    *     operating system refuses to pin that much memory
+   * @throws IllegalStateException if the memory has been freed
    * @throws ConnectionClosedException if the connection is closed
+   * @throws PeerLostException if the peer died
    */
   ExposedMemory expose(MemorySegment memory, RmaRight... rights);
 
@@ -78,7 +82,9 @@ public interface Rma {
    * @throws IllegalArgumentException if one of the two is of another connection
    * @throws ConnectionClosedException if the connection is closed, or by the peer
    * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while it waited
+   * @throws OperationInterruptedException if the thread was interrupted while it waited for room; a
+   *     part of the operation may be under way then, and use the local memory until a later
+   *     operation is complete or the memory's registration is closed
    */
   long write(
       RegisteredMemory local,
@@ -104,7 +110,7 @@ public interface Rma {
    *     is read-only
    * @throws ConnectionClosedException if the connection is closed, or by the peer
    * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while it waited
+   * @throws OperationInterruptedException as for {@link #write}
    */
   long read(
       RegisteredMemory local,

@@ -13,11 +13,15 @@ public final class Registrations {
    *
    * @param memory the memory
    * @throws IllegalArgumentException if it is on the heap, or confined to one thread
+   * @throws IllegalStateException if it was freed
    */
   public static void check(MemorySegment memory) {
     if (!memory.isNative()) {
       throw new IllegalArgumentException(
           "memory on the heap cannot be registered; allocate it by an Arena");
+    }
+    if (!memory.scope().isAlive()) {
+      throw new IllegalStateException("the memory has been freed: its arena is closed");
     }
     if (!memory.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
       throw new IllegalArgumentException(

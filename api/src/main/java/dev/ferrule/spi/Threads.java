@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.spi;
 
+import java.util.concurrent.locks.LockSupport;
+
 /** What the JDK's threads lack, for providers. */
 public final class Threads {
 
   private Threads() {}
+
+  /**
+   * Waits a moment. A thread that is interrupted waits as long, and stays interrupted: it waits for
+   * something that has to be waited for, and must not spin meanwhile.
+   *
+   * @param nanos about how long, in nanoseconds
+   */
+  public static void pause(long nanos) {
+    boolean interrupted = Thread.interrupted();
+    LockSupport.parkNanos(nanos);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 
   /**
    * Waits for a thread to end, however often this one is interrupted; that is kept for later.

@@ -485,6 +485,13 @@ public abstract class RmaContract extends Contract {
       assertThatThrownBy(() -> rma.expose(confined, BOTH))
           .isInstanceOf(IllegalArgumentException.class);
     }
+    MemorySegment freed;
+    try (Arena arena = Arena.ofShared()) {
+      freed = arena.allocate(8);
+    }
+    assertThatThrownBy(() -> rma.expose(freed, BOTH)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> pair.client().register(freed))
+        .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> rma.read(readOnly, 0, remote, 0, 1))
         .isInstanceOf(IllegalArgumentException.class);
     rma.await(rma.write(readOnly, 0, remote, 0, 1));
@@ -523,6 +530,35 @@ public abstract class RmaContract extends Contract {
     assertThatThrownBy(() -> rma.expose(memory(8), BOTH))
         .isInstanceOf(ConnectionClosedException.class);
     assertThatThrownBy(rma::fence).isInstanceOf(ConnectionClosedException.class);
+  }
+
+  /** Another thread may close what is written from; the connection is none the worse for it. */
+  @Test
+  void closingRegisteredMemoryInTheMiddleOfATransferEndsTheTransferOnly() {
+    Pair pair = connect();
+    RemoteMemory remote = attach(pair, memory(LARGE), RmaRight.WRITE);
+    for (int round = 0; round < 5; round++) {
+      RegisteredMemory local = pair.client().register(memory(LARGE));
+      Background<Boolean> writing =
+          inBackground(
+              "writer",
+              () -> {
+                Rma rma = pair.client().rma();
+                assertThatThrownBy(
+                        () -> {
+                          while (true) {
+                            rma.await(rma.write(local, 0, remote, 0, LARGE));
+                          }
+                        })
+                    .isInstanceOf(IllegalStateException.class);
+              });
+      pause(Duration.ofMillis(20));
+
+      local.close();
+
+      writing.result();
+    }
+    messagesPass(pair);
   }
 
   private static boolean isOpen(Connection connection) {

@@ -376,7 +376,7 @@ public abstract class WaitContract extends Contract {
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
     long sent = 0;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < 2; round++) {
       pause(TOLD_OF_ROOM); // or what was freed in the last round makes room while none is expected
       sent = sendUntilBackPressure(sender, STREAM, sent);
       long number = sent;

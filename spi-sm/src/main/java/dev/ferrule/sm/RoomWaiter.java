@@ -19,6 +19,11 @@ final class RoomWaiter implements Waiter.Condition {
    */
   private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
+  /** After so long without any progress, nobody is believed to make some yet. */
+  private static final long VAIN_NANOS = 500_000_000;
+
+  private static final long NEVER = -1;
+
   private final SmConcurrentSender sender;
   private final Waiter waiter;
   private final AtomicBoolean busy = new AtomicBoolean(true);
@@ -28,6 +33,8 @@ final class RoomWaiter implements Waiter.Condition {
   private int wantedLine;
   private boolean armed;
   private int looks;
+  private long vainProgress; // when it was first in vain, or NEVER
+  private long vainSince;
   private volatile @Nullable Thread waiting; // with nothing but room that ends it
 
   /**
@@ -60,6 +67,7 @@ final class RoomWaiter implements Waiter.Condition {
     wantedLine = ConcurrentRingProducer.FULL;
     armed = false;
     looks = 0;
+    vainProgress = NEVER;
     waiting = bounded ? null : Thread.currentThread();
     try {
       return waiter.await(this, bounded, deadline) ? wantedLine : ConcurrentRingProducer.FULL;
@@ -81,9 +89,31 @@ final class RoomWaiter implements Waiter.Condition {
     }
     looks++;
     if (armed || looks % LOOKS == 0) {
-      sender.checkNotInVain(wantedLength);
+      checkNotInVain();
     }
     return false;
+  }
+
+  /**
+   * Throws if this has been in vain for a while in which nothing has happened. At first it may only
+   * look so: another thread that waits may have been woken up, and not have run yet; or one that is
+   * to send what this one has claimed may not have begun.
+   */
+  private void checkNotInVain() {
+    if (!sender.isInVain(wantedLength)) {
+      vainProgress = NEVER;
+      return;
+    }
+    long progress = sender.progress();
+    long now = System.nanoTime();
+    if (progress != vainProgress) {
+      vainProgress = progress;
+      vainSince = now;
+    } else if (now - vainSince > VAIN_NANOS) {
+      throw new IllegalStateException(
+          "this program has claimed all the room that there is, and every thread that has waits"
+              + " for more; send or abort some regions before claiming more");
+    }
   }
 
   @Override

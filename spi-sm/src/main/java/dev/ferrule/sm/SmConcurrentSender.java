@@ -96,9 +96,8 @@ final class SmConcurrentSender extends SendingHalf {
       long id = producer.publish(line, length);
       bytes.add(length);
       int flag = producer.receiverAsleep();
-      if (flag != 0) {
-        connection.wakePeer();
-        producer.receiverTold(flag);
+      if (flag != 0 && connection.wakePeer()) {
+        producer.receiverTold(flag); // else the next one tells it
       }
       return id;
     } catch (IllegalStateException | InternalError e) {
@@ -182,24 +181,23 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   /**
-   * Throws if the thread waits for ever: all the room is claimed by threads that wait for more.
-   * Those that wait with a deadline may yet give theirs back; and where regions are handed over,
-   * nobody knows who is going to send them.
+   * Tells whether the thread waits for ever, unless something happens yet: all the room is claimed
+   * by threads that wait for more. Those that wait with a deadline may give theirs back; and where
+   * regions are handed over, nobody knows who is going to send them.
    */
-  void checkNotInVain(int length) {
-    boolean inVain;
+  boolean isInVain(int length) {
     try {
-      inVain = !handsOver && producer.isAllClaimed(length, isStuck);
+      return !handsOver && producer.isAllClaimed(length, isStuck);
     } catch (IllegalStateException | InternalError e) {
       throw connection.accessFailed(e);
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
     }
-    if (inVain) {
-      throw new IllegalStateException(
-          "this program has claimed all the room that there is, and every thread that has waits"
-              + " for more; send or abort some regions before claiming more");
-    }
+  }
+
+  /** A number that changes whenever a thread claims, sends or aborts, or room is given back. */
+  long progress() {
+    return producer.progress();
   }
 
   private boolean isStuck(int line) {

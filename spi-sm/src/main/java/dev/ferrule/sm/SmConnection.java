@@ -269,10 +269,10 @@ final class SmConnection implements Connection, Link {
     return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
   }
 
-  /** Wakes up the peer, which sleeps. */
-  void wakePeer() {
+  /** Wakes the peer up; returns whether it was told. */
+  boolean wakePeer() {
     wakeupsSent++; // two threads may miss each other's; the count need not be exact
-    resources.peer().wake();
+    return resources.peer().wake();
   }
 
   @Override

@@ -74,7 +74,9 @@ class FerruleCommandTest {
 
   @Test
   void remoteMemoryAccessIsMeasuredByTheDevice() {
-    assertThat(run("rma --size 64,300KiB --rounds 1 --messages 20 --no-warmup --provider sendrecv"))
+    assertThat(
+            run(
+                "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin --provider sendrecv"))
         .contains("sendrecv", "rdma", "write", "read")
         .containsPattern("(?m)^ +64 ")
         .containsPattern("(?m)^ +307,?200 ");

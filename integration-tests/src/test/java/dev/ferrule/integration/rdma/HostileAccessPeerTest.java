@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Peers that use remote memory access for what they must not. The offsets are those of the table
- * that docs/rdma.md describes.
+ * that docs/rma.md describes.
  */
 @RdmaTest
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -163,7 +163,7 @@ class HostileAccessPeerTest {
 
           assertThat(connection.failure())
               .isInstanceOf(PeerLostException.class)
-              .hasMessageContaining("accessing exposed memory for too long");
+              .hasMessageContaining("accessing exposed memory for longer");
         });
   }
 

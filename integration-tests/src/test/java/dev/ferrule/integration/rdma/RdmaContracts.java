@@ -12,7 +12,6 @@ import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FlightRecorderContract;
 import dev.ferrule.contract.LeakContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
-import dev.ferrule.contract.RmaContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
@@ -43,13 +42,6 @@ abstract class RdmaContracts extends RdmaMessagingContracts {
   @Nested
   class Await extends AwaitContract {
     Await() {
-      super(underTest());
-    }
-  }
-
-  @Nested
-  class RemoteAccess extends RmaContract {
-    RemoteAccess() {
       super(underTest());
     }
   }

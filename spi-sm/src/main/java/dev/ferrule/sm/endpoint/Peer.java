@@ -28,9 +28,13 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** Tells it, who sleeps, that there is something for it. */
-  public void wake() {
-    tell(FifoHeader.WAKEUP);
+  /**
+   * Tells it, who sleeps, that there is something for it.
+   *
+   * @return whether it was told; if not, there is no room in its FIFO, or it is gone
+   */
+  public boolean wake() {
+    return tell(FifoHeader.WAKEUP);
   }
 
   /** Tells it that this side has closed the connection. */
@@ -58,8 +62,8 @@ public final class Peer implements AutoCloseable {
     tell(FifoHeader.KEEPALIVE_REPLY);
   }
 
-  private void tell(int type) {
-    fifo.write(headers[type]);
+  private boolean tell(int type) {
+    return fifo.write(headers[type]) == Fifo.Writer.Result.WRITTEN;
   }
 
   /** The FIFO's descriptor, on which the poll reports an error when the peer's process is gone. */

@@ -2,12 +2,17 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 
 /** Files that two processes map. */
 public final class SharedFile {
+
+  private static final int OTHERS_WRITE = 022;
 
   private SharedFile() {}
 
@@ -56,16 +61,48 @@ public final class SharedFile {
    *     file; EINVAL if it is smaller
    */
   public static MemorySegment attach(Path path, long size, Arena arena) {
+    return attachAndLook(path, size, arena).memory();
+  }
+
+  /**
+   * A file that another process created.
+   *
+   * @param memory the mapping
+   * @param isPrivate whether it is this user's, and nobody else may write to it
+   */
+  public record Attached(MemorySegment memory, boolean isPrivate) {}
+
+  /**
+   * Does as {@link #attach}, and looks who may write to the very file that is mapped.
+   *
+   * @param path the file
+   * @param size how much to map, in bytes
+   * @param arena unmaps it when closed
+   * @return the mapping, and who may write to it
+   * @throws PosixException as for {@link #attach}
+   */
+  public static Attached attachAndLook(Path path, long size, Arena arena) {
     int fd = Posix.open(path.toString(), LibC.O_RDWR() | Posix.O_NOFOLLOW | LibC.O_NONBLOCK(), 0);
     try {
       // the end of the mapping has to be inside the file: touching a page beyond it would be a
       // SIGBUS
-      if (Path.of("/proc/self/fd/" + fd).toFile().length() < size) {
+      Path opened = Path.of("/proc/self/fd/" + fd);
+      if (opened.toFile().length() < size) {
         throw new PosixException("attach", path + ", " + size + " bytes", LibC.EINVAL());
       }
-      return map(fd, path, size, arena);
+      return new Attached(map(fd, path, size, arena), isPrivate(opened));
     } finally {
       Posix.close(fd);
+    }
+  }
+
+  private static boolean isPrivate(Path file) {
+    try {
+      Map<String, Object> attributes = Files.readAttributes(file, "unix:uid,mode");
+      return attributes.get("uid").equals(LibC.geteuid())
+          && ((int) attributes.get("mode") & OTHERS_WRITE) == 0;
+    } catch (IOException | UnsupportedOperationException e) {
+      return false; // nobody knows
     }
   }
 

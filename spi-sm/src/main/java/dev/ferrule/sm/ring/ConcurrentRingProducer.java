@@ -375,6 +375,15 @@ public class ConcurrentRingProducer {
   }
 
   /**
+   * Counts whatever changes the room that there is.
+   *
+   * @return a number that only grows
+   */
+  public long progress() {
+    return counts.get(CLAIMED) + counts.get(ABORTED) + counts.get(TAIL) + counts.get(RELEASED);
+  }
+
+  /**
    * Returns how many messages were published, ever.
    *
    * @return the number of messages; the last one's may be told a moment late

@@ -87,6 +87,9 @@ public enum CopyPath {
    */
   public static final class Ways {
 
+    private static final String NOT_TRUSTED =
+        "others than this user may write to the peer's files (access=group)";
+
     private final RmaFile peer;
     private final Arena arena;
     private final @Nullable Knem driver;
@@ -120,6 +123,10 @@ public enum CopyPath {
         if (candidate == MMAP) {
           path = candidate;
           return;
+        }
+        if (!peer.isTrusted()) {
+          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + NOT_TRUSTED);
+          continue;
         }
         DirectCopy opened = candidate.open(peer, arena, driver);
         String problem = opened == null ? candidate.absence() : opened.probe();

@@ -6,6 +6,7 @@ import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.spi.RmaKey;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public final class RemoteTable {
     long length = (long) LONG.get(peer, entry + RmaLayout.REGION_LENGTH);
     int rights = (int) INT.get(peer, entry + RmaLayout.REGION_RIGHTS);
     long cookie = (long) LONG.get(peer, entry + RmaLayout.REGION_COOKIE);
-    // what was read belongs together if the region is still the same
+    VarHandle.loadLoadFence(); // what was read belongs together if the region is still the same
     return isExposed(key.id(), key.generation())
             && length == key.length()
             && rights == RmaKey.bits(key.rights())

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param directory the connection's directory at that side
  * @param memory the mapping
+ * @param isTrusted whether only processes of this user can have written what it says. Process
+ *     numbers, addresses and cookies of anybody else must not be used: they may be those of this
+ *     process, which would then be made to copy from and to itself
  */
-public record RmaFile(Path directory, MemorySegment memory) {
+public record RmaFile(Path directory, MemorySegment memory, boolean isTrusted) {
 
   /**
    * Makes this side's file.
@@ -41,7 +44,7 @@ public record RmaFile(Path directory, MemorySegment memory) {
     LONG.set(memory, RmaLayout.DESCRIPTOR_PROBE_VALUE, Probe.value());
     LONG.set(memory, RmaLayout.DESCRIPTOR_PROBE_COOKIE, Probe.cookie(driver));
     LONG.setRelease(memory, RmaLayout.DESCRIPTOR_MAGIC, RmaLayout.MAGIC);
-    return new RmaFile(directory, memory);
+    return new RmaFile(directory, memory, true);
   }
 
   /**
@@ -53,8 +56,9 @@ public record RmaFile(Path directory, MemorySegment memory) {
    * @throws dev.ferrule.sm.os.PosixException if there is none, or it is too small
    */
   public static RmaFile attach(Path directory, Arena arena) {
-    return new RmaFile(
-        directory, SharedFile.attach(directory.resolve(EndpointFiles.RMA), RmaLayout.SIZE, arena));
+    SharedFile.Attached file =
+        SharedFile.attachAndLook(directory.resolve(EndpointFiles.RMA), RmaLayout.SIZE, arena);
+    return new RmaFile(directory, file.memory(), file.isPrivate());
   }
 
   /**

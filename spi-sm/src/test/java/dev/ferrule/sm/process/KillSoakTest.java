@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 class KillSoakTest extends ProcessTest {
 
   private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
-  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 3);
+  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 2);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
 
   /** How long a survivor may take to hear of it. */

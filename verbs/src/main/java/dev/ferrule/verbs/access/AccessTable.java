@@ -85,7 +85,7 @@ public final class AccessTable implements AutoCloseable {
     int first = (int) INT.get(memory, entry + AccessTableLayout.ENTRY_FIRST);
     boolean isSame =
         length == key.length() && remoteKey == key.key() && rights == RmaKey.bits(key.rights());
-    // what was read belongs together if the entry is still the same
+    VarHandle.loadLoadFence(); // what was read belongs together if the entry is still the same
     return isSame && isExposed(key.id(), key.generation())
         ? new PeerMemory(key, first, this)
         : null;

@@ -7,6 +7,7 @@ import static dev.ferrule.verbs.access.AccessTableLayout.LONG;
 import dev.ferrule.FerruleException;
 import dev.ferrule.RmaRight;
 import dev.ferrule.spi.RmaKey;
+import dev.ferrule.spi.Threads;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -14,7 +15,6 @@ import dev.ferrule.verbs.queue.AccessQueue;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class Exposures {
 
   private static final long PAUSE_NANOS = 20_000;
+  private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
   private final ProtectionDomain domain;
   private final AccessTable own;
@@ -156,7 +157,12 @@ public final class Exposures {
         AccessTableLayout.ENTRY_LENGTH,
         AccessTableLayout.ENTRY_SIZE - AccessTableLayout.ENTRY_LENGTH);
     writeGeneration(key.id(), key.generation());
-    readInUse(key.id()); // which the peer's device does not do before what was written is there
+    // which the peer's device does not answer before what was written is there
+    long number = askInUse(key.id());
+    while (!isAnswered(number)) {
+      life.checkOpen();
+      Threads.pause(PAUSE_NANOS);
+    }
   }
 
   private void writeGeneration(int id, long generation) {
@@ -175,21 +181,20 @@ public final class Exposures {
         length);
   }
 
-  /** How many requests the peer has under way for a number. */
-  private int readInUse(int id) {
-    long number =
-        queue.postForTable(
-            false,
-            AccessTableLayout.SCRATCH_READ,
-            own.localKey(),
-            AccessTableLayout.inUse(id),
-            peerTable,
-            Integer.BYTES);
-    while (number == 0 || !queue.isRetired(number)) {
-      life.checkOpen();
-      LockSupport.parkNanos(PAUSE_NANOS);
-    }
-    return (int) INT.getVolatile(own.memory(), AccessTableLayout.SCRATCH_READ);
+  /** Asks how many requests the peer has under way for a number; returns the request's number. */
+  private long askInUse(int id) {
+    return queue.postForTable(
+        false,
+        AccessTableLayout.SCRATCH_READ,
+        own.localKey(),
+        AccessTableLayout.inUse(id),
+        peerTable,
+        Integer.BYTES);
+  }
+
+  /** Whether a request is done; one that could not be posted never is. */
+  private boolean isAnswered(long number) {
+    return number != 0 && queue.isRetired(number);
   }
 
   /**
@@ -198,38 +203,61 @@ public final class Exposures {
    * @param exposure the exposure
    */
   public void takeBack(Exposure exposure) {
-    if (exposure.end()) {
-      retract(exposure);
-    }
-  }
-
-  private synchronized void retract(Exposure exposure) {
-    int id = exposure.key().id();
-    try {
-      life.checkOpen();
-      writeGeneration(id, 0);
-      long deadline = System.nanoTime() + life.patienceNanos();
-      while (readInUse(id) != 0) {
-        if (deadline - System.nanoTime() < 0) {
-          life.lost(
-              "the peer has been accessing exposed memory for too long after it was taken back"
-                  + " (stopped, or hostile?)");
-        }
-        life.checkOpen();
-        LockSupport.parkNanos(PAUSE_NANOS);
-      }
-    } catch (FerruleException e) {
-      exposure.deregister(); // the connection has ended, and the peer's access with it
+    if (!exposure.end()) {
       return;
     }
-    exposure.deregister();
-    exposures[id] = null;
+    if (!retract(exposure)) {
+      // not under the monitor, for the program is told, and may do anything
+      life.lost(
+          "the peer has been accessing exposed memory for longer than closeTimeout after it was"
+              + " taken back (stopped, held up by messages before it, or hostile)");
+    }
+    forget(exposure);
   }
 
-  /** Takes everything back. The queue pair is destroyed, so nobody is at it any more. */
+  /**
+   * Tells the peer. What has failed or closed the queue has ended the peer's access as well; but a
+   * connection that is being closed goes on until all that was sent is there.
+   *
+   * @return false if the peer has not ended its access for too long
+   */
+  private synchronized boolean retract(Exposure exposure) {
+    int id = exposure.key().id();
+    writeGeneration(id, 0);
+    long number = askInUse(id);
+    long deadline = System.nanoTime() + life.patienceNanos();
+    long pause = PAUSE_NANOS;
+    while (queue.isUsable()) {
+      if (isAnswered(number)) {
+        if ((int) INT.getVolatile(own.memory(), AccessTableLayout.SCRATCH_READ) == 0) {
+          return true;
+        }
+        number = askInUse(id);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS); // the peer notices its end when it looks
+      }
+      if (deadline - System.nanoTime() < 0) {
+        return false;
+      }
+      Threads.pause(pause);
+    }
+    return true;
+  }
+
+  private synchronized void forget(Exposure exposure) {
+    exposure.deregister();
+    if (exposures[exposure.key().id()] == exposure) {
+      exposures[exposure.key().id()] = null;
+    }
+  }
+
+  /**
+   * Takes everything back, also what somebody is just taking back. The queue pair is destroyed, so
+   * nobody is at it any more.
+   */
   public synchronized void close() {
     for (Exposure exposure : exposures) {
-      if (exposure != null && exposure.end()) {
+      if (exposure != null) {
+        exposure.end();
         exposure.deregister();
       }
     }

@@ -6,10 +6,11 @@ import dev.ferrule.spi.Registrations;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.queue.AccessQueue;
 import java.lang.foreign.MemorySegment;
 
 /** Memory of the program's own, which the device reads directly. */
-final class RdmaRegisteredMemory implements RegisteredMemory {
+final class RdmaRegisteredMemory implements RegisteredMemory, AccessQueue.Source {
 
   private final RdmaSender sender;
   private final MemorySegment segment;
@@ -40,7 +41,13 @@ final class RdmaRegisteredMemory implements RegisteredMemory {
     }
   }
 
-  int localKey() {
+  @Override
+  public boolean isUsable() {
+    return !closed;
+  }
+
+  @Override
+  public int localKey() {
     return region.localKey();
   }
 

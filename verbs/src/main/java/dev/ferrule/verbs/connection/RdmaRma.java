@@ -3,12 +3,14 @@ package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
 import dev.ferrule.spi.AbstractRma;
 import dev.ferrule.spi.RmaKey;
+import dev.ferrule.spi.Threads;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.VerbsException;
@@ -37,6 +39,8 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
    */
   private static final int PIECE = 64 << 10;
 
+  private static final long PAUSE_NANOS = 20_000;
+
   private final RdmaConnection connection;
   private final AccessTable table;
   private final Exposures exposures;
@@ -48,8 +52,8 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
 
   // What the thread that uses this has to post next.
   private boolean wantedWrite;
+  private @Nullable RdmaRegisteredMemory wantedSource;
   private long wantedAddress;
-  private int wantedKey;
   private @Nullable PeerMemory wantedTarget;
   private long wantedOffset;
   private int wantedLength;
@@ -186,7 +190,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       do {
         wantedWrite = right == RmaRight.WRITE;
         wantedAddress = local.segment().address() + localOffset + posted;
-        wantedKey = local.localKey();
+        wantedSource = local;
         wantedTarget = remote;
         wantedOffset = remote.first() + remoteOffset + posted;
         wantedLength = (int) Math.min(length - posted, PIECE);
@@ -194,11 +198,21 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
         wantedOperation = posted == length ? id : 0;
         if (!roomCondition.isReady()) {
           waiter.await(roomCondition, false, 0);
-          local.checkOpen(); // another thread may have closed it meanwhile
         }
       } while (posted < length);
+    } catch (RemoteAccessException e) {
+      awaitPosted(); // as the program has no id to wait for, and may use its memory again
+      throw e;
     } finally {
+      wantedSource = null;
       wantedTarget = null;
+    }
+  }
+
+  private void awaitPosted() {
+    long last = queue.lastRequest();
+    while (!queue.isRetired(last) && queue.isUsable()) {
+      Threads.pause(PAUSE_NANOS);
     }
   }
 
@@ -278,15 +292,16 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
     @Override
     public boolean isReady() {
       checkOpen();
+      RdmaRegisteredMemory source = wantedSource;
       PeerMemory target = wantedTarget;
-      if (target == null) {
+      if (source == null || target == null) {
         throw new IllegalStateException("there is no piece to post");
       }
       AccessQueue.Result result =
           queue.tryPost(
               wantedWrite,
+              source,
               wantedAddress,
-              wantedKey,
               target,
               wantedOffset,
               wantedLength,
@@ -294,6 +309,9 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       if (result == AccessQueue.Result.GONE) {
         checkOpen(); // the better reason
         throw notExposed();
+      }
+      if (result == AccessQueue.Result.CLOSED) {
+        source.checkOpen(); // which says so
       }
       return result == AccessQueue.Result.POSTED;
     }

@@ -6,6 +6,7 @@ import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.Threads;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.queue.ReceiveQueue;
@@ -16,7 +17,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 
 /** The sending half: claims, sends and batches, over a {@link SendQueue}. */
 final class RdmaSender extends AbstractSender {
@@ -346,15 +346,17 @@ final class RdmaSender extends AbstractSender {
   void awaitUnused(long id, boolean accessed) {
     long deadline = System.nanoTime() + connection.patienceNanos();
     long lastAccess = accessed ? queue.accesses().lastRequest() : 0;
-    while (!connection.life().hasEnded() && isUsed(id, lastAccess)) {
+    // also while another thread closes the connection, which waits for the same
+    while (queue.accesses().isUsable() && isUsed(id, lastAccess)) {
       if (deadline - System.nanoTime() < 0) {
         connection
             .life()
             .lost(
                 "registered memory was closed, and the peer had not taken the last message from it,"
                     + " or the last access, within closeTimeout");
+        return;
       }
-      LockSupport.parkNanos(UNUSED_PAUSE_NANOS);
+      Threads.pause(UNUSED_PAUSE_NANOS);
     }
   }
 

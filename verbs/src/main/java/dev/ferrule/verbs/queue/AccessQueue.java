@@ -34,7 +34,28 @@ public final class AccessQueue {
     /** There is no room. */
     FULL,
     /** The peer no longer exposes the memory. */
-    GONE
+    GONE,
+    /** This side's memory is no longer registered. */
+    CLOSED
+  }
+
+  /** Memory of this side's. */
+  public interface Source {
+
+    /**
+     * Returns the key by which this side's device knows it.
+     *
+     * @return the lkey
+     */
+    int localKey();
+
+    /**
+     * Tells whether it may be used. Under the queue's lock: whoever ends that takes the lock
+     * afterwards, by {@link AccessQueue#lastRequest}, and so knows of all requests that use it.
+     *
+     * @return whether it may
+     */
+    boolean isUsable();
   }
 
   /** Memory of the peer's. */
@@ -103,8 +124,8 @@ public final class AccessQueue {
    * piece that is posted releases its region once.
    *
    * @param write whether bytes go to the peer; else they come from there
-   * @param address where they are on this side
-   * @param localKey the key of the memory there
+   * @param source this side's memory
+   * @param address where in it
    * @param target the peer's memory
    * @param offset where in it, as the peer's device counts
    * @param length how many bytes, which may be 0
@@ -113,8 +134,8 @@ public final class AccessQueue {
    */
   public Result tryPost(
       boolean write,
+      Source source,
       long address,
-      int localKey,
       Target target,
       long offset,
       int length,
@@ -127,13 +148,16 @@ public final class AccessQueue {
       }
       result = ledger.accessesPosted() >= PIECES ? Result.FULL : Result.POSTED;
       if (result == Result.POSTED && queue.isUsable()) {
-        if (target.acquire()) {
+        if (!source.isUsable()) {
+          result = Result.CLOSED;
+        } else if (target.acquire()) {
           long number = ledger.addAccess(target.region(), length, operation);
           int flags = SendChain.SIGNALED | (fenced ? SendChain.FENCE : 0);
           fenced = false;
           if (length == 0) {
             post(true, number, 0, 0, 0, 0, 0, flags);
           } else {
+            int localKey = source.localKey();
             post(write, number, address, localKey, length, offset, target.remoteKey(), flags);
           }
         } else {
@@ -212,6 +236,20 @@ public final class AccessQueue {
     lock.lock();
     try {
       return ledger.lastAccess();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Tells whether requests are carried out at all.
+   *
+   * @return false if the queue was closed, or a request has failed
+   */
+  public boolean isUsable() {
+    lock.lock();
+    try {
+      return queue.isUsable();
     } finally {
       lock.unlock();
     }

@@ -46,6 +46,7 @@ class ExposuresTest {
   private static final class Connection implements Exposures.Life {
     private volatile @Nullable String end;
     private volatile Duration patience = Duration.ofMinutes(1);
+    private volatile Runnable onLost = () -> {};
 
     @Override
     public void checkOpen() {
@@ -63,6 +64,7 @@ class ExposuresTest {
     @Override
     public void lost(String reason) {
       end = reason;
+      onLost.run();
     }
   }
 
@@ -157,7 +159,21 @@ class ExposuresTest {
 
     exposures.takeBack(exposure);
 
-    assertThat(life.end).contains("accessing exposed memory for too long");
+    assertThat(life.end).contains("accessing exposed memory for longer than closeTimeout");
+  }
+
+  /** What a program does when it is told that a connection is lost. */
+  @Test
+  void aProgramMayCloseTheConnectionThatIsLostWhileMemoryIsTakenBack() {
+    life.patience = Duration.ZERO;
+    life.onLost = exposures::close;
+    int before = device.registrations.get();
+    Exposure exposure = expose();
+    assertThat(peers.find(exposure.key()).acquire()).isTrue();
+
+    exposures.takeBack(exposure);
+
+    assertThat(device.registrations).hasValue(before);
   }
 
   @Test

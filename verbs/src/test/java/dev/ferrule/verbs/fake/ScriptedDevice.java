@@ -114,6 +114,9 @@ public final class ScriptedDevice {
   public final AtomicInteger polls = new AtomicInteger();
   public final AtomicInteger notifications = new AtomicInteger();
 
+  /** How much memory is registered, in pieces. */
+  public final AtomicInteger registrations = new AtomicInteger();
+
   /** How often two threads polled a completion queue at the same time. */
   public final AtomicInteger overlaps = new AtomicInteger();
 
@@ -147,7 +150,14 @@ public final class ScriptedDevice {
   private @Nullable Object call(Method method, Object[] arguments) {
     return switch (method.getName()) {
       case "allocPd", "createCq", "createSrq" -> lastHandle.incrementAndGet();
-      case "regMr", "regMrIova" -> region.address();
+      case "regMr", "regMrIova" -> {
+        registrations.incrementAndGet();
+        yield region.address();
+      }
+      case "deregMr" -> {
+        registrations.decrementAndGet();
+        yield 0;
+      }
       case "postSend" -> postSend((long) arguments[1], (long) arguments[2]);
       case "postRecv" ->
           postReceives(queuePairNumbers.get((long) arguments[1]), (long) arguments[2]);

@@ -36,6 +36,7 @@ class AccessQueueTest {
           new FakeProtocol(1000));
   private final AccessQueue queue = sends.accesses();
   private final Memory memory = new Memory();
+  private final Registration registration = new Registration();
   private final List<Integer> released = new ArrayList<>();
 
   /** Memory of the peer's, which may be taken back. */
@@ -58,13 +59,28 @@ class AccessQueueTest {
     }
   }
 
+  /** Memory of this side's, whose registration may be closed. */
+  private static final class Registration implements AccessQueue.Source {
+    private boolean open = true;
+
+    @Override
+    public int localKey() {
+      return 3;
+    }
+
+    @Override
+    public boolean isUsable() {
+      return open;
+    }
+  }
+
   @BeforeEach
   void listen() {
     queue.onRegionRelease(released::add);
   }
 
   private AccessQueue.Result post(boolean write, int length, long operation) {
-    return queue.tryPost(write, 0x1000, 3, memory, 0x20, length, operation);
+    return queue.tryPost(write, registration, 0x1000, memory, 0x20, length, operation);
   }
 
   private void complete(Send send) {
@@ -146,6 +162,17 @@ class AccessQueueTest {
     assertThat(device.sends()).isEmpty();
     assertThat(released).isEmpty();
     assertThat(queue.lastRequest()).isZero();
+  }
+
+  @Test
+  void nothingIsPostedFromMemoryThatIsNoLongerRegistered() {
+    post(true, 8, 0);
+    registration.open = false;
+
+    assertThat(post(true, 8, 1)).isEqualTo(AccessQueue.Result.CLOSED);
+
+    assertThat(device.sends()).hasSize(1);
+    assertThat(queue.lastRequest()).isEqualTo(device.lastSend().id());
   }
 
   @Test
