@@ -38,7 +38,7 @@ final class ConnectionResources {
   private final @Nullable ReceiveGroup group;
   private final Arena arena = Arena.ofShared();
   private @Nullable FabricDevice device;
-  private long key;
+  private @Nullable Long key; // by which the device tells of completions; none yet
   private volatile Runnable completionListener = () -> {};
   private @Nullable CompletionQueue sendCompletions;
   private @Nullable CompletionQueue receiveCompletions;
@@ -92,19 +92,20 @@ final class ConnectionResources {
           "the device can do " + limit + " each; " + protocol.texts().queuesTooLarge(),
           null);
     }
+    long listening = found.listen(() -> completionListener.run());
+    key = listening;
     if (protocol.hasHandshake(options)) {
       accessTable = new AccessTable(found.domain(), arena);
     }
-    key = found.listen(() -> completionListener.run());
-    CompletionQueue ofSends = found.createCompletionQueue(sends, key);
+    CompletionQueue ofSends = found.createCompletionQueue(sends, listening);
     sendCompletions = ofSends;
-    CompletionQueue ofReceives = makeReceiveQueue(found, side);
+    CompletionQueue ofReceives = makeReceiveQueue(found, side, listening);
     QueuePair made = createQueuePair(sends, side, options, ofSends, ofReceives);
     queuePair = made;
     side.start(made);
   }
 
-  private CompletionQueue makeReceiveQueue(FabricDevice found, ReceiveSide side) {
+  private CompletionQueue makeReceiveQueue(FabricDevice found, ReceiveSide side, long listening) {
     CompletionQueue common = group == null ? null : group.completions();
     ReceiveQueue commonQueue = group == null ? null : group.queue();
     if (group != null && common != null && commonQueue != null) {
@@ -121,7 +122,7 @@ final class ConnectionResources {
       receiveQueue = commonQueue;
       return common;
     }
-    CompletionQueue made = found.createCompletionQueue(side.completions(), key);
+    CompletionQueue made = found.createCompletionQueue(side.completions(), listening);
     receiveCompletions = made;
     receiveQueue = ReceiveQueue.ofOne(made, side::stray);
     return made;
@@ -304,7 +305,7 @@ final class ConnectionResources {
   }
 
   private void forgetKey() {
-    if (device != null) {
+    if (device != null && key != null) {
       device.forget(key);
     }
   }
