@@ -266,6 +266,7 @@ class DeviceFaultsTest {
     "createCq, ibv_create_cq",
     "createQp, rdma_create_qp",
     "regMr, ibv_reg_mr",
+    "regMrIova, ibv_reg_mr_iova2",
     "postRecv, ibv_post_recv",
     "connect, rdma_connect",
   })
@@ -293,6 +294,7 @@ class DeviceFaultsTest {
     "createCq, ibv_create_cq, off",
     "createQp, rdma_create_qp, off",
     "regMr, ibv_reg_mr, off",
+    "regMrIova, ibv_reg_mr_iova2, off",
     "postRecv, ibv_post_recv, off",
     "accept, rdma_accept, off",
     "createSrq, ibv_create_srq, on",

@@ -60,6 +60,9 @@ final class FaultyLibrary {
   /** What makes the same in another way. */
   private static final Map<String, String> OTHER_WAYS = Map.of("regMr", "regMrIova");
 
+  /** What is called first when the fabric has made what it needs of a device. */
+  private static final Set<String> AFTER_THE_FABRIC = Set.of("createCq", "createSrq", "regMrIova");
+
   private static final Object DELEGATE = new Object();
 
   private final VerbsCalls realVerbs = new NativeVerbsCalls();
@@ -183,7 +186,7 @@ final class FaultyLibrary {
 
   private Object answer(Object real, InvocationOnMock call) throws Throwable {
     String function = call.getMethod().getName();
-    if (function.equals("createCq") || function.equals("createSrq")) {
+    if (AFTER_THE_FABRIC.contains(function)) {
       giveDescriptorBack();
     }
     Integer errno = failing.get(function);
