@@ -193,4 +193,43 @@ class CreditsTest {
       receiving.result();
     }
   }
+
+  /**
+   * Each of the first rounds is too little to be granted by itself, and is granted after a while.
+   * Of these grants only so many may be under way, and what confirms them is in messages that the
+   * receiver does not look at: here, as one thread does both.
+   */
+  @Test
+  void allRoomThatWasFreedIsGrantedThoughTheReceiverLooksNoMore() {
+    int receives = 8;
+    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&wait=block&receives=" + receives)) {
+      int sent = 0;
+      for (int grants = 1; grants <= 2; grants++) {
+        sent = passOn(pair, sent, 2);
+        int wanted = grants;
+        Task.await("it was granted", () -> pair.server().counters().acknowledgements() == wanted);
+      }
+      sent = passOn(pair, sent, receives - sent);
+
+      send(pair.client(), sent, receives).result();
+
+      for (int i = 0; i < receives; i++) {
+        receive(pair, sent + i);
+      }
+    }
+  }
+
+  private static int passOn(Wires.Pair pair, int first, int count) {
+    for (int i = first; i < first + count; i++) {
+      Numbered.send(pair.client().sender(), i);
+      receive(pair, i);
+    }
+    return first + count;
+  }
+
+  private static void receive(Wires.Pair pair, int number) {
+    try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+      Numbered.check(message, number);
+    }
+  }
 }

@@ -54,6 +54,10 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   private static final long FLUSH_PAUSE_NANOS = 20_000;
   private static final int PROBES_PER_TIMEOUT = 4;
+
+  /** All that is looked after in a process depends on the thread that ticks. */
+  private static final int LOOKS_PER_TICK = 32;
+
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   private final URI uri;
@@ -251,7 +255,19 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     } else {
       channel.sends().look();
     }
+    hearOfReports();
     channel.tick();
+  }
+
+  /**
+   * What the peer says of earlier reports may have come behind messages that the program does not
+   * look at, for it may wait for something else: for room, of this very peer, in the same thread.
+   */
+  private void hearOfReports() {
+    int rounds = 0;
+    while (rounds < LOOKS_PER_TICK && channel.isReportHeldUp() && receives.poll()) {
+      rounds++;
+    }
   }
 
   private void probe() {

@@ -327,6 +327,17 @@ public abstract class Channel {
   }
 
   /**
+   * Tells whether the peer waits for a report that cannot be made before its answer to an earlier
+   * one is taken in. By any thread, not under a lock.
+   *
+   * @return whether it may; what has come should be looked at then, though the program may not be
+   *     about to
+   */
+  public final boolean isReportHeldUp() {
+    return sends.isReportHeldUp();
+  }
+
+  /**
    * Called now and then, by a thread that only watches: reports what is owed, and has the receiver
    * give on what it keeps to post several at a time.
    */

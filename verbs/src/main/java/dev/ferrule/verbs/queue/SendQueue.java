@@ -363,6 +363,24 @@ public final class SendQueue {
     return protocol.isReportOwed() && sendReport(true);
   }
 
+  /**
+   * Tells whether there is something to report that the peer is not ready to take, as far as this
+   * side has heard.
+   *
+   * @return whether there is
+   */
+  boolean isReportHeldUp() {
+    if (!protocol.isReportOwed()) {
+      return false;
+    }
+    lock.lock();
+    try {
+      return !protocol.mayReport();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private boolean sendReport(boolean early) {
     boolean done = false;
     lock.lock();
