@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * worth, {@link CreditsTest} shows.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsOfManyConnectionsTest {
 
   private static final int CONNECTIONS = 32;

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * message for which no receive is posted (RNR), as the device's own counters tell.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsTest {
 
   @BeforeEach

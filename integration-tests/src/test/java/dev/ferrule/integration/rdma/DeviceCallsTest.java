@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What sendrecv asks of the device, call by call. */
 @RdmaTest
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceCallsTest {
 
   private static final Duration BOUND = Duration.ofSeconds(10);

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceFaultsTest {
 
   private static final String SMALL = "?receives=8&maxMessage=4KiB&wait=block";

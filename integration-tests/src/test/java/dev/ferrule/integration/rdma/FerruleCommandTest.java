@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command ferrule over RDMA, each side in a process of its own. */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FerruleCommandTest {
 
   private static final String LITTLE = " --size 64 --messages 200 --warmup 50 --no-pin";

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * that docs/rma.md describes.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileAccessPeerTest {
 
   private static final int SIZE = 4096;

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * is told what is wrong, and the listener goes on serving others.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostilePeerTest {
 
   private static final int RECEIVES = 8;

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * told what is wrong, and the listener goes on serving others.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileRingPeerTest {
 
   private static final String SCHEME = "magicring";

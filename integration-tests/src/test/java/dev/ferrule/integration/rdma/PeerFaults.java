@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a program sees of a peer that is killed, stopped, or gone, whatever the provider. */
 @SuppressWarnings("try") // closing early is what is tested
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class PeerFaults {
 
   /** A JVM that has just started may be long in taking in its first client. */

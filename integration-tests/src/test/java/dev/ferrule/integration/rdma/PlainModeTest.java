@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 /** Messages between Ferrule and a program that knows nothing of it, with {@code hello=off}. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlainModeTest {
 
   private static final String PLAIN = "?hello=off&credits=off&maxMessage=4KiB&receives=8";

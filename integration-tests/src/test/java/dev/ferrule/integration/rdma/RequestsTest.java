@@ -13,6 +13,7 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.contract.SystemResources;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What both sides learn of each other when a client connects. */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RequestsTest {
 
   private static final String NO_HELLO = "?hello=off&credits=off&maxMessage=4KiB";
@@ -101,6 +102,25 @@ class RequestsTest {
         Numbered.check(pair.server().receiver().receive(Task.PATIENCE), 1);
       }
     }
+  }
+
+  @Test
+  void aClientThatNeverConfirmsIsNotKeptThoughNobodyAcceptsAnyMore() {
+    try (Listener listener = Wires.listen(NO_HELLO + "&connectTimeout=3s");
+        RawPeer silent = RawPeer.connectInSilence(listener.uri().getPort(), key -> new byte[0])) {
+      assertThat(silent).isNotNull();
+      int before = mappings();
+      Task<Connection> accepting = Task.start(() -> listener.accept(Duration.ofSeconds(2)));
+      Task.await("something is made for it", () -> mappings() > before);
+      assertThat(accepting.failure(Task.PATIENCE)).isInstanceOf(OperationTimeoutException.class);
+
+      Task.await("that is given up", () -> mappings() == before);
+    }
+  }
+
+  /** What the device shares with this process, a few for each queue. */
+  private static int mappings() {
+    return SystemResources.mappings("infiniband").size();
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * whatever the sizes and in whatever order messages are claimed, sent and freed.
  */
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RingPressureTest {
 
   private static final int PAGE = 4096;

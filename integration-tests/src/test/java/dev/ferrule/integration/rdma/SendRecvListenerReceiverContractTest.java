@@ -38,7 +38,7 @@ class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
 
   /** More clients may come, so that nobody knows that nothing can arrive. */
   @Test
-  @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void holdingAllThatOneConnectionMaySendIsNoErrorAndStopsNoOther() {
     String query = "?maxMessage=4KiB&receives=8";
     try (Listener listener = Wires.listen(query + "&singleReceiver=on");

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Connections on which only the client sends, so that there is one ring and not two. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SimplexTest {
 
   private static final String SMALL = "?ring=8KiB&window=8&maxMessage=4KiB";

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 final class Task<T> {
 
   /** Longer than anything takes on an emulated machine, and far from for ever. */
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final FutureTask<T> future;
   private final Thread thread;

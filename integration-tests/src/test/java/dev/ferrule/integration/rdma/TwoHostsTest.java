@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("rdma-two")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TwoHostsTest {
 
   /**

@@ -7,7 +7,6 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 
 /** Makes connections for tests. */
 final class Wires {
@@ -62,7 +61,7 @@ final class Wires {
     return Ferrule.connect(
         URI.create(address),
         ConnectionOptions.builder()
-            .connectTimeout(Duration.ofSeconds(20))
+            .connectTimeout(Task.PATIENCE)
             .payload(payload.getBytes(StandardCharsets.UTF_8))
             .build());
   }

@@ -244,6 +244,14 @@ final class RdmaConnectionRequest implements ConnectionRequest {
         || (connection != null && connection.hasEnded());
   }
 
+  /** Whether the client was accepted, and nothing at all has been heard of it in time. */
+  boolean isSilentForTooLong() {
+    RdmaConnection connection = made;
+    return deadline - System.nanoTime() <= 0
+        && mailbox.isEmpty()
+        && (connection == null || !hasEndedWell(connection));
+  }
+
   /** Waits for the client to confirm. To be called once. */
   RdmaConnection confirmed() {
     URI uri = listener.uri();

@@ -47,6 +47,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private final Fabric fabric;
   private final CmId id;
   private final int backlog;
+  private final Runnable tick = this::giveUpSilent;
 
   private final Map<FabricDevice, ReceiveGroup> groups = new HashMap<>(); // under its own lock
   private volatile ReceiveQueue[] commonQueues = {}; // those of the groups
@@ -81,6 +82,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       }
       this.address = wanted.withPort(id.port()); // which the first client's request needs
       id.listen(backlog);
+      fabric.addTick(tick);
       done = true;
     } finally {
       if (!done) {
@@ -332,6 +334,19 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     client.giveUp();
   }
 
+  /**
+   * A client may have given up without a word that arrives; what was made for it is not kept until
+   * somebody accepts again. Called now and then, by the fabric's thread.
+   */
+  private void giveUpSilent() {
+    List<RdmaConnectionRequest> silent;
+    synchronized (this) {
+      silent = confirming.stream().filter(RdmaConnectionRequest::isSilentForTooLong).toList();
+      confirming.removeAll(silent);
+    }
+    silent.forEach(RdmaConnectionRequest::giveUp);
+  }
+
   /** Each takes its time to hear of it, so they hear of it at the same time. */
   private static void dismiss(List<RdmaConnectionRequest> clients) {
     List<Thread> threads =
@@ -361,6 +376,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       confirming.clear();
       notifyAll();
     }
+    fabric.removeTick(tick);
     left.forEach(request -> request.refuse(Hello.Kind.REFUSE, "the listener was closed"));
     dismiss(unconfirmed);
     synchronized (groups) {

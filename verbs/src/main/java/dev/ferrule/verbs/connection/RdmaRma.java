@@ -2,6 +2,7 @@
 package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ExposedMemory;
+import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
@@ -200,7 +201,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
           waiter.await(roomCondition, false, 0);
         }
       } while (posted < length);
-    } catch (RemoteAccessException e) {
+    } catch (RemoteAccessException | OperationInterruptedException e) {
       awaitPosted(); // as the program has no id to wait for, and may use its memory again
       throw e;
     } finally {

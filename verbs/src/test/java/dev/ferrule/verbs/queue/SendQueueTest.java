@@ -284,6 +284,16 @@ class SendQueueTest {
   }
 
   @Test
+  void aReportIsHeldUpIfThereIsOneAndThePeerIsNotReadyForIt() {
+    protocol.mayReport = false;
+    assertThat(queue.isReportHeldUp()).as("there is none").isFalse();
+    protocol.reportDue = true;
+    assertThat(queue.isReportHeldUp()).isTrue();
+    protocol.mayReport = true;
+    assertThat(queue.isReportHeldUp()).as("the peer is ready").isFalse();
+  }
+
+  @Test
   void noMoreControlMessagesAreUnderWayThanTheQueueHasRoomFor() {
     postAllFlushes();
     for (int i = 0; i < 4; i++) {
