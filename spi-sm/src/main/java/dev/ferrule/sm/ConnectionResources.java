@@ -71,10 +71,10 @@ final class ConnectionResources implements AutoCloseable {
    * @param isRight whether they are of this connection
    * @return the peer's ring; empty if there is none that is right
    */
-  Optional<SharedRing> attachPeerRing(SmAddress where, int peerId, Predicate<SharedRing> isRight) {
+  Optional<SharedRing> attachPeerRing(
+      SmAddress where, int peerId, Predicate<RingLayout.Descriptor> isRight) {
     Optional<SharedRing> found =
-        SharedRing.attach(EndpointFiles.connection(where.directory(), peerId), arena)
-            .filter(isRight);
+        SharedRing.attach(EndpointFiles.connection(where.directory(), peerId), isRight, arena);
     found.ifPresent(ring -> peerRing = ring);
     return found;
   }

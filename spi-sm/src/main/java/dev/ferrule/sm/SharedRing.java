@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +51,12 @@ record SharedRing(
     return new SharedRing(layout, flags, generation, peerGeneration, ring, buffer, rma);
   }
 
-  /** Maps what a peer has made; empty if there is nothing that could be right. */
-  static Optional<SharedRing> attach(Path directory, Arena arena) {
+  /**
+   * Maps what a peer has made; empty if there is nothing that could be right. What is not right by
+   * its descriptor is not mapped any further.
+   */
+  static Optional<SharedRing> attach(
+      Path directory, Predicate<RingLayout.Descriptor> isRight, Arena arena) {
     Path ringFile = directory.resolve(EndpointFiles.RING);
     try {
       Optional<RingLayout.Descriptor> descriptor;
@@ -60,7 +65,7 @@ record SharedRing(
             RingLayout.readDescriptor(
                 SharedFile.attach(ringFile, RingLayout.DESCRIPTOR_SIZE, scratch));
       }
-      if (descriptor.isEmpty()) {
+      if (descriptor.filter(isRight).isEmpty()) {
         return Optional.empty();
       }
       RingLayout.Descriptor it = descriptor.get();

@@ -21,6 +21,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -189,12 +190,16 @@ class ForeignFilesTest {
     try (Listener own = Ferrule.listen(address(""));
         Listener other = Ferrule.listen(address("/77/1"))) {
       Path directory = Path.of(other.uri().getPath());
-      Files.setAttribute(directory, "unix:uid", ANOTHER_USER);
+      for (Path each : List.of(directory.getParent(), directory, directory.resolve("lock"))) {
+        Files.setAttribute(each, "unix:uid", ANOTHER_USER);
+      }
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(address("")));
       own.accept().close();
       connecting.join().close();
-      Files.setAttribute(directory, "unix:uid", 0);
+      for (Path each : List.of(directory.getParent(), directory, directory.resolve("lock"))) {
+        Files.setAttribute(each, "unix:uid", 0);
+      }
     }
   }
 

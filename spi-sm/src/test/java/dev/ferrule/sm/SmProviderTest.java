@@ -297,12 +297,17 @@ class SmProviderTest {
     assumeTrue(isRoot(), "giving a directory to another user needs root");
     try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
-      Files.setAttribute(endpoint, "unix:uid", 12_345);
+      List<Path> all = List.of(endpoint.getParent(), endpoint, endpoint.resolve("lock"));
+      for (Path each : all) {
+        Files.setAttribute(each, "unix:uid", 12_345);
+      }
       assertThatThrownBy(() -> Ferrule.connect(listener.uri()))
           .isInstanceOf(ConnectionRefusedException.class)
           .hasMessageContaining("12345")
           .hasMessageContaining("same user");
-      Files.setAttribute(endpoint, "unix:uid", 0);
+      for (Path each : all) {
+        Files.setAttribute(each, "unix:uid", 0);
+      }
     }
   }
 

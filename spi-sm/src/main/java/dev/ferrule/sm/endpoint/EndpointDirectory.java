@@ -145,7 +145,7 @@ final class EndpointDirectory {
         EndpointFiles.delete(path);
         // not before, as it may have been a live one's
         OwnDirectory.setAccess(path, access);
-        OwnDirectory.letGroupUse(path.resolve(EndpointFiles.LOCK), 040);
+        lock.letGroupRead();
       }
       done = true;
       return lock;

@@ -55,12 +55,22 @@ public final class DatagramSocket implements AutoCloseable {
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
       Posix.bind(fd, name, fill(name, path.toString()), path.toString());
-      OwnDirectory.letGroupUse(path, 020);
+      letGroupUse(path);
       done = true;
     } finally {
       if (!done) {
         close();
       }
+    }
+  }
+
+  private static void letGroupUse(Path path) {
+    // the descriptor of the socket is not the file's
+    int file = Posix.open(path.toString(), Posix.O_PATH | Posix.O_NOFOLLOW, 0);
+    try {
+      OwnDirectory.letGroupUse(file, path, FileStatus.SOCKET, 020);
+    } finally {
+      Posix.close(file);
     }
   }
 

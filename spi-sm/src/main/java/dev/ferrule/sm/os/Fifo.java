@@ -32,10 +32,18 @@ public final class Fifo {
      */
     public Reader(Path path) {
       Posix.mkfifo(path.toString(), 0600);
-      OwnDirectory.letGroupUse(path, 020);
       // for writing as well: a FIFO whose last writer has left would otherwise be "ready" (end of
       // file) for ever
       fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+      boolean done = false;
+      try {
+        OwnDirectory.letGroupUse(fd, path, FileStatus.FIFO, 020);
+        done = true;
+      } finally {
+        if (!done) {
+          close();
+        }
+      }
     }
 
     /**
@@ -110,11 +118,12 @@ public final class Fifo {
     /**
      * Opens a peer's FIFO.
      *
-     * @param path the FIFO
-     * @throws PosixException if that is not possible; ENXIO if nobody reads from it
+     * @param path the FIFO, PATH/PID/ID/fifo
+     * @throws PosixException if that is not possible; ENXIO if nobody reads from it; ELOOP or
+     *     ENOTDIR if it is not a FIFO of the endpoint's user alone
      */
     public Writer(Path path) {
-      fd = Posix.open(path.toString(), LibC.O_WRONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+      fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY());
     }
 
     /**

@@ -58,7 +58,7 @@ public final class OwnDirectory {
       throw new PosixException("mkdir", path.toString(), -result);
     }
     if (result == 0 && isOpenToGroup(path.getParent())) {
-      setMode(path, GROUP_MODE, LinkOption.NOFOLLOW_LINKS);
+      setMode(path, GROUP_MODE);
     }
     return result == 0;
   }
@@ -90,7 +90,7 @@ public final class OwnDirectory {
    */
   public static void setAccess(Path path, Access access) {
     if (isOpenToGroup(path) != (access == Access.GROUP)) {
-      setMode(path, access == Access.GROUP ? GROUP_MODE : MODE, LinkOption.NOFOLLOW_LINKS);
+      setMode(path, access == Access.GROUP ? GROUP_MODE : MODE);
     }
   }
 
@@ -102,20 +102,36 @@ public final class OwnDirectory {
    * @throws PosixException if it cannot be set
    */
   public static void makeCommon(Path path) {
-    setMode(path, COMMON_MODE, LinkOption.NOFOLLOW_LINKS);
+    setMode(path, COMMON_MODE);
   }
 
   /**
    * Lets the group use a file if it may enter the file's directory. The mode that a file is made
-   * with does not do: the umask takes from it.
+   * with does not do: the umask takes from it. It is the file that is open whose mode is set, and
+   * only if it is this user's and has no other name, as others may have put another in its place.
    *
-   * @param file a file of this user's
+   * @param fd the file, open in any way
+   * @param file what it is called
+   * @param type what it has to be, see {@link FileStatus}
    * @param rights what the group may do with it, as in a mode: 040 to read, 020 to write
    * @throws PosixException if it cannot be set
    */
-  public static void letGroupUse(Path file, int rights) {
-    if (isOpenToGroup(file.getParent())) {
-      setMode(file, FILE_MODE | rights);
+  static void letGroupUse(int fd, Path file, int type, int rights) {
+    if (!isOpenToGroup(file.getParent())) {
+      return;
+    }
+    boolean done = false;
+    if (Posix.fstat(fd).isOnly(type, LibC.geteuid())) {
+      try {
+        // fchmod(2) does not take a descriptor that is neither for reading nor for writing
+        Files.setAttribute(Path.of("/proc/self/fd/" + fd), "unix:mode", FILE_MODE | rights);
+        done = true;
+      } catch (IOException e) {
+        done = false; // and errno is not told
+      }
+    }
+    if (!done) {
+      throw new PosixException("chmod", file.toString(), LibC.EPERM());
     }
   }
 
@@ -132,9 +148,10 @@ public final class OwnDirectory {
   }
 
   /** Sets permissions, but leaves it to the directory above whose group it is. */
-  private static void setMode(Path path, int mode, LinkOption... options) {
+  private static void setMode(Path path, int mode) {
     try {
-      Files.setAttribute(path, "unix:mode", mode | (mode(path) & SETGID), options);
+      Files.setAttribute(
+          path, "unix:mode", mode | (mode(path) & SETGID), LinkOption.NOFOLLOW_LINKS);
     } catch (IOException e) {
       boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
       throw new PosixException("chmod", path.toString(), there ? LibC.EPERM() : LibC.ENOENT());

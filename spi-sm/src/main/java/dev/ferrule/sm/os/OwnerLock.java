@@ -65,14 +65,13 @@ public final class OwnerLock implements AutoCloseable {
   /**
    * Tells whether a lock file has a live owner.
    *
-   * @param path the lock file
-   * @return true if it has; false if it has none or there is no such file
+   * @param path the lock file, PATH/PID/ID/lock
+   * @return true if it has; false if it has none or there is no such file of the endpoint's user
    * @throws PosixException if it cannot be told, such as EACCES
    */
   public static boolean isHeld(Path path) {
-    int fd =
-        Posix.tryOpen(path.toString(), LibC.O_RDONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
-    if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR()) {
+    int fd = PeerFile.tryOpen(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
+    if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR() || fd == -LibC.ELOOP()) {
       return false;
     }
     if (fd < 0) {
@@ -93,12 +92,13 @@ public final class OwnerLock implements AutoCloseable {
   /**
    * Reads what a lock file says about its owner. Never waits, whatever goes by that name.
    *
-   * @param path the lock file
-   * @return the text, no more than 256 bytes of it; nothing of a file that is none
-   * @throws PosixException if the file cannot be opened, because it is gone or another user's
+   * @param path the lock file, PATH/PID/ID/lock
+   * @return the text, no more than 256 bytes of it
+   * @throws PosixException if the file cannot be opened, because it is gone, or may not be read, or
+   *     is not a regular file of the endpoint's user
    */
   public static String read(Path path) {
-    int fd = Posix.open(path.toString(), LibC.O_RDONLY() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+    int fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment text = arena.allocate(MAX_TEXT);
       long length = Posix.read(fd, text);
@@ -121,8 +121,8 @@ public final class OwnerLock implements AutoCloseable {
     if (closed) {
       return;
     }
-    // opened anew, which starts to write at the beginning
-    int writer = Posix.open(path.toString(), LibC.O_WRONLY() | Posix.O_NOFOLLOW, 0);
+    // the same file, whatever goes by its name by now; opened anew, which starts at the beginning
+    int writer = Posix.open("/proc/self/fd/" + fd, LibC.O_WRONLY(), 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
       long result = Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes));
@@ -132,6 +132,18 @@ public final class OwnerLock implements AutoCloseable {
       }
     } finally {
       Posix.close(writer);
+    }
+  }
+
+  /**
+   * Lets the group look whether the lock is held, and read what the file says, if it may enter its
+   * directory.
+   *
+   * @throws PosixException if that cannot be set
+   */
+  public synchronized void letGroupRead() {
+    if (!closed) {
+      OwnDirectory.letGroupUse(fd, path, FileStatus.REGULAR, 040);
     }
   }
 

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.Arena;
@@ -39,8 +40,29 @@ final class Posix {
   /** Do not follow a symbolic link. */
   static final int O_NOFOLLOW = AARCH64 ? 0100000 : LibC.O_NOFOLLOW();
 
+  /** Open directories only. */
+  static final int O_DIRECTORY = AARCH64 ? 040000 : 0200000;
+
+  /** Only say which file is meant, and neither read nor write it. Not among the bindings. */
+  static final int O_PATH = 010000000;
+
+  // glibc has a function fstat since 2.33 only, so it is called by its number; the kernel's struct
+  // stat has its size and its blocks at the same place on both machines, and the rest elsewhere
+  private static final long SYS_FSTAT = AARCH64 ? 80 : 5;
+  private static final long STAT_ROOM = 256;
+  private static final long STAT_MODE = AARCH64 ? 16 : 24;
+  private static final long STAT_UID = AARCH64 ? 24 : 28;
+  private static final long STAT_LINKS = AARCH64 ? 20 : 16;
+  private static final long STAT_SIZE = 48;
+  private static final long STAT_BLOCKS = 64;
+  private static final long BLOCK = 512;
+
+  private static final long TMPFS_MAGIC = 0x01021994;
+
   private static final MethodHandle OPEN =
       variadic(LibC.open.makeInvoker(JAVA_INT).descriptor(), LibC.open.address(), 2);
+  private static final MethodHandle OPENAT =
+      variadic(LibC.openat.makeInvoker(JAVA_INT).descriptor(), LibC.openat.address(), 3);
   private static final MethodHandle FCNTL_POINTER =
       variadic(LibC.fcntl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.fcntl.address(), 2);
   private static final MethodHandle SYSCALL_3 =
@@ -48,6 +70,11 @@ final class Posix {
           LibC.syscall.address(),
           LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_INT, LibC.C_INT).descriptor(),
           Linker.Option.firstVariadicArg(1));
+  private static final MethodHandle SYSCALL_FSTAT =
+      variadic(
+          LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_POINTER).descriptor(),
+          LibC.syscall.address(),
+          1);
   private static final MethodHandle CLOSE = link(LibC.close$address(), LibC.close$descriptor());
   private static final MethodHandle MKFIFO = link(LibC.mkfifo$address(), LibC.mkfifo$descriptor());
   private static final MethodHandle MKDIR = link(LibC.mkdir$address(), LibC.mkdir$descriptor());
@@ -106,6 +133,50 @@ final class Posix {
       return result < 0 ? -errno(state) : result;
     } catch (Throwable e) {
       throw unexpected(e);
+    }
+  }
+
+  /** Opens what has a name in a directory that is open, and is no symbolic link; or -errno. */
+  static int tryOpenAt(int directory, String name, int flags) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result =
+          (int)
+              OPENAT.invokeExact(
+                  state,
+                  directory,
+                  arena.allocateFrom(name),
+                  flags | O_NOFOLLOW | LibC.O_CLOEXEC(),
+                  0);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static FileStatus fstat(int fd) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment stat = arena.allocate(STAT_ROOM, Long.BYTES);
+      long result = (long) SYSCALL_FSTAT.invokeExact(state, SYS_FSTAT, fd, stat);
+      check((int) result, state, "fstat", "fd " + fd);
+      return new FileStatus(
+          stat.get(JAVA_INT, STAT_MODE),
+          stat.get(JAVA_INT, STAT_UID),
+          // 8 bytes on x86-64; whoever has 2^32 names is not to be told from nobody
+          stat.get(JAVA_INT, STAT_LINKS),
+          stat.get(JAVA_LONG, STAT_SIZE),
+          stat.get(JAVA_LONG, STAT_BLOCKS) * BLOCK);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Whether a file is in a tmpfs; false if the kernel does not say. */
+  static boolean isInTmpfs(int fd) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment statfs = arena.allocate(STAT_ROOM, Long.BYTES);
+      return LibC.fstatfs(fd, statfs) == 0 && statfs.get(JAVA_LONG, 0) == TMPFS_MAGIC;
     }
   }
 

@@ -2,17 +2,12 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 
 /** Files that two processes map. */
 public final class SharedFile {
-
-  private static final int OTHERS_WRITE = 022;
 
   private SharedFile() {}
 
@@ -34,7 +29,7 @@ public final class SharedFile {
             0600);
     boolean done = false;
     try {
-      OwnDirectory.letGroupUse(path, 060);
+      OwnDirectory.letGroupUse(fd, path, FileStatus.REGULAR, 060);
       int error = Posix.posixFallocate(fd, 0, size);
       if (error != 0) {
         throw new PosixException("posix_fallocate", path + ", " + size + " bytes", error);
@@ -51,14 +46,14 @@ public final class SharedFile {
   }
 
   /**
-   * Maps the beginning of a file that another process created.
+   * Maps the beginning of a file that another process created for a connection.
    *
-   * @param path the file
+   * @param path the file, PATH/PID/ID/conns/N/NAME
    * @param size how much to map, in bytes
    * @param arena unmaps it when closed
    * @return the mapping
-   * @throws PosixException if there is no such file, it may not be opened, or is not a regular
-   *     file; EINVAL if it is smaller
+   * @throws PosixException if there is no such file, it may not be opened, or is not a regular file
+   *     of the endpoint's user alone ({@link PeerFile}); EINVAL if it is smaller, or has holes
    */
   public static MemorySegment attach(Path path, long size, Arena arena) {
     return attachAndLook(path, size, arena).memory();
@@ -82,27 +77,25 @@ public final class SharedFile {
    * @throws PosixException as for {@link #attach}
    */
   public static Attached attachAndLook(Path path, long size, Arena arena) {
-    int fd = Posix.open(path.toString(), LibC.O_RDWR() | Posix.O_NOFOLLOW | LibC.O_NONBLOCK(), 0);
+    int fd = PeerFile.open(path, PeerFile.OF_CONNECTION, FileStatus.REGULAR, LibC.O_RDWR());
     try {
+      FileStatus status = Posix.fstat(fd);
       // the end of the mapping has to be inside the file: touching a page beyond it would be a
       // SIGBUS
-      Path opened = Path.of("/proc/self/fd/" + fd);
-      if (opened.toFile().length() < size) {
+      if (status.size() < size) {
         throw new PosixException("attach", path + ", " + size + " bytes", LibC.EINVAL());
       }
-      return new Attached(map(fd, path, size, arena), isPrivate(opened));
+      // and each page there: a hole would become a page of this process's making, a SIGBUS where
+      // there is no room. Other file systems may count what they have compressed
+      if (!status.isBacked() && Posix.isInTmpfs(fd)) {
+        throw new PosixException(
+            "attach",
+            path + ", " + status.size() + " bytes, of which " + status.allocated() + " are there",
+            LibC.EINVAL());
+      }
+      return new Attached(map(fd, path, size, arena), status.isPrivateOf(LibC.geteuid()));
     } finally {
       Posix.close(fd);
-    }
-  }
-
-  private static boolean isPrivate(Path file) {
-    try {
-      Map<String, Object> attributes = Files.readAttributes(file, "unix:uid,mode");
-      return attributes.get("uid").equals(LibC.geteuid())
-          && ((int) attributes.get("mode") & OTHERS_WRITE) == 0;
-    } catch (IOException | UnsupportedOperationException e) {
-      return false; // nobody knows
     }
   }
 

@@ -65,7 +65,8 @@ class HostileRmaPeerTest {
   }
 
   private RmaFile file(String name) throws IOException {
-    return RmaFile.create(Files.createDirectory(folder.resolve(name)), 1, null, arena);
+    Path connection = folder.resolve("app/1/1/conns/" + name);
+    return RmaFile.create(Files.createDirectories(connection), 1, null, arena);
   }
 
   private void set(long offset, int value) {
