@@ -79,7 +79,9 @@ public final class OwnerLock implements AutoCloseable {
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment lock = arena.allocate(LOCK_SIZE);
-      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_WRLCK(), lock);
+      // would a read lock be possible? So only a write lock is told, which takes the right to write
+      // to the file: anybody who may read it can take a read lock
+      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_RDLCK(), lock);
       if (result < 0) {
         throw new PosixException("fcntl(F_OFD_GETLK)", path.toString(), -result);
       }

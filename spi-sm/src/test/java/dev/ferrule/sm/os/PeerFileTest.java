@@ -168,4 +168,18 @@ class PeerFileTest {
     }
     assertThat((int) Files.getAttribute(secret, "unix:mode") & 0777).isEqualTo(0600);
   }
+
+  @Test
+  void aReadLockOfAnotherDoesNotMakeADeadEndpointLive() throws Exception {
+    Path lock = Files.writeString(endpoint.resolve("lock"), "listener of a dead process");
+    try (var channel = java.nio.channels.FileChannel.open(lock);
+        var reading = channel.lock(0, Long.MAX_VALUE, true)) {
+      assertThat(reading.isShared()).isTrue();
+      assertThat(OwnerLock.isHeld(lock)).isFalse();
+    }
+    try (OwnerLock owner = OwnerLock.tryAcquire(lock)) {
+      assertThat(owner).isNotNull();
+      assertThat(OwnerLock.isHeld(lock)).isTrue();
+    }
+  }
 }
