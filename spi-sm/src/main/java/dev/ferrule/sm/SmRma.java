@@ -383,7 +383,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
           failed(
               id,
               new RemoteAccessException(
-                  uri(), "the peer has freed the memory although it exposes it", null));
+                  uri(),
+                  "the peer has freed the memory, or truncated its file, although it exposes it",
+                  null));
       default ->
           throw new CorruptRingException("it has handled a fragment with the status " + status);
     }

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.rma;
 
 import dev.ferrule.RmaRight;
+import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.spi.RmaKey;
 import java.lang.foreign.MemorySegment;
 
@@ -68,9 +69,14 @@ public final class ExposedRegion {
         MemorySegment.copy(memory, offset, other, otherOffset, length);
       }
       return RmaLayout.DONE;
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException e) {
       if (other.scope().isAlive() && !memory.scope().isAlive()) {
         return RmaLayout.FAULT; // the program has freed it
+      }
+      throw e;
+    } catch (InternalError e) {
+      if (!MappedMemory.isThere(memory, offset, length)) {
+        return RmaLayout.FAULT; // the program has truncated its own file, and not the peer its
       }
       throw e;
     }

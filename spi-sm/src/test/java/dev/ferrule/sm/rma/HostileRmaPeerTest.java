@@ -13,8 +13,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -212,6 +214,42 @@ class HostileRmaPeerTest {
     set(RmaLayout.HANDLED, handled);
     assertThatThrownBy(() -> fragments.reap((id, status, isLast) -> {}))
         .isInstanceOf(CorruptRingException.class);
+  }
+
+  @Test
+  void aFileThatTheProgramItselfHasTruncatedIsNoViolationOfThePeers() throws IOException {
+    try (FileChannel file = emptyFile("exposed")) {
+      ExposedRegion mapped = regions.add(map(file), EnumSet.allOf(RmaRight.class));
+      file.truncate(0);
+      for (int operation : new int[] {RmaLayout.READ, RmaLayout.WRITE}) {
+        assertThat(submit(operation, mapped.key().id(), 1000, mapped.key().generation(), 0))
+            .isEqualTo(RmaLayout.FAULT);
+      }
+    }
+    assertThat(submit(RmaLayout.WRITE, key().id(), 100, key().generation(), 0))
+        .isEqualTo(RmaLayout.DONE);
+  }
+
+  @Test
+  void aFileThatThePeerHasTruncatedIsNoFaultOfTheProgram() throws IOException {
+    try (FileChannel file = emptyFile("peers")) {
+      MemorySegment mapped = map(file);
+      file.truncate(0);
+      assertThatThrownBy(() -> region.copy(RmaLayout.WRITE, key().generation(), 0, mapped, 0, 1000))
+          .isInstanceOf(InternalError.class);
+    }
+  }
+
+  private FileChannel emptyFile(String name) throws IOException {
+    return FileChannel.open(
+        folder.resolve(name),
+        StandardOpenOption.CREATE_NEW,
+        StandardOpenOption.READ,
+        StandardOpenOption.WRITE);
+  }
+
+  private MemorySegment map(FileChannel file) throws IOException {
+    return file.map(FileChannel.MapMode.READ_WRITE, 0, SIZE, arena);
   }
 
   private MemorySegment ownBuffer() {
