@@ -240,7 +240,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   @Override
   public void disarm() {
     for (SmConnection connection : connections) {
-      connection.ownReceiver().disarm();
+      connection.ownReceiver().disarmForListener();
     }
   }
 

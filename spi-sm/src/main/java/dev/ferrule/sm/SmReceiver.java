@@ -131,10 +131,28 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
   void armForListener() {
-    try {
-      consumer.armSleepWithoutBarrier();
-    } catch (IllegalStateException | InternalError e) {
-      return; // closed meanwhile
+    if (taker.begin()) {
+      try {
+        consumer.armSleepWithoutBarrier();
+      } catch (IllegalStateException | InternalError e) {
+        return; // closed meanwhile
+      } finally {
+        taker.end();
+      }
+    }
+  }
+
+  /**
+   * Takes that back, unless the listener was closed meanwhile: then the flag may be that of this
+   * receiver, which sleeps by it.
+   */
+  void disarmForListener() {
+    if (taker.begin()) {
+      try {
+        disarm();
+      } finally {
+        taker.end();
+      }
     }
   }
 

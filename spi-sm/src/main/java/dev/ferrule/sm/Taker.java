@@ -18,7 +18,7 @@ final class Taker {
     OWN,
     COMMON,
 
-    /** The common one, in the middle of a message. */
+    /** The common one, in the middle of a message, or of asking for a wake-up. */
     COMMON_BUSY
   }
 
@@ -48,7 +48,7 @@ final class Taker {
         if (!commonEnded || System.nanoTime() - deadline > 0) {
           return false;
         }
-        LockSupport.parkNanos(PAUSE_NANOS); // until it is done with the message at hand
+        LockSupport.parkNanos(PAUSE_NANOS); // until it is done with what is at hand
       }
     }
   }
@@ -58,12 +58,15 @@ final class Taker {
     return who.compareAndSet(Who.NOBODY, Who.COMMON) || who.get() == Who.COMMON;
   }
 
-  /** The common receiver begins with some messages; false if they are not its own. */
+  /**
+   * The common receiver begins with some messages, or with asking for a wake-up; false if they are
+   * not its own.
+   */
   boolean begin() {
     return who.compareAndSet(Who.COMMON, Who.COMMON_BUSY);
   }
 
-  /** It is done with them. */
+  /** It is done with that. */
   void end() {
     who.compareAndSet(Who.COMMON_BUSY, Who.COMMON);
   }

@@ -14,6 +14,8 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -25,8 +27,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -296,6 +300,79 @@ class ManyConnectionsTest {
       assertThatThrownBy(listener::receiver)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("singleReceiver=on");
+    }
+  }
+
+  /** Lets the listener's receiver stop just before it puts out a connection's flag. */
+  private static final class LateEnds extends RingEnds {
+    private final CountDownLatch late = new CountDownLatch(1);
+    private volatile @Nullable Thread common;
+    private volatile @Nullable Thread own;
+
+    @Override
+    public RingConsumer consumer(
+        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+      return new RingConsumer(layout, ring, buffer, fences) {
+        @Override
+        public void disarmSleep() {
+          if (Thread.currentThread() == common) {
+            late.countDown();
+            awaitOwnAsleep();
+          }
+          super.disarmSleep();
+        }
+      };
+    }
+
+    /** Not for long: it must not sleep before this one is done. */
+    private void awaitOwnAsleep() {
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
+      while (System.nanoTime() < deadline) {
+        Thread thread = own;
+        if (thread != null && thread.getState() == Thread.State.WAITING) {
+          return;
+        }
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void aListenersReceiverThatIsLateDoesNotPutOutTheFlagOfTheOneThatTakesOver() throws Exception {
+    LateEnds ends = new LateEnds();
+    ConnectionOptions options =
+        ConnectionOptions.builder()
+            .set("singleReceiver", "on")
+            .set("wait", "block")
+            .set("peerTimeout", "0")
+            .build();
+    Listener listener = new SmProvider(() -> null, ends).listen(addresses.listenAddress(), options);
+    CompletableFuture<Connection> connecting =
+        inBackground(() -> Ferrule.connect(listener.uri(), options));
+    try (Connection server = listener.accept(PATIENCE);
+        Connection client = connecting.join()) {
+      Receiver common = listener.receiver();
+      CompletableFuture<Void> waiting =
+          inBackground(
+              () -> {
+                ends.common = Thread.currentThread();
+                assertThatThrownBy(() -> common.receive(SHORT))
+                    .isInstanceOf(OperationTimeoutException.class);
+                return null;
+              });
+      assertThat(ends.late.await(30, TimeUnit.SECONDS)).isTrue();
+      listener.close();
+      CompletableFuture<Integer> receiving =
+          inBackground(
+              () -> {
+                ends.own = Thread.currentThread();
+                try (ReceiveRegion message = server.receiver().receive()) {
+                  return number(message);
+                }
+              });
+      waiting.join();
+      send(client, 42);
+      assertThat(receiving.get(10, TimeUnit.SECONDS)).isEqualTo(42);
     }
   }
 }
