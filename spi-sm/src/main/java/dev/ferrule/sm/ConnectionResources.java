@@ -87,7 +87,7 @@ final class ConnectionResources implements AutoCloseable {
    * @throws PosixException ENXIO or ENOENT if the peer's process is gone
    */
   void openPeer(SmAddress where, int peerId) {
-    peer = new Peer(where, peerId);
+    peer = new Peer(where, peerId, endpoint::onFullFifo);
   }
 
   /** Makes the file from which this side writes to the peer's memory, or reads into. */

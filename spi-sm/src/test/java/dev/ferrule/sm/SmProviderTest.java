@@ -19,6 +19,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
@@ -312,7 +313,7 @@ class SmProviderTest {
   }
 
   private static boolean isRoot() {
-    return dev.ferrule.bindings.libc.LibC.geteuid() == 0;
+    return LibC.geteuid() == 0;
   }
 
   @Test
@@ -517,6 +518,72 @@ class SmProviderTest {
       }
       assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(200);
     }
+  }
+
+  /**
+   * One who writes packets, each of which takes a page of the pipe, fills it with a few of them.
+   */
+  @Test
+  void shouldNotLoseAWakeUpThatFoundNoRoomBesideAFewPacketsOfAnothers() throws Exception {
+    CountDownLatch stalled = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    try (Pair pair = Pair.open(address("?wait=block&peerTimeout=0"));
+        Arena arena = Arena.ofConfined()) {
+      Thread receiver = Thread.ofPlatform().start(() -> pair.server().receiver().receive().close());
+      while (receiver.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(pair.listener().uri()));
+      Connection other = pair.listener().accept();
+      other.onClose(
+          closed -> {
+            stalled.countDown();
+            awaitUninterruptibly(goOn);
+          });
+      connecting.join().close();
+      stalled.await();
+      Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointFiles.FIFO);
+      int packets = fill(fifo, 2 | 2 << 4, arena); // wake-ups for the other connection
+      assertThat(packets).isLessThan(1024);
+      pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
+      goOn.countDown();
+
+      receiver.join(Duration.ofSeconds(20));
+      assertThat(receiver.isAlive()).isFalse();
+      other.close();
+    } finally {
+      goOn.countDown();
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Writes headers to a pipe, each as a packet, until there is no room; returns how many. */
+  private static int fill(Path fifo, int header, Arena arena) {
+    int direct = System.getProperty("os.arch").equals("aarch64") ? 0200000 : 040000;
+    int fd =
+        LibC.open
+            .makeInvoker(ValueLayout.JAVA_INT)
+            .apply(arena.allocateFrom(fifo.toString()), LibC.O_WRONLY() | LibC.O_NONBLOCK(), 0);
+    int result =
+        LibC.fcntl
+            .makeInvoker(ValueLayout.JAVA_INT)
+            .apply(fd, LibC.F_SETFL(), LibC.O_NONBLOCK() | direct);
+    assertThat(result).isZero();
+    MemorySegment packet = arena.allocateFrom(ValueLayout.JAVA_INT, header);
+    int count = 0;
+    while (LibC.write(fd, packet, packet.byteSize()) == packet.byteSize()) {
+      count++;
+    }
+    LibC.close(fd);
+    return count;
   }
 
   @Test

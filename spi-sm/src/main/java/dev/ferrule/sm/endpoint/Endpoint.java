@@ -56,6 +56,7 @@ public final class Endpoint {
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private volatile boolean ticksChanged;
+  private volatile boolean owing; // some peer has not been told something for want of room
   private int retained = 1;
   private int lastId;
 
@@ -275,6 +276,15 @@ public final class Endpoint {
   }
 
   /**
+   * Has the endpoint's thread tell a peer what found no room in its FIFO, as soon as there is some.
+   * Any thread may call; it takes no lock, and allocates nothing.
+   */
+  public void onFullFifo() {
+    owing = true;
+    poll.wake();
+  }
+
+  /**
    * Starts to listen.
    *
    * @param backlog how many clients may wait
@@ -329,7 +339,12 @@ public final class Endpoint {
         int events = poll.await(busy.isEmpty() ? timeoutMs : 0);
         for (int i = 0; i < events && !stopped; i++) {
           long key = poll.key(i);
-          guard(() -> handle(key));
+          boolean broken = poll.isBroken(i);
+          guard(() -> handle(key, broken));
+        }
+        if (owing) {
+          owing = false;
+          links.forEach((id, state) -> guard(() -> tellAgain(id, state)));
         }
         serveBusy();
         now = System.nanoTime();
@@ -352,7 +367,7 @@ public final class Endpoint {
     }
   }
 
-  private void handle(long key) {
+  private void handle(long key, boolean broken) {
     if (key == SOCKET_KEY) {
       for (int i = 0; i < MAX_DATAGRAMS_AT_ONCE; i++) {
         DatagramSocket.Datagram datagram = socket.receive();
@@ -365,14 +380,31 @@ public final class Endpoint {
       readFifo();
     } else if (key >= 0) {
       LinkState state = links.get((int) key);
-      if (state != null) {
-        synchronized (state) {
-          if (state.watched()) {
-            state.unwatch();
-            poll.remove(state.peer().fd());
-          }
-        }
-        state.link().onPeerGone();
+      if (state != null && broken) {
+        onPeerGone(state);
+      } else if (state != null) {
+        tellAgain((int) key, state);
+      }
+    }
+  }
+
+  private void onPeerGone(LinkState state) {
+    synchronized (state) {
+      if (state.watched()) {
+        state.unwatch();
+        poll.remove(state.peer().fd());
+      }
+    }
+    state.link().onPeerGone();
+  }
+
+  /** Tells a peer what found no room in its FIFO; if there still is none, when there is some. */
+  private void tellAgain(int id, LinkState state) {
+    boolean done = state.peer().tellAgain();
+    synchronized (state) {
+      if (state.watched() && state.wantsRoom() == done) {
+        poll.setRoomWanted(state.peer().fd(), id, !done);
+        state.setWantsRoom(!done);
       }
     }
   }

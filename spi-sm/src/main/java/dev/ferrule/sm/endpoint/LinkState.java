@@ -18,6 +18,7 @@ final class LinkState {
   private long lastHeard = System.nanoTime();
   private long lastTick = lastHeard;
   private boolean watched = true;
+  private boolean wantsRoom;
 
   LinkState(Link link, Peer peer, Duration peerTimeout) {
     this.link = link;
@@ -40,6 +41,15 @@ final class LinkState {
 
   void unwatch() {
     watched = false;
+  }
+
+  /** Whether the poll also waits for room in the peer's FIFO. */
+  boolean wantsRoom() {
+    return wantsRoom;
+  }
+
+  void setWantsRoom(boolean wanted) {
+    wantsRoom = wanted;
   }
 
   void heard(long now) {

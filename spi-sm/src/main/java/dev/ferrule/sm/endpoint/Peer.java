@@ -4,6 +4,7 @@ package dev.ferrule.sm.endpoint;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.PosixException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The other side of a connection, as far as it is told something by its endpoint's FIFO. Any number
@@ -13,15 +14,22 @@ public final class Peer implements AutoCloseable {
 
   private final Fifo.Writer fifo;
   private final MemorySegment[] headers = new MemorySegment[FifoHeader.TYPES];
+  private final Runnable onFull;
+
+  /** A bit for each type of header that found no room, and has to be written yet. */
+  private final AtomicInteger owed = new AtomicInteger();
 
   /**
    * Opens the FIFO of a peer's endpoint.
    *
    * @param endpoint the endpoint's address
    * @param id the connection's number there
+   * @param onFull run, by any thread, when something was to be told and found no room; {@link
+   *     #tellAgain} is to be called when there is some
    * @throws PosixException if that is not possible; ENXIO or ENOENT if the peer's process is gone
    */
-  public Peer(SmAddress endpoint, int id) {
+  public Peer(SmAddress endpoint, int id, Runnable onFull) {
+    this.onFull = onFull;
     this.fifo = new Fifo.Writer(endpoint.directory().resolve(EndpointFiles.FIFO));
     for (int type = 0; type < headers.length; type++) {
       headers[type] = Fifo.Writer.prepare(FifoHeader.of(type, id));
@@ -31,7 +39,7 @@ public final class Peer implements AutoCloseable {
   /**
    * Tells it, who sleeps, that there is something for it.
    *
-   * @return whether it was told; if not, there is no room in its FIFO, or it is gone
+   * @return whether it was told; if not, it will be when there is room in its FIFO, or is gone
    */
   public boolean wake() {
     return tell(FifoHeader.WAKEUP);
@@ -63,7 +71,32 @@ public final class Peer implements AutoCloseable {
   }
 
   private boolean tell(int type) {
-    return fifo.write(headers[type]) == Fifo.Writer.Result.WRITTEN;
+    Fifo.Writer.Result result = fifo.write(headers[type]);
+    if (result == Fifo.Writer.Result.FULL) {
+      owed.accumulateAndGet(1 << type, Peer::union);
+      onFull.run();
+    }
+    return result == Fifo.Writer.Result.WRITTEN;
+  }
+
+  private static int union(int some, int others) {
+    return some | others;
+  }
+
+  /**
+   * Tells it what found no room before.
+   *
+   * @return whether nothing of that is left
+   */
+  boolean tellAgain() {
+    for (int types = owed.getAndSet(0); types != 0; types &= types - 1) {
+      int type = Integer.numberOfTrailingZeros(types);
+      if (fifo.write(headers[type]) == Fifo.Writer.Result.FULL) {
+        owed.accumulateAndGet(types, Peer::union);
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The FIFO's descriptor, on which the poll reports an error when the peer's process is gone. */

@@ -25,18 +25,27 @@ public final class EventPoll implements AutoCloseable {
   private final MemorySegment events = arena.allocate(MAX_EVENTS * EVENT_SIZE, 8);
   private final MemorySegment counter = arena.allocate(8, 8);
   private final int epoll = Posix.epollCreate();
-  private final int wakeFd;
+  private final MemorySegment one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1);
+  private final WriteDescriptor wakeup;
   private boolean closed;
 
   /** Makes a poll that waits for nothing yet. */
   public EventPoll() {
     try {
-      wakeFd = Posix.eventfd();
+      wakeup = new WriteDescriptor(Posix.eventfd());
     } catch (PosixException e) {
       Posix.close(epoll);
       throw e;
     }
-    control(LibC.EPOLL_CTL_ADD(), wakeFd, LibC.EPOLLIN(), WAKE_KEY);
+    boolean done = false;
+    try {
+      control(LibC.EPOLL_CTL_ADD(), wakeup.fd(), LibC.EPOLLIN(), WAKE_KEY);
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
   }
 
   /**
@@ -57,6 +66,17 @@ public final class EventPoll implements AutoCloseable {
    */
   public void addBroken(int fd, long key) {
     control(LibC.EPOLL_CTL_ADD(), fd, 0, key);
+  }
+
+  /**
+   * Waits for room in a pipe as well, or no more.
+   *
+   * @param fd the pipe's writing end, which was added by {@link #addBroken}
+   * @param key the same as then
+   * @param room whether to wait for that
+   */
+  public void setRoomWanted(int fd, long key, boolean room) {
+    control(LibC.EPOLL_CTL_MOD(), fd, room ? LibC.EPOLLOUT() : 0, key);
   }
 
   /**
@@ -90,7 +110,7 @@ public final class EventPoll implements AutoCloseable {
     int count = Posix.epollWait(epoll, events, MAX_EVENTS, timeoutMs);
     for (int i = 0; i < count; i++) {
       if (key(i) == WAKE_KEY) {
-        Posix.read(wakeFd, counter);
+        Posix.read(wakeup.fd(), counter);
       }
     }
     return Math.max(count, 0);
@@ -106,15 +126,21 @@ public final class EventPoll implements AutoCloseable {
     return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * EVENT_SIZE + DATA_OFFSET);
   }
 
-  /** Makes {@link #await} return. */
-  public synchronized void wake() {
-    if (closed) {
-      return;
-    }
-    try (Arena scratch = Arena.ofConfined()) {
-      MemorySegment one = scratch.allocateFrom(ValueLayout.JAVA_LONG, 1);
-      Posix.write(wakeFd, one);
-    }
+  /**
+   * Tells whether the reader of a pipe is gone, and there is not only room in it.
+   *
+   * @param index the event's position, from 0
+   * @return whether it is
+   */
+  public boolean isBroken(int index) {
+    return (events.get(ValueLayout.JAVA_INT, index * EVENT_SIZE)
+            & (LibC.EPOLLERR() | LibC.EPOLLHUP()))
+        != 0;
+  }
+
+  /** Makes {@link #await} return. Takes no lock, and allocates nothing. */
+  public void wake() {
+    wakeup.write(one);
   }
 
   /** Gives up the descriptors. To be called by the thread that waits. */
@@ -123,7 +149,7 @@ public final class EventPoll implements AutoCloseable {
     if (!closed) {
       closed = true;
       Posix.close(epoll);
-      Posix.close(wakeFd);
+      wakeup.close();
     }
   }
 }

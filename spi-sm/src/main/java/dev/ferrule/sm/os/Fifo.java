@@ -6,7 +6,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** The two ends of a named pipe that carries 4-byte headers, without ever blocking. */
 public final class Fifo {
@@ -102,18 +101,13 @@ public final class Fifo {
     public enum Result {
       /** It was written. */
       WRITTEN,
-      /** The pipe is full; its reader has plenty to wake up for, but does not get this one. */
+      /** There is no room for it in the pipe. */
       FULL,
       /** The reader is gone (EPIPE). */
       NO_READER
     }
 
-    private static final int CLOSED = 1 << 31;
-
-    private final int fd;
-
-    /** How many threads are writing; with CLOSED when none may begin any more. */
-    private final AtomicInteger writing = new AtomicInteger();
+    private final WriteDescriptor pipe;
 
     /**
      * Opens a peer's FIFO.
@@ -123,7 +117,9 @@ public final class Fifo {
      *     ENOTDIR if it is not a FIFO of the endpoint's user alone
      */
     public Writer(Path path) {
-      fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY());
+      pipe =
+          new WriteDescriptor(
+              PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY()));
     }
 
     /**
@@ -133,7 +129,7 @@ public final class Fifo {
      * @return the file descriptor
      */
     public int fd() {
-      return fd;
+      return pipe.fd();
     }
 
     /**
@@ -156,44 +152,17 @@ public final class Fifo {
      * @return what became of it
      */
     public Result write(MemorySegment header) {
-      if (!enter()) {
-        return Result.NO_READER;
+      long result = pipe.write(header);
+      if (result == Integer.BYTES) {
+        return Result.WRITTEN;
       }
-      try {
-        long result = Posix.write(fd, header);
-        if (result == Integer.BYTES) {
-          return Result.WRITTEN;
-        }
-        return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
-      } finally {
-        leave();
-      }
-    }
-
-    private boolean enter() {
-      while (true) {
-        int now = writing.get();
-        if (now < 0) {
-          return false;
-        }
-        if (writing.compareAndSet(now, now + 1)) {
-          return true;
-        }
-      }
-    }
-
-    private void leave() {
-      if (writing.decrementAndGet() == CLOSED) {
-        Posix.close(fd); // or another file of that number could be written to
-      }
+      return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
     }
 
     /** Closes it; if a thread is just writing, when that has come back. */
     @Override
     public void close() {
-      if (writing.getAndUpdate(now -> now | CLOSED) == 0) {
-        Posix.close(fd);
-      }
+      pipe.close();
     }
   }
 }

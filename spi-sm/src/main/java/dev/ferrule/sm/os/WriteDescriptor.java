@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A descriptor that any thread may write to while another closes it. There is no lock: a thread
+ * that stops in the middle of a write is in no other's way.
+ */
+final class WriteDescriptor implements AutoCloseable {
+
+  private static final int CLOSED = 1 << 31;
+
+  private final int fd;
+
+  /** How many threads are writing; with CLOSED when none may begin any more. */
+  private final AtomicInteger writing = new AtomicInteger();
+
+  WriteDescriptor(int fd) {
+    this.fd = fd;
+  }
+
+  int fd() {
+    return fd;
+  }
+
+  /** Writes; returns how many bytes, or -errno: EBADF when it was closed. Allocates nothing. */
+  long write(MemorySegment bytes) {
+    if (!enter()) {
+      return -LibC.EBADF();
+    }
+    try {
+      return Posix.write(fd, bytes);
+    } finally {
+      leave();
+    }
+  }
+
+  private boolean enter() {
+    while (true) {
+      int now = writing.get();
+      if (now < 0) {
+        return false;
+      }
+      if (writing.compareAndSet(now, now + 1)) {
+        return true;
+      }
+    }
+  }
+
+  private void leave() {
+    if (writing.decrementAndGet() == CLOSED) {
+      Posix.close(fd); // or another file of that number could be written to
+    }
+  }
+
+  /** Closes it; if a thread is just writing, when that has come back. */
+  @Override
+  public void close() {
+    if (writing.getAndUpdate(now -> now | CLOSED) == 0) {
+      Posix.close(fd);
+    }
+  }
+}
