@@ -189,6 +189,11 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
         try {
           count += receiver.pollForListener(handler, Math.min(TURN, limit - count));
           removeIfFailed(connection);
+        } catch (FerruleException e) {
+          removeIfFailed(connection);
+          if (!(connection.failure() instanceof ProtocolException)) {
+            throw e; // the handler's own
+          }
         } finally {
           receiver.taker().end();
         }

@@ -83,8 +83,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   boolean mayHaveNext() {
     try {
       return consumer.mayHaveNext();
-    } catch (IllegalStateException | InternalError e) {
-      return false; // closed meanwhile; who takes it finds out
+    } catch (IllegalStateException e) {
+      return false; // closed meanwhile
+    } catch (InternalError e) {
+      return true; // whoever wants to take it finds out that the peer has truncated its files
     }
   }
 

@@ -11,6 +11,7 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One thread receives from all connections of a listener. */
 @Timeout(value = 90, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -234,8 +236,9 @@ class ManyConnectionsTest {
   }
 
   /** The header of a slot in a hostile client's ring, of which no message can come any more. */
-  @Test
-  void aClientThatBreaksTheProtocolStopsNoOther() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {0x1f, 0x10}) // of an unknown type in the first lap, and of none
+  void aClientThatBreaksTheProtocolStopsNoOther(int header) throws Exception {
     try (Star star = new Star(2)) {
       star.receiver();
       Connection broken = star.servers.get(0);
@@ -243,7 +246,7 @@ class ManyConnectionsTest {
       Path ring = endpoint.resolve("conns/" + broken.uri().getFragment() + "/ring");
       try (RandomAccessFile file = new RandomAccessFile(ring.toFile(), "rw")) {
         file.seek(new RingLayout(4, 0, 64).slotsOffset());
-        file.write(0x1f); // of an unknown type, in the first lap
+        file.write(header);
       }
       assertThatThrownBy(() -> star.receiver().receive(SHORT))
           .isInstanceOf(OperationTimeoutException.class);
@@ -252,6 +255,38 @@ class ManyConnectionsTest {
       try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
         assertThat(number(message)).isEqualTo(4);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aClientThatTruncatesItsFilesIsTakenOutAndStopsNoOther(boolean poll) throws Exception {
+    try (Star star = new Star(2)) {
+      Receiver common = star.receiver();
+      Connection broken = star.servers.get(0);
+      Path endpoint = Path.of(star.listener.uri().getPath());
+      Path ring = endpoint.resolve("conns/" + broken.uri().getFragment() + "/ring");
+      try (RandomAccessFile file = new RandomAccessFile(ring.toFile(), "rw")) {
+        file.setLength(0);
+      }
+      send(star.clients.get(1), 4);
+      List<Integer> got = new ArrayList<>();
+      while (got.isEmpty() || broken.state() == ConnectionState.OPEN) {
+        if (poll) {
+          common.poll(
+              (memory, offset, length) ->
+                  got.add(memory.get(ValueLayout.JAVA_INT_UNALIGNED, offset)),
+              8);
+        } else {
+          ReceiveRegion message = common.tryReceive();
+          if (message != null) {
+            got.add(number(message));
+            message.close();
+          }
+        }
+      }
+      assertThat(got).containsExactly(4);
+      assertThat(broken.failure()).isInstanceOf(ProtocolException.class);
     }
   }
 

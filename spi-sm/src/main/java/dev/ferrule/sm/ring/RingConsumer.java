@@ -99,12 +99,13 @@ public class RingConsumer {
           return nextShared(header);
         }
         case RingHeader.TYPE_PADDING -> skipPadding(length);
-        case RingHeader.TYPE_EMPTY -> {
-          return false; // cleared, in one of the laps that go by the number 0
-        }
-        default ->
+        default -> {
+          if (header != 0) {
             throw new CorruptRingException(
                 "a header of the unknown type " + RingHeader.type(header));
+          }
+          return false; // cleared, in one of the laps that go by the number 0
+        }
       }
     }
   }
@@ -124,7 +125,7 @@ public class RingConsumer {
 
   private void skipPadding(int count) {
     // none is longer than what the longest inline message may leave out
-    if (count != slots - index || count >= RingLayout.INLINE_SLOTS_MAX) {
+    if (count != slots - index || count >= layout.inlineSlotsMax()) {
       throw new CorruptRingException(
           "padding of " + count + " slots in slot " + index + " of " + slots);
     }
@@ -297,8 +298,8 @@ public class RingConsumer {
   }
 
   /**
-   * Tells whether it is worth while to call {@link #next}. May be called while another thread
-   * receives, and is but a hint then.
+   * Tells whether it is worth while to call {@link #next}, which then finds a message, takes
+   * padding out, or throws. May be called while another thread receives, and is but a hint then.
    *
    * @return false if nothing is there, unless it has come just now
    */

@@ -189,7 +189,20 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    * @return the limit in bytes
    */
   public static int inlineMax(int slotsShift) {
-    return Math.min(INLINE_SLOTS_MAX, (1 << slotsShift) / 4) * SLOT - Integer.BYTES;
+    return inlineSlotsMax(slotsShift) * SLOT - Integer.BYTES;
+  }
+
+  private static int inlineSlotsMax(int slotsShift) {
+    return Math.min(INLINE_SLOTS_MAX, (1 << slotsShift) / 4);
+  }
+
+  /**
+   * Returns how many slots an inline message takes at most in this ring.
+   *
+   * @return the number of slots
+   */
+  public int inlineSlotsMax() {
+    return inlineSlotsMax(slotsShift);
   }
 
   /**

@@ -82,6 +82,23 @@ class HostilePeerTest {
   }
 
   @Test
+  void shouldRefusePaddingThatNoMessageOfTheRingNeeds() {
+    RingLayout small = new RingLayout(2, 0, 100); // where none has more than one slot
+    Rings four = new Rings(small, true);
+    four.ring.set(
+        ValueLayout.JAVA_INT, small.slotsOffset(), RingHeader.of(RingHeader.TYPE_PADDING, 1, 4));
+    assertThatThrownBy(four.consumer::next)
+        .isInstanceOf(CorruptRingException.class)
+        .hasMessageContaining("padding of 4 slots");
+  }
+
+  @Test
+  void shouldRefuseAHeaderThatIsNoneButNotEmpty() {
+    header(0, RingHeader.TYPE_EMPTY, 1, 5);
+    assertCorrupt("unknown type 0");
+  }
+
+  @Test
   void shouldRefuseAMessageThatIsLongerThanAgreed() {
     lines(LAYOUT.maxMessage() + 1, 0);
     assertCorrupt("10001 bytes");
