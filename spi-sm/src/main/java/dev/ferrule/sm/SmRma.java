@@ -177,11 +177,14 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   /** Ends an exposure, and waits until the peer is not at it any more. */
   void takeBack(ExposedRegion region) {
+    takeBack(region, System.nanoTime() + patienceNanos);
+  }
+
+  private void takeBack(ExposedRegion region, long deadline) {
     try {
       if (!exposed.end(region)) {
         return;
       }
-      long deadline = System.nanoTime() + patienceNanos;
       while (exposed.isInUse(region) && !connection.isPeerDead()) {
         if (deadline - System.nanoTime() < 0) {
           connection.giveUp(
@@ -199,7 +202,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   /** Takes everything back; the connection is being closed. */
   void close() {
-    exposed.all().forEach(this::takeBack);
+    // one deadline for all: a hostile peer can say that it copies from each of them in turn
+    long deadline = System.nanoTime() + patienceNanos;
+    exposed.all().forEach(region -> takeBack(region, deadline));
   }
 
   @Override

@@ -17,6 +17,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.RmaRight;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.bindings.libc.LibC;
@@ -29,6 +30,7 @@ import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaFile;
+import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,7 +46,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -443,6 +447,46 @@ class SmProviderTest {
           .as("the peer is told")
           .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
     }
+  }
+
+  /** It says of each region that it is copying there, when that is to be taken back. */
+  @Test
+  void shouldNotWaitForAHostilePeerOnceForEachRegionThatIsExposed() throws Exception {
+    int regions = 6;
+    AtomicBoolean closed = new AtomicBoolean();
+    try (Arena arena = Arena.ofShared();
+        Pair pair = Pair.open(address("?closeTimeout=0"))) {
+      for (int i = 0; i < regions; i++) {
+        pair.server().rma().expose(arena.allocate(64), RmaRight.READ);
+      }
+      Path server = Path.of(pair.listener().uri().getPath());
+      MemorySegment exposed =
+          SharedFile.attach(server.resolve("conns/1/rma"), RmaLayout.SIZE, arena);
+      MemorySegment said =
+          SharedFile.attach(server.resolveSibling("2/conns/1/rma"), RmaLayout.SIZE, arena);
+      Thread hostile =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    for (long region = 0; region < regions && !closed.get(); region++) {
+                      said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, region + 1);
+                      while (generation(exposed, region) != 0) {
+                        Thread.onSpinWait();
+                      }
+                      LockSupport.parkNanos(900_000_000); // just not long enough to be given up
+                    }
+                  });
+      long start = System.nanoTime();
+      pair.server().close();
+      Duration duration = Duration.ofNanos(System.nanoTime() - start);
+      closed.set(true);
+      hostile.join();
+      assertThat(duration).isLessThan(Duration.ofSeconds(4));
+    }
+  }
+
+  private static long generation(MemorySegment exposed, long region) {
+    return exposed.get(ValueLayout.JAVA_LONG, RmaLayout.REGIONS + region * RmaLayout.REGION_SIZE);
   }
 
   @Test
