@@ -28,7 +28,7 @@ public final class ClientHandshake {
   private final byte[] payload;
   private @Nullable HandshakeMessage answer;
   private @Nullable HandshakeMessage confirmed;
-  private long retransmissions;
+  private long retransmissions; // of the program's thread
 
   ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload) {
     this.endpoint = endpoint;
@@ -54,16 +54,15 @@ public final class ClientHandshake {
    *     the same name
    * @return the server's answer
    */
-  public synchronized Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
+  public Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
     HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, id, 0, payload);
     Backoff backoff = new Backoff(deadline);
     try {
       while (true) {
         checkSent(uri, endpoint.send(connect, server));
-        backoff.waitOn(this, () -> answer != null);
-        HandshakeMessage message = answer;
-        answer = null;
+        HandshakeMessage message = nextAnswer(backoff);
         if (message != null) {
+          // not under the monitor: it maps memory, and the endpoint's thread serves others as well
           Accepted accepted = evaluate(uri, message);
           if (accepted != null && usable.test(accepted)) {
             return accepted;
@@ -83,6 +82,14 @@ public final class ClientHandshake {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while connecting", e);
     }
+  }
+
+  private synchronized @Nullable HandshakeMessage nextAnswer(Backoff backoff)
+      throws InterruptedException {
+    backoff.waitOn(this, () -> answer != null);
+    HandshakeMessage message = answer;
+    answer = null;
+    return message;
   }
 
   /** A listener that may not open the client's files cannot answer either. */
@@ -156,7 +163,7 @@ public final class ClientHandshake {
    *
    * @return the number of repetitions
    */
-  public synchronized long retransmissions() {
+  public long retransmissions() {
     return retransmissions;
   }
 

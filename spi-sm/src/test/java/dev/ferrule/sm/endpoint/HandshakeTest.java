@@ -137,6 +137,48 @@ class HandshakeTest {
   }
 
   @Test
+  void shouldServeOthersWhileAClientLooksAtWhatWasAccepted() throws Exception {
+    Endpoint server = open(null);
+    Endpoint client = open(null);
+    try (Arena arena = Arena.ofShared()) {
+      Acceptor acceptor = server.listen(8);
+      int id = newConnection(client, 1, arena);
+      ClientHandshake handshake = client.connect(id, server.address(), new byte[0]);
+      CompletableFuture<ServerHandshake> request = new CompletableFuture<>();
+      CompletableFuture<Void> connecting =
+          CompletableFuture.runAsync(
+              () ->
+                  handshake.confirm(
+                      handshake.await(
+                          NAME,
+                          soon(),
+                          answer -> isAnotherServed(request.join(), server, client, acceptor))),
+              task -> Thread.ofPlatform().daemon().start(task));
+      ServerHandshake taken = acceptor.next(true, soon());
+      assertThat(taken).isNotNull();
+      taken.take(NAME);
+      request.complete(taken);
+      taken.accept(NAME, server.newConnection(), new byte[0], soon(), () -> false);
+      connecting.get(20, TimeUnit.SECONDS);
+    } finally {
+      client.release();
+      server.release();
+    }
+  }
+
+  private boolean isAnotherServed(
+      ServerHandshake request, Endpoint server, Endpoint client, Acceptor acceptor) {
+    while (request.retransmissions() < 2) {
+      Thread.onSpinWait(); // the client's endpoint has the answer twice by now
+    }
+    try {
+      return shakeHands(server, client, acceptor, 2).server() != request;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
   void shouldForgetAClientThatGaveUpAfterItsRequestWasTaken() throws Exception {
     Endpoint server = open(null);
     Endpoint client = open(null);
