@@ -61,14 +61,16 @@ public final class Endpoint {
   private int lastId;
 
   private Endpoint(
-      EndpointDirectory directory, DatagramSocket socket, DatagramSender sender, Fifo.Reader fifo) {
+      EndpointDirectory directory,
+      DatagramSocket socket,
+      DatagramSender sender,
+      Fifo.Reader fifo,
+      EventPoll poll) {
     this.directory = directory;
     this.socket = socket;
     this.sender = sender;
     this.fifo = fifo;
-    this.poll = new EventPoll();
-    poll.addReadable(socket.fd(), SOCKET_KEY);
-    poll.addReadable(fifo.fd(), FIFO_KEY);
+    this.poll = poll;
     thread =
         Thread.ofPlatform()
             .daemon()
@@ -101,22 +103,33 @@ public final class Endpoint {
     }
     DatagramSocket socket = null;
     Fifo.Reader fifo = null;
+    EventPoll poll = null;
+    Endpoint endpoint = null;
     boolean done = false;
     try {
       Path path = directory.path();
       OwnDirectory.createOrReuse(path.resolve(EndpointFiles.CONNECTIONS));
       fifo = new Fifo.Reader(path.resolve(EndpointFiles.FIFO));
       socket = new DatagramSocket(path.resolve(EndpointFiles.SOCKET));
+      poll = new EventPoll();
+      poll.addReadable(socket.fd(), SOCKET_KEY);
+      poll.addReadable(fifo.fd(), FIFO_KEY);
       directory.describe(false);
       DatagramSender plain = socket::send;
-      Endpoint endpoint =
-          new Endpoint(directory, socket, wrapper == null ? plain : wrapper.apply(plain), fifo);
+      DatagramSender wrapped = wrapper == null ? plain : wrapper.apply(plain);
+      endpoint = new Endpoint(directory, socket, wrapped, fifo, poll);
       LiveEndpoints.add(endpoint);
       endpoint.thread.start();
       done = true;
       return endpoint;
     } finally {
       if (!done) {
+        if (endpoint != null) {
+          LiveEndpoints.remove(endpoint); // there was no memory for its thread
+        }
+        if (poll != null) {
+          poll.close();
+        }
         if (fifo != null) {
           fifo.close();
         }

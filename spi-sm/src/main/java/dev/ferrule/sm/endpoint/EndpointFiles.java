@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.sm.os.OwnDirectory;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -65,6 +66,8 @@ public final class EndpointFiles {
         for (Path entry : entries) {
           deleteConnection(entry);
         }
+      } catch (DirectoryIteratorException e) {
+        throw e.getCause(); // or the endpoint's thread would end before it has given up the rest
       }
       OwnDirectory.removeIfEmpty(connections);
     }
