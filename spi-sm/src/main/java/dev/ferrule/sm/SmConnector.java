@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.InvalidAddressException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.ClientEndpoints;
@@ -48,6 +49,8 @@ final class SmConnector {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server, options.get(SmOptions.ACCESS));
       return new SmConnector(uri, server, options, facilities).connect();
+    } catch (InternalError e) { // the JDK's for memory whose file was truncated
+      throw new ProtocolException(uri, "the listener has truncated its files", e);
     } catch (PosixException e) {
       throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {

@@ -62,7 +62,7 @@ public final class ServerHandshake {
       return RingLayout.readDescriptor(SharedFile.attach(ring, RingLayout.DESCRIPTOR_SIZE, arena))
           .map(RingLayout.Descriptor::generation)
           .orElse(0L);
-    } catch (PosixException e) {
+    } catch (PosixException | InternalError e) { // not there, or truncated just now
       return 0;
     }
   }
