@@ -329,15 +329,9 @@ public abstract class RmaContract extends Contract {
           inBackground(
               "writer",
               () -> {
-                Rma rma = pair.client().rma();
-                RemoteMemory remote = rma.attach(exposed.handle());
+                RemoteMemory remote = pair.client().rma().attach(exposed.handle());
                 try (RegisteredMemory local = pair.client().register(filled(MIB, 1))) {
-                  assertThatThrownBy(
-                          () -> {
-                            while (true) {
-                              rma.await(rma.write(local, 0, remote, 0, MIB));
-                            }
-                          })
+                  assertThatThrownBy(() -> writeAgainAndAgain(pair, local, remote, MIB))
                       .isInstanceOf(RemoteAccessException.class);
                 }
               });
@@ -543,13 +537,7 @@ public abstract class RmaContract extends Contract {
           inBackground(
               "writer",
               () -> {
-                Rma rma = pair.client().rma();
-                assertThatThrownBy(
-                        () -> {
-                          while (true) {
-                            rma.await(rma.write(local, 0, remote, 0, LARGE));
-                          }
-                        })
+                assertThatThrownBy(() -> writeAgainAndAgain(pair, local, remote, LARGE))
                     .isInstanceOf(IllegalStateException.class);
               });
       pause(Duration.ofMillis(20));
@@ -577,13 +565,7 @@ public abstract class RmaContract extends Contract {
           inBackground(
               "writer",
               () -> {
-                Rma rma = pair.client().rma();
-                assertThatThrownBy(
-                        () -> {
-                          while (true) {
-                            rma.await(rma.write(local, 0, remote, 0, LARGE));
-                          }
-                        })
+                assertThatThrownBy(() -> writeAgainAndAgain(pair, local, remote, LARGE))
                     .isInstanceOfAny(ConnectionClosedException.class, IllegalStateException.class);
               });
       pause(Duration.ofMillis(10));
@@ -591,6 +573,15 @@ public abstract class RmaContract extends Contract {
       (round % 2 == 0 ? pair.server() : pair.client()).close();
 
       writing.result();
+    }
+  }
+
+  /** Until that fails. */
+  private static void writeAgainAndAgain(
+      Pair pair, RegisteredMemory local, RemoteMemory remote, long length) {
+    Rma rma = pair.client().rma();
+    while (true) {
+      rma.await(rma.write(local, 0, remote, 0, length));
     }
   }
 
