@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.AbstractSender;
 import java.net.URI;
 
@@ -36,8 +37,40 @@ abstract class SendingHalf extends AbstractSender {
     return send(registered.segment(), offset, length);
   }
 
+  /** This side's end of the ring. */
+  abstract SendingEnd end();
+
   /** Tells the receiver that the last message was published. */
-  abstract void markClosed();
+  final void markClosed() {
+    end().markClosed();
+  }
+
+  /** Asks for a wake-up when there is room. Nobody takes that back, if several threads send. */
+  final void armSleep() {
+    try {
+      end().armSleep();
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  /** Whether that was not answered yet. */
+  final boolean isSleepArmed() {
+    try {
+      return end().isSleepArmed();
+    } catch (IllegalStateException | InternalError e) {
+      throw connection.accessFailed(e);
+    }
+  }
+
+  /**
+   * Returns what to throw when a thread that waits for room is interrupted.
+   *
+   * @return the exception
+   */
+  public final RuntimeException interrupted() {
+    return connection.interrupted("send");
+  }
 
   /** Has whoever waits for room look again. */
   abstract void wake();
@@ -45,7 +78,9 @@ abstract class SendingHalf extends AbstractSender {
   /** Gives those who wait for room, who will find out that it is over, the time to do so. */
   abstract void awaitNobodyWaiting(long nanos);
 
-  abstract long messages();
+  final long messages() {
+    return end().messagesPublished();
+  }
 
   abstract long bytes();
 

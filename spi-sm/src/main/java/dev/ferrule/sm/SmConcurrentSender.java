@@ -8,6 +8,7 @@ import dev.ferrule.sm.ring.ConcurrentRingProducer;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.SendingEnd;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
@@ -100,10 +101,8 @@ final class SmConcurrentSender extends SendingHalf {
         producer.receiverTold(flag); // else the next one tells it
       }
       return id;
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
@@ -163,10 +162,8 @@ final class SmConcurrentSender extends SendingHalf {
   protected int reserve(int length) {
     try {
       return producer.reserve(length);
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
@@ -188,10 +185,8 @@ final class SmConcurrentSender extends SendingHalf {
   boolean isInVain(int length) {
     try {
       return !handsOver && producer.isAllClaimed(length, isStuck);
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
@@ -206,29 +201,9 @@ final class SmConcurrentSender extends SendingHalf {
     return owner != null && (owner == Thread.currentThread() || waiters.isStuck(owner));
   }
 
-  void armSleep() {
-    try {
-      producer.armSleep();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
-  }
-
-  boolean isSleepArmed() {
-    try {
-      return producer.isSleepArmed();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
-  }
-
-  RuntimeException interrupted() {
-    return connection.interrupted("send");
-  }
-
   @Override
-  void markClosed() {
-    producer.markClosed();
+  SendingEnd end() {
+    return producer;
   }
 
   @Override
@@ -239,11 +214,6 @@ final class SmConcurrentSender extends SendingHalf {
   @Override
   void awaitNobodyWaiting(long nanos) {
     waiters.awaitNobody(nanos);
-  }
-
-  @Override
-  long messages() {
-    return producer.messagesPublished();
   }
 
   @Override

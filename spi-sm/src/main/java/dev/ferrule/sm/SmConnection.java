@@ -238,9 +238,13 @@ final class SmConnection implements Connection, Link {
    * What to throw for a failed access to shared memory.
    *
    * @param e an IllegalStateException: the connection was closed meanwhile, by another thread; or
-   *     an InternalError, which ends the connection: the peer has truncated its files
+   *     an InternalError, which ends the connection: the peer has truncated its files; or a
+   *     CorruptRingException, which does so as well: the peer has written nonsense
    */
   RuntimeException accessFailed(Throwable e) {
+    if (e instanceof CorruptRingException corrupt) {
+      return failCorrupt(corrupt);
+    }
     if (!life.isReleased()) {
       return e instanceof IllegalStateException known
           ? known

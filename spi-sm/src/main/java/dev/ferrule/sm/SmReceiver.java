@@ -255,10 +255,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.checkNotReleased();
     try {
       return consumer.next();
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
@@ -297,7 +295,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       throw new IllegalStateException(
           "the program holds all "
               + maxRegions
-              + " regions that there are; free some before receiving more, or raise the option slots");
+              + " regions that there are; free some before receiving more, or raise the option"
+              + " slots");
     }
     try {
       int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);

@@ -5,6 +5,7 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
+import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -178,20 +179,16 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   protected int reserve(int length) {
     try {
       return producer.reserve(length);
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
   private boolean isAnythingOut() {
     try {
       return producer.isAnythingOut();
-    } catch (IllegalStateException | InternalError e) {
+    } catch (IllegalStateException | InternalError | CorruptRingException e) {
       throw connection.accessFailed(e);
-    } catch (CorruptRingException e) {
-      throw connection.failCorrupt(e);
     }
   }
 
@@ -220,20 +217,12 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   public void arm() {
-    try {
-      producer.armSleep();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
+    armSleep();
   }
 
   @Override
   public boolean isArmed() {
-    try {
-      return producer.isSleepArmed();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
+    return isSleepArmed();
   }
 
   @Override
@@ -246,13 +235,8 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   }
 
   @Override
-  public RuntimeException interrupted() {
-    return connection.interrupted("send");
-  }
-
-  @Override
-  void markClosed() {
-    producer.markClosed();
+  SendingEnd end() {
+    return producer;
   }
 
   @Override
@@ -263,11 +247,6 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   @Override
   void awaitNobodyWaiting(long nanos) {
     waiter.awaitNobody(nanos);
-  }
-
-  @Override
-  long messages() {
-    return producer.messagesPublished();
   }
 
   @Override

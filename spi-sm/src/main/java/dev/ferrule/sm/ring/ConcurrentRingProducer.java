@@ -6,7 +6,6 @@ import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.spi.AbstractSender;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntPredicate;
 
@@ -23,7 +22,7 @@ import java.util.function.IntPredicate;
  * counts that it has read one after the other is on the safe side, and a compare-and-swap of them
  * cannot take an old value for the new one.
  */
-public class ConcurrentRingProducer {
+public class ConcurrentRingProducer extends SendingEnd {
 
   /** What {@link #reserve} returns when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -41,9 +40,6 @@ public class ConcurrentRingProducer {
   private static final int COUNTS = 7 * APART;
 
   private final RingLayout layout;
-  private final MemorySegment ring;
-  private final MemorySegment buffer;
-  private final boolean fences;
   private final Runnable onRoom;
   private final ConcurrentLineAllocator allocator;
   private final AtomicLongArray counts = new AtomicLongArray(COUNTS);
@@ -69,10 +65,8 @@ public class ConcurrentRingProducer {
       MemorySegment buffer,
       boolean fences,
       Runnable onRoom) {
+    super(ring, buffer, fences);
     this.layout = layout;
-    this.ring = ring;
-    this.buffer = buffer;
-    this.fences = fences;
     this.onRoom = onRoom;
     this.allocator = new Lines(layout.lines());
     this.slots = layout.slots();
@@ -97,13 +91,6 @@ public class ConcurrentRingProducer {
       onRoom.run();
     }
   }
-
-  /**
-   * Called when a thread has got to a step. Does nothing, and costs nothing; tests stop here.
-   *
-   * @param step where the thread is
-   */
-  protected void reached(RingStep step) {}
 
   /**
    * Takes room for a message, which is to be {@linkplain #publish published} or {@linkplain #abort
@@ -383,23 +370,9 @@ public class ConcurrentRingProducer {
     return counts.get(CLAIMED) + counts.get(ABORTED) + counts.get(TAIL) + counts.get(RELEASED);
   }
 
-  /**
-   * Returns how many messages were published, ever.
-   *
-   * @return the number of messages; the last one's may be told a moment late
-   */
+  @Override
   public long messagesPublished() {
     return counts.get(TAIL);
-  }
-
-  /**
-   * Returns the payload lines.
-   *
-   * @return the memory in which a reserved line lies at its number times {@link RingLayout#LINE};
-   *     the message lies {@link RingLayout#SHARED_PREFIX} behind
-   */
-  public MemorySegment buffer() {
-    return buffer;
   }
 
   /**
@@ -409,28 +382,5 @@ public class ConcurrentRingProducer {
    */
   public RingLayout layout() {
     return layout;
-  }
-
-  /**
-   * Says that a thread of this side goes to sleep until there is room; a last look has to follow
-   * before it does. Nobody takes that back, as another thread may sleep by then.
-   */
-  public void armSleep() {
-    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, 1, fences);
-  }
-
-  /**
-   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
-   *
-   * @return whether it is
-   */
-  public boolean isSleepArmed() {
-    return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
-  }
-
-  /** Tells the receiver that the last message was published. */
-  public void markClosed() {
-    INT.setRelease(ring, RingLayout.SENDER_CLOSED, 1);
-    VarHandle.fullFence();
   }
 }

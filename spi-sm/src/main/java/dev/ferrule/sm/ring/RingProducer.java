@@ -7,7 +7,6 @@ import static dev.ferrule.sm.ring.RingLayout.LONG;
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 
 /**
  * The sending side of a ring. A message takes three steps: {@link #reserve} takes a slot, and
@@ -17,7 +16,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Not for several threads at once.
  */
-public class RingProducer {
+public class RingProducer extends SendingEnd {
 
   /** What {@link #reserve} returns when there is no room. */
   public static final int FULL = AbstractSender.FULL;
@@ -29,9 +28,6 @@ public class RingProducer {
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
   private final RingLayout layout;
-  private final MemorySegment ring;
-  private final MemorySegment buffer;
-  private final boolean fences;
   private final LineAllocator allocator;
   private final int slots;
   private final int inlineMax;
@@ -66,10 +62,8 @@ public class RingProducer {
    *     share membarrier(2)
    */
   public RingProducer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+    super(ring, buffer, fences);
     this.layout = layout;
-    this.ring = ring;
-    this.buffer = buffer;
-    this.fences = fences;
     this.allocator = new LineAllocator(layout.lines());
     this.slots = layout.slots();
     this.inlineMax = layout.inlineMax();
@@ -80,13 +74,6 @@ public class RingProducer {
     this.slot = slotsOffset;
     this.lap = RingHeader.lap(0, layout.slotsShift());
   }
-
-  /**
-   * Called when the sender has got to a step. Does nothing, and costs nothing; tests stop here.
-   *
-   * @param step where the sender is
-   */
-  protected void reached(RingStep step) {}
 
   /**
    * Takes room for a message, which is to be staged or given back by {@link #unreserve}.
@@ -289,49 +276,13 @@ public class RingProducer {
     return messagesStaged;
   }
 
-  /**
-   * Returns how many messages were published, ever.
-   *
-   * @return the number of messages
-   */
+  @Override
   public long messagesPublished() {
     return messagesPublished;
-  }
-
-  /**
-   * Returns the payload lines.
-   *
-   * @return the memory in which a reserved line lies at its number times {@link RingLayout#LINE}
-   */
-  public MemorySegment buffer() {
-    return buffer;
-  }
-
-  /**
-   * Says that this side goes to sleep until there is room; a last look has to follow before it
-   * does.
-   */
-  public void armSleep() {
-    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, 1, fences);
-  }
-
-  /**
-   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
-   *
-   * @return whether it is
-   */
-  public boolean isSleepArmed() {
-    return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
   }
 
   /** Takes back {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.SENDER_ASLEEP);
-  }
-
-  /** Tells the receiver that the last message was published. */
-  public void markClosed() {
-    INT.setRelease(ring, RingLayout.SENDER_CLOSED, 1);
-    VarHandle.fullFence();
   }
 }

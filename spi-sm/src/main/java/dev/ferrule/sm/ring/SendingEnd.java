@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import static dev.ferrule.sm.ring.RingLayout.INT;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What the sending ends of a ring have in common, be they for one thread or for several: what they
+ * tell the receiver of themselves.
+ */
+public abstract class SendingEnd {
+
+  final MemorySegment ring;
+  final MemorySegment buffer;
+  final boolean fences;
+
+  SendingEnd(MemorySegment ring, MemorySegment buffer, boolean fences) {
+    this.ring = ring;
+    this.buffer = buffer;
+    this.fences = fences;
+  }
+
+  /**
+   * Called when a thread that sends has got to a step. Does nothing, and costs nothing; tests stop
+   * here.
+   *
+   * @param step where the thread is
+   */
+  protected void reached(RingStep step) {}
+
+  /**
+   * Returns how many messages were published, ever.
+   *
+   * @return the number of messages; where several threads send, the last one's may be told a moment
+   *     late
+   */
+  public abstract long messagesPublished();
+
+  /**
+   * Returns the payload lines.
+   *
+   * @return the memory in which a reserved line lies at its number times {@link RingLayout#LINE}
+   */
+  public final MemorySegment buffer() {
+    return buffer;
+  }
+
+  /**
+   * Says that a thread of this side goes to sleep until there is room; a last look has to follow
+   * before it does.
+   */
+  public final void armSleep() {
+    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, 1, fences);
+  }
+
+  /**
+   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
+   *
+   * @return whether it is
+   */
+  public final boolean isSleepArmed() {
+    return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
+  }
+
+  /** Tells the receiver that the last message was published. */
+  public final void markClosed() {
+    INT.setRelease(ring, RingLayout.SENDER_CLOSED, 1);
+    VarHandle.fullFence();
+  }
+}
