@@ -114,7 +114,7 @@ public final class Fifo {
      *
      * @param path the FIFO, PATH/PID/ID/fifo
      * @throws PosixException if that is not possible; ENXIO if nobody reads from it; ELOOP or
-     *     ENOTDIR if it is not a FIFO of the endpoint's user alone
+     *     ENOTDIR if it is not a FIFO of the endpoint's user
      */
     public Writer(Path path) {
       pipe =

@@ -25,9 +25,14 @@ record FileStatus(int mode, int uid, long links, long size, long allocated) {
 
   private static final int OTHERS_WRITE = 022;
 
-  /** Whether it is a file of a user, of a type, and of one name: nobody has linked it here. */
+  /** Whether it is a file of a type and a user. */
+  boolean isOf(int type, int user) {
+    return (mode & TYPE) == type && uid == user;
+  }
+
+  /** Whether it is that, and has one name: it was not linked here from elsewhere. */
   boolean isOnly(int type, int user) {
-    return (mode & TYPE) == type && uid == user && links == 1;
+    return isOf(type, user) && links == 1;
   }
 
   /** Whether it is a user's, and nobody else may write to it. */

@@ -9,9 +9,10 @@ import java.nio.file.Path;
  * endpoint of its own to put there what it likes: links to files that this user may write and it
  * may not, or in place of a directory a link to one.
  *
- * <p>So one name after the other is opened, none of which may be a symbolic link; the directories
- * and the file have to be of one user, the endpoint's; and the file must have no other name, or it
- * could be one from elsewhere. PATH itself may be anybody's, and lie behind links.
+ * <p>So one name after the other is opened, none of which may be a symbolic link; and the
+ * directories and the file have to be of one user, the endpoint's, who can then bring nothing in
+ * but what is its own. PATH itself may be anybody's, and lie behind links. How many names the file
+ * has does not matter, and must not: whoever may write it could give it another one elsewhere.
  *
  * <p>Why not by openat2(2), in one call: kernels before 5.6 do not have it, sandboxes refuse it,
  * and whose the directories are would have to be looked at all the same.
@@ -34,15 +35,15 @@ final class PeerFile {
    * @param type what it has to be, see {@link FileStatus}
    * @param flags as for open(2)
    * @return its descriptor
-   * @throws PosixException if that is not possible; ELOOP if it is not one of the endpoint's user
-   *     and of nobody else, ENOTDIR if a link or a file is in place of a directory
+   * @throws PosixException if that is not possible; ELOOP if it is not of that type and of the
+   *     endpoint's user, ENOTDIR if a link or a file is in place of a directory
    */
   static int open(Path path, int names, int type, int flags) {
     int fd = tryOpen(path, names, type, flags);
     if (fd < 0) {
       String subject =
           fd == -LibC.ELOOP()
-              ? path + ", which is not a plain file of its endpoint's user"
+              ? path + ", which is not what its endpoint's user has to have there"
               : "" + path;
       throw new PosixException("open", subject, -fd);
     }
@@ -88,11 +89,10 @@ final class PeerFile {
     if (fd < 0) {
       return fd;
     }
-    FileStatus status = Posix.fstat(fd);
-    if (status.isOnly(type, user)) {
+    if (Posix.fstat(fd).isOf(type, user)) {
       return fd;
     }
     Posix.close(fd);
-    return status.links() == 0 ? -LibC.ENOENT() : -LibC.ELOOP();
+    return -LibC.ELOOP();
   }
 }

@@ -53,7 +53,7 @@ public final class SharedFile {
    * @param arena unmaps it when closed
    * @return the mapping
    * @throws PosixException if there is no such file, it may not be opened, or is not a regular file
-   *     of the endpoint's user alone ({@link PeerFile}); EINVAL if it is smaller, or has holes
+   *     of the endpoint's user ({@link PeerFile}); EINVAL if it is smaller, or has holes
    */
   public static MemorySegment attach(Path path, long size, Arena arena) {
     return attachAndLook(path, size, arena).memory();

@@ -77,22 +77,33 @@ class PeerFileTest {
   void aFileThatWasLinkedFromElsewhereIsNotMapped() throws IOException {
     Path file = victims.resolve("letters");
     SharedFile.create(file, SIZE, arena);
-    Files.createLink(connection.resolve("ring"), file);
     Files.createSymbolicLink(connection.resolve("buffer"), file);
-
-    assertNotMapped(connection.resolve("ring"));
     assertNotMapped(connection.resolve("buffer"));
+    giveToAnother(file);
+    assertNotMapped(Files.createLink(connection.resolve("ring"), file));
+  }
+
+  private static void giveToAnother(Path file) throws IOException {
+    assumeTrue(LibC.geteuid() == 0, "giving a file to another user needs root");
+    Files.setAttribute(file, "unix:uid", ANOTHER_USER);
+  }
+
+  @Test
+  void nobodyKeepsAFileFromBeingMappedByGivingItAnotherName() throws IOException {
+    SharedFile.create(connection.resolve("ring"), SIZE, arena);
+    Files.createLink(victims.resolve("mine"), connection.resolve("ring"));
+    assertThat(SharedFile.attach(connection.resolve("ring"), SIZE, arena).byteSize())
+        .isEqualTo(SIZE);
   }
 
   @Test
   void aFileOfAnotherUserThanTheDirectorysIsNotMapped() throws IOException {
-    assumeTrue(LibC.geteuid() == 0, "giving a file to another user needs root");
     Path ring = connection.resolve("ring");
     SharedFile.create(ring, SIZE, arena);
-    Files.setAttribute(ring, "unix:uid", ANOTHER_USER);
+    giveToAnother(ring);
     assertNotMapped(ring);
     Files.setAttribute(ring, "unix:uid", 0);
-    Files.setAttribute(connection, "unix:uid", ANOTHER_USER);
+    giveToAnother(connection);
     assertNotMapped(ring);
   }
 
@@ -137,10 +148,11 @@ class PeerFileTest {
   void nothingIsWrittenToAPipeFromElsewhere() throws IOException {
     Path pipe = endpoint.resolve("fifo");
     try (Fifo.Reader reader = new Fifo.Reader(victims.resolve("fifo"))) {
-      Files.createLink(pipe, victims.resolve("fifo"));
+      Files.createSymbolicLink(pipe, victims.resolve("fifo"));
       assertThatThrownBy(() -> new Fifo.Writer(pipe)).isInstanceOf(PosixException.class);
       Files.delete(pipe);
-      Files.createSymbolicLink(pipe, victims.resolve("fifo"));
+      giveToAnother(victims.resolve("fifo"));
+      Files.createLink(pipe, victims.resolve("fifo"));
       assertThatThrownBy(() -> new Fifo.Writer(pipe)).isInstanceOf(PosixException.class);
       assertThat(reader.read()).isZero();
     }
@@ -149,7 +161,7 @@ class PeerFileTest {
   @Test
   void whatALockSaysIsNotReadFromAFileThatWasLinkedFromElsewhere() throws IOException {
     Path lock = endpoint.resolve("lock");
-    Files.writeString(victims.resolve("letters"), "a secret");
+    giveToAnother(Files.writeString(victims.resolve("letters"), "a secret"));
     Files.createLink(lock, victims.resolve("letters"));
     assertThatThrownBy(() -> OwnerLock.read(lock)).isInstanceOf(PosixException.class);
     assertThat(OwnerLock.isHeld(lock)).isFalse();
