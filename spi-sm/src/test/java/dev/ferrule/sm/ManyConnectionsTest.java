@@ -272,21 +272,28 @@ class ManyConnectionsTest {
       send(star.clients.get(1), 4);
       List<Integer> got = new ArrayList<>();
       while (got.isEmpty() || broken.state() == ConnectionState.OPEN) {
-        if (poll) {
-          common.poll(
-              (memory, offset, length) ->
-                  got.add(memory.get(ValueLayout.JAVA_INT_UNALIGNED, offset)),
-              8);
-        } else {
-          ReceiveRegion message = common.tryReceive();
-          if (message != null) {
-            got.add(number(message));
-            message.close();
-          }
+        try {
+          takeInto(got, common, poll);
+        } catch (InternalError e) {
+          continue; // of the JDK's, which compiled code may throw too late to be caught; once
         }
       }
       assertThat(got).containsExactly(4);
       assertThat(broken.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  private static void takeInto(List<Integer> got, Receiver receiver, boolean poll) {
+    if (poll) {
+      receiver.poll(
+          (memory, offset, length) -> got.add(memory.get(ValueLayout.JAVA_INT_UNALIGNED, offset)),
+          8);
+      return;
+    }
+    ReceiveRegion message = receiver.tryReceive();
+    if (message != null) {
+      got.add(number(message));
+      message.close();
     }
   }
 
