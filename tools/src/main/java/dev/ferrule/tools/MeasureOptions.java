@@ -138,6 +138,14 @@ final class MeasureOptions {
 
     /** One connection, and accesses to its peer's memory. */
     static final Load ACCESSES = new Load(1, 1, 0, false);
+
+    /**
+     * How the server is to wait. Without messages its thread has nothing to do, and would only take
+     * the processor from whatever copies on that side: an endpoint's thread, or a device.
+     */
+    WaitStrategy serverWait(WaitStrategy client) {
+      return sendsMessages ? client : WaitStrategy.BLOCK;
+    }
   }
 
   /** Sets an option of the connection, as {@code --option} does. */
@@ -248,7 +256,7 @@ final class MeasureOptions {
     }
     List<String> serveOptions = new ArrayList<>();
     serverOptions.forEach((name, value) -> serveOptions.add("--option=" + name + "=" + value));
-    serveOptions.add("--wait=" + WaitOptions.name(wait));
+    serveOptions.add("--wait=" + WaitOptions.name(load.serverWait(wait)));
     serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
     PrintWriter err = command.getErr();
     try (ServerProcess server =

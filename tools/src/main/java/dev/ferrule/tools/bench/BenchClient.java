@@ -5,9 +5,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
-import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
-import dev.ferrule.RmaHandle;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ExitCode;
@@ -15,7 +13,6 @@ import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -76,12 +73,10 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /** Has the server expose so much memory. */
-  RemoteMemory attach(int size) {
+  Exposure expose(int size) {
     start(Round.of(Round.Kind.EXPOSE, 0, size));
     try (ReceiveRegion message = connection.receiver().receive()) {
-      return connection
-          .rma()
-          .attach(RmaHandle.of(message.segment().toArray(ValueLayout.JAVA_BYTE)));
+      return Exposure.read(message);
     }
   }
 

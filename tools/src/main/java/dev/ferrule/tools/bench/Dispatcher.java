@@ -7,7 +7,6 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.tools.support.Guarded;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -149,12 +148,7 @@ final class Dispatcher implements AutoCloseable {
         case OPEN_FLOOR -> new RoundReply(false, 0, 0, 0).send(connection.get().sender());
         case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
         case EXPOSE ->
-            connection
-                .get()
-                .sender()
-                .send(
-                    MemorySegment.ofArray(
-                        Exposure.of(connection.get(), round.size()).handle().toBytes()));
+            Exposure.send(connection.get(), round.size()); // for as long as the connection
       }
     }
 

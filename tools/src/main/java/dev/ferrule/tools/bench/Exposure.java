@@ -3,20 +3,69 @@ package dev.ferrule.tools.bench;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ExposedMemory;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
+import dev.ferrule.Sender;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
-/** Memory that a server exposes for a measurement. */
-final class Exposure {
+/**
+ * Memory that a server exposes for a measurement, as it tells the client in one message: by its
+ * handle, and for the bare system call beside it, which knows of no handles, by its address.
+ *
+ * @param handle what the client attaches
+ * @param pid the server's process, as it counts itself
+ * @param address where the memory is in that process
+ */
+record Exposure(RmaHandle handle, long pid, long address) {
 
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long PAGE = 4096;
+  private static final long PID_OFFSET = 0;
+  private static final long ADDRESS_OFFSET = 8;
+  private static final long HANDLE_OFFSET = 16;
 
-  private Exposure() {}
-
-  static ExposedMemory of(Connection connection, long size) {
+  /**
+   * Exposes memory, and tells the client.
+   *
+   * @param connection the client's connection
+   * @param size how many bytes
+   * @return the memory, to be closed when it is not measured any more
+   */
+  static ExposedMemory send(Connection connection, long size) {
     // the collector frees it when nobody exposes it any more
-    return connection
-        .rma()
-        .expose(Arena.ofAuto().allocate(size, PAGE), RmaRight.READ, RmaRight.WRITE);
+    MemorySegment memory = Arena.ofAuto().allocate(size, PAGE);
+    ExposedMemory exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
+    new Exposure(exposed.handle(), ProcessHandle.current().pid(), memory.address())
+        .send(connection.sender());
+    return exposed;
+  }
+
+  void send(Sender sender) {
+    byte[] bytes = handle.toBytes();
+    MemorySegment message =
+        MemorySegment.ofArray(new byte[Math.toIntExact(HANDLE_OFFSET) + bytes.length]);
+    message.set(LONG, PID_OFFSET, pid);
+    message.set(LONG, ADDRESS_OFFSET, address);
+    MemorySegment.copy(MemorySegment.ofArray(bytes), 0, message, HANDLE_OFFSET, bytes.length);
+    sender.send(message);
+  }
+
+  static Exposure read(ReceiveRegion region) {
+    MemorySegment message = region.segment();
+    if (message.byteSize() <= HANDLE_OFFSET) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "the server sent something else than a handle");
+    }
+    return new Exposure(
+        RmaHandle.of(message.asSlice(HANDLE_OFFSET).toArray(ValueLayout.JAVA_BYTE)),
+        message.get(LONG, PID_OFFSET),
+        message.get(LONG, ADDRESS_OFFSET));
   }
 }

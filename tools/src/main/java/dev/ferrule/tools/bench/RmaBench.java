@@ -57,9 +57,15 @@ public final class RmaBench {
       }
       try (Arena arena = Arena.ofShared();
           RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {
-        RemoteMemory remote = client.attach(size);
-        results.add(new Series(arena, local, remote, size, true).run(results.isEmpty()));
-        results.add(new Series(arena, local, remote, size, false).run(false));
+        Exposure exposure = client.expose(size);
+        RemoteMemory remote = rma.attach(exposure.handle());
+        for (boolean write : new boolean[] {true, false}) {
+          BareCopy floor =
+              rma.path().equals(CROSS_MEMORY_ATTACH)
+                  ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
+                  : new PlainCopy(arena, size);
+          results.add(new Series(local, remote, size, write, floor).run(results.isEmpty()));
+        }
       }
     }
     return results;
@@ -78,12 +84,12 @@ public final class RmaBench {
     private final List<Double> ratios = new ArrayList<>();
 
     private Series(
-        Arena arena, RegisteredMemory local, RemoteMemory remote, int size, boolean write) {
+        RegisteredMemory local, RemoteMemory remote, int size, boolean write, BareCopy floor) {
       this.local = local;
       this.remote = remote;
       this.size = size;
       this.write = write;
-      this.floor = new BareCopy(arena, size, rma.path().equals(CROSS_MEMORY_ATTACH), write);
+      this.floor = floor;
     }
 
     private long begin() {

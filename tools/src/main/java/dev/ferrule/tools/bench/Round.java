@@ -35,7 +35,8 @@ record Round(Kind kind, long count, int size, boolean verify, String path) {
     FLOOR,
 
     /**
-     * Exposes memory of the round's size in place of what it exposed before, and sends its handle.
+     * Exposes memory of the round's size in place of what it exposed before, and sends an {@link
+     * Exposure}.
      */
     EXPOSE
   }

@@ -12,7 +12,6 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -78,8 +77,7 @@ final class Session implements AutoCloseable {
     if (exposed != null) {
       exposed.close();
     }
-    exposed = Exposure.of(connection, size);
-    connection.sender().send(MemorySegment.ofArray(exposed.handle().toBytes()));
+    exposed = Exposure.send(connection, size);
   }
 
   private void echo(Round round) {
