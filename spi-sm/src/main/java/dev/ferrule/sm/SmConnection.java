@@ -295,6 +295,11 @@ final class SmConnection implements Connection, Link {
     return rma.serve();
   }
 
+  @Override
+  public boolean hasFragments() {
+    return rma.hasToServe();
+  }
+
   /** Whether the peer's process has ended, so that it does nothing more. */
   boolean isPeerDead() {
     return peerDead;

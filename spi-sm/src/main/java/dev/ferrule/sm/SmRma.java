@@ -431,6 +431,15 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
   }
 
+  /** Whether {@link #serve} has something to do; false if that is to fail. */
+  boolean hasToServe() {
+    try {
+      return server.isAnyWaiting();
+    } catch (CorruptRingException | IllegalStateException | InternalError e) {
+      return false;
+    }
+  }
+
   void wake() {
     waiter.wake();
   }

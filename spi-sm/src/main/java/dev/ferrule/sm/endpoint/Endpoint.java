@@ -486,7 +486,7 @@ public final class Endpoint {
 
   /** A link that has much to do takes turns with the others. */
   private void serveFragments(Link link) {
-    if (link.onFragments()) {
+    if (link.onFragments() && !busy.contains(link)) {
       busy.add(link);
     }
   }
@@ -505,8 +505,12 @@ public final class Endpoint {
       return false; // of a connection that was closed meanwhile, or garbage
     }
     state.heard(now);
-    state.link().onWakeup(); // whatever it says: to look once too often costs little
-    switch (FifoHeader.type(header)) {
+    int type = FifoHeader.type(header);
+    if (type != FifoHeader.RMA || !state.link().hasFragments()) {
+      // whatever it says: to look once too often costs little, unless it is for each fragment
+      state.link().onWakeup();
+    }
+    switch (type) {
       case FifoHeader.KEEPALIVE -> state.peer().tellAlive();
       case FifoHeader.CLOSED -> state.link().onPeerClosed();
       case FifoHeader.RMA -> serveFragments(state.link());

@@ -27,6 +27,13 @@ public interface Link {
    */
   boolean onFragments();
 
+  /**
+   * Tells whether the peer has submitted fragments that nobody has handled.
+   *
+   * @return whether it has
+   */
+  boolean hasFragments();
+
   /** The peer has not answered a keepalive for too long, although its process lives. */
   void onPeerSilent();
 }

@@ -24,6 +24,19 @@ import org.jspecify.annotations.Nullable;
 public final class FragmentServer {
 
   private static final int AT_ONCE = 16;
+
+  /**
+   * How long to look for the next fragment before going to sleep: about as long as it takes to be
+   * woken up, so that looking in vain costs no more than that. With one processor, the initiator
+   * needs it in order to submit any.
+   */
+  private static final long AWAKE_NANOS =
+      Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
+
+  /** After so many times in vain it does so every 2^n-th time only. */
+  private static final int MOST_IN_VAIN = 2;
+
+  private static final int LOOKS_AT_ONCE = 200;
   private static final int MAX_LINES = 1 << 24;
 
   private final RmaFile own;
@@ -34,6 +47,10 @@ public final class FragmentServer {
   private @Nullable MemorySegment buffer; // the peer's
   private int lines;
   private long handled;
+  private boolean awake; // as the peer was told
+  private long awakeUntil; // by System.nanoTime
+  private int inVain; // how often it was awake and no fragment came, of late
+  private int skips; // how often not to stay awake, therefore
 
   /**
    * Begins with no fragment handled.
@@ -54,34 +71,78 @@ public final class FragmentServer {
   }
 
   /**
-   * Handles some of the fragments that wait.
+   * Handles some of the fragments that wait. After the last one it goes on looking for a while, so
+   * that an initiator which submits one after the other does not have to wake this side up each
+   * time.
    *
-   * @return whether there are more
+   * @return whether it is to be called again, as there are more, or may soon be
    * @throws CorruptRingException if the peer has written what cannot be
    */
   public boolean serve() {
+    boolean any = false;
+    for (int i = 0; i < AT_ONCE && isAnyWaiting(); i++) {
+      int line = (int) INT.get(peer.memory(), RmaLayout.submission(handled));
+      serve(buffer(), line);
+      handled++;
+      tellHandled();
+      any = true;
+    }
+    if (AWAKE_NANOS == 0 || !any && !awake) {
+      return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+    }
+    long now = System.nanoTime();
+    if (any) {
+      if (awake) {
+        inVain = 0;
+      } else if (skips > 0) {
+        skips--;
+        return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+      }
+      awakeUntil = now + AWAKE_NANOS;
+      setAwake(true);
+    } else if (now - awakeUntil >= 0) {
+      inVain = Math.min(inVain + 1, MOST_IN_VAIN);
+      skips = (1 << inVain) - 1;
+      setAwake(false); // a full fence: whoever submits from now on sees this, or is seen below
+      return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+    }
+    for (int i = 0; i < LOOKS_AT_ONCE && !isAnyWaiting(); i++) {
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /**
+   * Looks whether there are fragments to handle.
+   *
+   * @return whether there are
+   * @throws CorruptRingException if the peer has written what cannot be
+   */
+  public boolean isAnyWaiting() {
     long submitted = (long) LONG.getAcquire(peer.memory(), RmaLayout.SUBMITTED);
     long waiting = submitted - handled;
-    if (waiting == 0) {
-      return false;
-    }
     if (waiting < 0 || waiting > RmaLayout.FRAGMENTS) {
       throw new CorruptRingException(
           "it has submitted " + submitted + " fragments, of which " + handled + " are handled");
     }
-    MemorySegment shared = buffer();
-    for (int i = 0; i < AT_ONCE && i < waiting; i++) {
-      int line = (int) INT.get(peer.memory(), RmaLayout.submission(handled));
-      serve(shared, line);
-      handled++;
-    }
+    return waiting > 0;
+  }
+
+  /** One by one, so that the initiator has work as soon as there is any for it. */
+  private void tellHandled() {
     // A full fence: whoever submits or sleeps from now on sees this, or is seen below.
     LONG.setVolatile(own.memory(), RmaLayout.HANDLED, handled);
     if ((int) INT.getVolatile(peer.memory(), RmaLayout.INITIATOR_ASLEEP) != 0
         && (int) INT.getAndSet(peer.memory(), RmaLayout.INITIATOR_ASLEEP, 0) != 0) {
       wakeInitiator.run();
     }
-    return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+  }
+
+  private void setAwake(boolean value) {
+    if (awake != value) {
+      awake = value;
+      INT.setVolatile(own.memory(), RmaLayout.TARGET_AWAKE, value ? 1 : 0);
+    }
   }
 
   private MemorySegment buffer() {

@@ -37,7 +37,8 @@ public final class Fragments {
   /** So many of the longest fragments fit into the buffer, so that both sides have work. */
   private static final int FRAGMENTS_IN_BUFFER = 8;
 
-  private static final int MAX_PAYLOAD = 256 << 10;
+  /** Of what is copied by both sides, all but one such piece is copied at the same time. */
+  private static final int MAX_PAYLOAD = 64 << 10;
 
   private final MemorySegment own;
   private final MemorySegment peer;
@@ -135,9 +136,11 @@ public final class Fragments {
     last[slot] = isLast;
     INT.set(own, RmaLayout.submission(submitted), first);
     submitted++;
-    // A full fence: a target that is still at those before sees this, or is seen to be done.
+    // A full fence: a target that is awake or still at those before sees this, or is seen to be
+    // neither.
     LONG.setVolatile(own, RmaLayout.SUBMITTED, submitted);
-    if ((long) LONG.getVolatile(peer, RmaLayout.HANDLED) == submitted - 1) {
+    if ((int) INT.getVolatile(peer, RmaLayout.TARGET_AWAKE) == 0
+        && (long) LONG.getVolatile(peer, RmaLayout.HANDLED) == submitted - 1) {
       tellTarget.run();
     }
     return true;

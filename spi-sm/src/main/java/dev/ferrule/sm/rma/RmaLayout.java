@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
  * <pre>
  * rma         0     descriptor: magic, version, generation, probe         written once, before the ring's name is told
  *             256   the initiator's line: in use, submitted, asleep       written by the maker as initiator
- *             512   the target's line: handled                            written by the maker as target
+ *             512   the target's line: handled, awake                     written by the maker as target
  *             1024  submissions: the line of each fragment, a ring        written by the maker as initiator
  *             4096  regions: what is exposed                              written by the maker as target
  * rma-buffer  lines of 64 bytes: fragments, each a header and, from the next line on, the payload;
@@ -69,6 +69,12 @@ public final class RmaLayout {
 
   /** Offset of how many fragments the target has handled, ever, 8 bytes. */
   public static final long HANDLED = 512;
+
+  /**
+   * Offset of 1 while the target looks for fragments by itself, so that it need not be told of any,
+   * 4 bytes.
+   */
+  public static final long TARGET_AWAKE = 512 + 8;
 
   /** Offset of the submissions: the first line of each fragment, 4 bytes each. */
   public static final long SUBMISSIONS = 1024;

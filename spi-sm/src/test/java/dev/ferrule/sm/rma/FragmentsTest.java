@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ferrule.RmaRight;
+import dev.ferrule.sm.endpoint.EndpointFiles;
+import dev.ferrule.sm.os.SharedFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Both sides of fragments, and when the initiator has to tell the target. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FragmentsTest {
+
+  private static final int SIZE = 4096;
+  private static final int FRAGMENTS = 30_000;
+
+  /** So that pauses are shorter and longer than the target stays awake. */
+  private static final int LONGEST_PAUSE_NANOS = 80_000;
+
+  @TempDir private Path folder;
+
+  private final Arena arena = Arena.ofShared();
+  private final Semaphore told = new Semaphore(0);
+  private volatile boolean over;
+  private final MemorySegment local = arena.allocate(SIZE).fill((byte) 1);
+  private final MemorySegment exposed = arena.allocate(SIZE);
+  private RemoteRegion remote;
+  private Fragments initiator;
+  private FragmentServer target;
+  private long lastDone;
+
+  @BeforeEach
+  void makeBothSides() throws IOException {
+    RmaFile initiators = file("initiator");
+    RmaFile targets = file("target");
+    MemorySegment buffer =
+        SharedFile.create(
+            initiators.directory().resolve(EndpointFiles.RMA_BUFFER), 64 << 10, arena);
+    RegionTable regions = new RegionTable(targets, initiators, null);
+    ExposedRegion region = regions.add(exposed, EnumSet.allOf(RmaRight.class));
+    remote = new RemoteTable(initiators, targets).find(region.key());
+    initiator = new Fragments(initiators, targets, buffer, told::release);
+    target = new FragmentServer(targets, initiators, regions, arena, () -> {});
+  }
+
+  @AfterEach
+  void close() {
+    arena.close();
+  }
+
+  private RmaFile file(String name) throws IOException {
+    return RmaFile.create(Files.createDirectory(folder.resolve(name)), 1, null, arena);
+  }
+
+  private boolean write(long id) {
+    return initiator.trySubmit(true, remote, 0, local, 0, SIZE / 8, id, true);
+  }
+
+  private void reap() {
+    initiator.reap(
+        (id, status, isLast) -> {
+          assertThat(status).isEqualTo(RmaLayout.DONE);
+          lastDone = id;
+        });
+  }
+
+  @Test
+  void aTargetIsToldOfTheFirstFragmentAndOfNoMoreAsLongAsItLooksByItself() {
+    assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one processor: it never does");
+    write(1);
+    write(2);
+    assertThat(told.availablePermits()).isEqualTo(1);
+    assertThat(target.serve()).isTrue();
+    reap();
+    assertThat(lastDone).isEqualTo(2);
+
+    write(3);
+    assertThat(told.availablePermits()).isEqualTo(1);
+    assertThat(target.serve()).isTrue();
+    reap();
+    assertThat(lastDone).isEqualTo(3);
+
+    while (target.serve()) {
+      assertThat(told.availablePermits()).isEqualTo(1);
+    }
+    write(4);
+    assertThat(told.availablePermits()).isEqualTo(2);
+  }
+
+  @Test
+  void anInitiatorHasWorkBeforeTheTargetHasDoneItAll() {
+    for (int id = 1; id <= 20; id++) {
+      assertThat(write(id)).isTrue();
+    }
+    target.serve();
+    reap();
+    assertThat(lastDone).as("others have their turn").isBetween(1L, 19L);
+    while (lastDone < 20) {
+      assertThat(target.serve()).isTrue();
+      reap();
+    }
+  }
+
+  /** Fragments come at moments in which the target may just be falling asleep. */
+  @Test
+  void noFragmentIsLeftUnhandledByATargetThatFallsAsleep() throws Exception {
+    CompletableFuture<Void> serving =
+        CompletableFuture.runAsync(
+            () -> {
+              while (!over) {
+                if (!target.serve()) {
+                  told.acquireUninterruptibly();
+                }
+              }
+            },
+            task -> Thread.ofPlatform().daemon().start(task));
+    SplittableRandom random = new SplittableRandom(11);
+    for (long id = 1; id <= FRAGMENTS; id++) {
+      while (!write(id)) {
+        reap();
+      }
+      if (random.nextInt(4) == 0) {
+        long until = System.nanoTime() + random.nextInt(LONGEST_PAUSE_NANOS);
+        while (System.nanoTime() < until) {
+          Thread.onSpinWait();
+        }
+      } else {
+        while (lastDone < id) { // or else it never falls asleep
+          assertThat(serving).isNotDone();
+          reap();
+        }
+      }
+    }
+    while (lastDone < FRAGMENTS) {
+      reap();
+    }
+    over = true;
+    told.release();
+    serving.get(10, TimeUnit.SECONDS);
+    assertThat(exposed.asSlice(0, SIZE / 8).mismatch(local.asSlice(0, SIZE / 8))).isEqualTo(-1);
+  }
+}
