@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.RingConsumer;
+import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Receivers that go to sleep, of one connection or of all that a listener has. Keepalives are off,
+ * as whoever misses a wake-up would look again at the next one: here it sleeps for ever.
+ */
+@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FallingAsleepTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
+  private static final int MESSAGES = 1_500 * Integer.getInteger("ferrule.soak.rounds", 2);
+  private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 2);
+
+  /**
+   * Of the time in which nothing comes, all threads of the provider may use one part in so many.
+   */
+  private static final int IDLE_PARTS = 50;
+
+  private static final int SENDERS = 4;
+
+  /** Which receiver. */
+  private enum Mode {
+    /** A connection's own, from one thread. */
+    ONE(1, "singleReceiver", "off"),
+    /** A connection's own, from several threads that send over it. */
+    SHARED(1, "concurrentSenders", "on"),
+    /** A listener's, from several connections. */
+    MANY(SENDERS, "singleReceiver", "on");
+
+    private final int connections;
+    private final String option;
+    private final String value;
+
+    Mode(int connections, String option, String value) {
+      this.connections = connections;
+      this.option = option;
+      this.value = value;
+    }
+
+    int threads() {
+      return this == ONE ? 1 : SENDERS;
+    }
+  }
+
+  /** Where a receiver is on its way to sleep. */
+  private enum Point {
+    /** It has seen that there is nothing, and not said yet that it goes to sleep. */
+    BEFORE_IT_SAYS_SO,
+    /** It has said so, perhaps not yet to all, and not looked again. */
+    WHEN_IT_HAS_SAID_SO,
+    /** It has looked again. */
+    WHEN_IT_HAS_LOOKED_AGAIN,
+    /** It has seen that nobody has woken it up meanwhile, and is about to sleep for good. */
+    BEFORE_IT_SLEEPS,
+    /** It was woken up, or has seen something, and is about to take back what it has said. */
+    BEFORE_IT_TAKES_THAT_BACK
+  }
+
+  /** Something to be done once, by the receiving thread, when it gets to a point. */
+  private record Plan(Thread thread, Point point, Runnable action) {}
+
+  private final SmUnderTest addresses = new SmUnderTest();
+  private final AtomicReference<Plan> plan = new AtomicReference<>();
+  private final SmProvider provider = new SmProvider(() -> null, new WatchedEnds());
+
+  @AfterEach
+  void removeDirectory() {
+    addresses.close();
+  }
+
+  private void receiverIs(Point point) {
+    Plan known = plan.get();
+    if (known != null
+        && known.point == point
+        && known.thread == Thread.currentThread()
+        && plan.compareAndSet(known, null)) {
+      known.action.run();
+    }
+  }
+
+  private final class WatchedEnds extends RingEnds {
+    @Override
+    public RingConsumer consumer(
+        RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+      return new WatchedConsumer(layout, ring, buffer, fences);
+    }
+  }
+
+  private final class WatchedConsumer extends RingConsumer {
+    private boolean armed;
+
+    WatchedConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+      super(layout, ring, buffer, fences);
+    }
+
+    @Override
+    public void armSleep() {
+      receiverIs(Point.BEFORE_IT_SAYS_SO);
+      super.armSleep();
+      armed = true;
+      receiverIs(Point.WHEN_IT_HAS_SAID_SO);
+    }
+
+    @Override
+    public void armSleepWithoutBarrier() {
+      receiverIs(Point.BEFORE_IT_SAYS_SO);
+      super.armSleepWithoutBarrier();
+      armed = true;
+      receiverIs(Point.WHEN_IT_HAS_SAID_SO);
+    }
+
+    @Override
+    public boolean next() {
+      return looked(super.next());
+    }
+
+    @Override
+    public boolean mayHaveNext() {
+      return looked(super.mayHaveNext());
+    }
+
+    private boolean looked(boolean found) {
+      if (armed && !found) {
+        receiverIs(Point.WHEN_IT_HAS_LOOKED_AGAIN);
+      }
+      return found;
+    }
+
+    @Override
+    public boolean isSleepArmed() {
+      boolean result = super.isSleepArmed();
+      receiverIs(Point.BEFORE_IT_SLEEPS);
+      return result;
+    }
+
+    @Override
+    public void disarmSleep() {
+      receiverIs(Point.BEFORE_IT_TAKES_THAT_BACK);
+      armed = false;
+      super.disarmSleep();
+    }
+  }
+
+  /** Both ends of the connections, and the receiver that takes from them all. */
+  private final class Star implements AutoCloseable {
+    private final Listener listener;
+    private final List<Connection> clients = new ArrayList<>();
+    private final List<Connection> servers = new ArrayList<>();
+    private final Receiver receiver;
+
+    private Star(Mode mode) {
+      ConnectionOptions options =
+          ConnectionOptions.builder()
+              .set("slots", "64")
+              .set(mode.option, mode.value)
+              .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)
+              .maxMessageSize(64)
+              .waitStrategy(WaitStrategy.BLOCK)
+              .build();
+      listener = provider.listen(addresses.listenAddress(), options);
+      for (int i = 0; i < mode.connections; i++) {
+        CompletableFuture<Connection> connecting =
+            inBackground(() -> provider.connect(listener.uri(), options));
+        servers.add(listener.accept(PATIENCE));
+        clients.add(connecting.join());
+      }
+      receiver = mode == Mode.MANY ? listener.receiver() : servers.get(0).receiver();
+    }
+
+    private Connection client(int number) {
+      return clients.get(number % clients.size());
+    }
+
+    @Override
+    public void close() {
+      listener.close();
+      clients.forEach(Connection::close);
+      servers.forEach(Connection::close);
+    }
+  }
+
+  private static <T> CompletableFuture<T> inBackground(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static CompletableFuture<Void> inBackground(Runnable work) {
+    return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
+  }
+
+  private static CompletableFuture<Void> sendWhenAsleep(Connection connection, Thread receiver) {
+    return inBackground(
+        () -> {
+          while (receiver.getState() == Thread.State.RUNNABLE) {
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+          }
+          send(connection, 0, -1);
+        });
+  }
+
+  private static void spinUntil(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void send(Connection connection, int sender, int number) {
+    connection.sender().send(MemorySegment.ofArray(new int[] {sender, number}));
+  }
+
+  private static int number(ReceiveRegion message) {
+    return message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, Integer.BYTES);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ONE, BEFORE_IT_SAYS_SO",
+    "ONE, WHEN_IT_HAS_SAID_SO",
+    "ONE, WHEN_IT_HAS_LOOKED_AGAIN",
+    "ONE, BEFORE_IT_SLEEPS",
+    "ONE, BEFORE_IT_TAKES_THAT_BACK",
+    "SHARED, BEFORE_IT_SAYS_SO",
+    "SHARED, WHEN_IT_HAS_SAID_SO",
+    "SHARED, WHEN_IT_HAS_LOOKED_AGAIN",
+    "SHARED, BEFORE_IT_SLEEPS",
+    "SHARED, BEFORE_IT_TAKES_THAT_BACK",
+    "MANY, BEFORE_IT_SAYS_SO",
+    "MANY, WHEN_IT_HAS_SAID_SO",
+    "MANY, WHEN_IT_HAS_LOOKED_AGAIN",
+    "MANY, BEFORE_IT_SLEEPS",
+    "MANY, BEFORE_IT_TAKES_THAT_BACK"
+  })
+  void aMessageThatComesAtAnyPointOnTheWayToSleepIsReceived(Mode mode, Point point) {
+    try (Star star = new Star(mode)) {
+      for (int round = 0; round < 5 * SENDERS; round++) {
+        int now = round;
+        // the message; or, when a message is what ends the sleep, another one behind it
+        boolean second = point == Point.BEFORE_IT_TAKES_THAT_BACK;
+        CompletableFuture<Void> first =
+            second
+                ? sendWhenAsleep(star.client(now + 1), Thread.currentThread())
+                : CompletableFuture.completedFuture(null);
+        plan.set(
+            new Plan(
+                Thread.currentThread(),
+                point,
+                () -> {
+                  // spinning, or what is to unpark the receiver would be used up here
+                  spinUntil(first::isDone);
+                  spinUntil(inBackground(() -> send(star.client(now), 0, now))::isDone);
+                  if (now % 2 == 0) { // the wake-up has come by the time that it sleeps
+                    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2);
+                    spinUntil(() -> System.nanoTime() - end >= 0);
+                  }
+                }));
+        for (int i = second ? 2 : 1; i > 0; i--) {
+          try (ReceiveRegion message = star.receiver.receive(PATIENCE)) {
+            assertThat(number(message)).isIn(-1, now);
+          }
+        }
+        assertThat(plan.get()).as("whether the receiver got there").isNull();
+      }
+    }
+  }
+
+  /**
+   * Threads that send one message each, then wait for as long as it takes the receiver to fall
+   * asleep, more or less.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void noMessageThatComesWhileTheReceiverFallsAsleepIsMissed(Mode mode) throws Exception {
+    System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + mode);
+    try (Star star = new Star(mode)) {
+      List<CompletableFuture<Void>> sending = new ArrayList<>();
+      for (int i = 0; i < mode.threads(); i++) {
+        int me = i;
+        SplittableRandom random = new SplittableRandom(SEED + me);
+        sending.add(
+            inBackground(
+                () -> {
+                  for (int number = 0; number < MESSAGES; number++) {
+                    pause(random);
+                    send(star.client(me), me, number);
+                  }
+                }));
+      }
+      int[] next = new int[mode.threads()];
+      for (int received = 0; received < MESSAGES * mode.threads(); received++) {
+        try (ReceiveRegion message = star.receiver.receive(PATIENCE)) {
+          int sender = message.segment().get(ValueLayout.JAVA_INT_UNALIGNED, 0);
+          assertThat(number(message)).isEqualTo(next[sender]);
+          next[sender]++;
+        }
+      }
+      for (CompletableFuture<Void> each : sending) {
+        each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+      long wakeUps = star.clients.stream().mapToLong(c -> c.counters().wakeupsSent()).sum();
+      assertThat(wakeUps).as("how often the receiver slept").isGreaterThan(MESSAGES / 20);
+    }
+  }
+
+  /** Between no time and half a millisecond, mostly a few microseconds. */
+  private static void pause(SplittableRandom random) {
+    long nanos = 1L << random.nextInt(20);
+    long end = System.nanoTime() + random.nextLong(nanos);
+    if (nanos > 1 << 16) {
+      LockSupport.parkNanos(end - System.nanoTime());
+      return;
+    }
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Of the receiving thread, and of the thread by which an endpoint hears of wake-ups. */
+  @ParameterizedTest
+  @EnumSource
+  void aReceiverThatWaitsForLongUsesNoProcessorAndWakesUpAtOnce(Mode mode) throws Exception {
+    try (Star star = new Star(mode)) {
+      ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+      Thread receiving = Thread.ofPlatform().daemon().start(() -> star.receiver.receive().close());
+      List<Long> ids = new ArrayList<>();
+      ids.add(receiving.threadId());
+      Thread.getAllStackTraces().keySet().stream()
+          .filter(thread -> thread.getName().startsWith("ferrule-sm "))
+          .forEach(thread -> ids.add(thread.threadId()));
+      assertThat(ids.size()).isGreaterThanOrEqualTo(3); // an endpoint on each side
+      Thread.sleep(100); // until it sleeps; the passing of time is what is tested here
+
+      long before = cpuNanos(threads, ids);
+      Thread.sleep(Duration.ofSeconds(IDLE_SECONDS));
+      Duration used = Duration.ofNanos(cpuNanos(threads, ids) - before);
+
+      assertThat(receiving.isAlive()).isTrue();
+      assertThat(used).isLessThan(Duration.ofSeconds(IDLE_SECONDS).dividedBy(IDLE_PARTS));
+      send(star.client(SENDERS - 1), 0, 0);
+      assertThat(receiving.join(PATIENCE)).isTrue();
+    }
+  }
+
+  private static long cpuNanos(ThreadMXBean threads, List<Long> ids) {
+    return ids.stream().mapToLong(threads::getThreadCpuTime).sum();
+  }
+}

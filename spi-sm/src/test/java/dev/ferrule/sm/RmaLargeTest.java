@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.Listener;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.ring.RingEnds;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Operations beyond 2^31 and 2^32 bytes, by each way. They copy as many bytes as they say; but the
+ * memory is a few megabytes, mapped over and over, one behind the other, so that no machine is too
+ * small for it. What is at an offset is given by its remainder by a length that neither 2^31 nor
+ * 2^32 is a multiple of: bytes that went astray by that much are others than those that belong
+ * there.
+ */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RmaLargeTest {
+
+  private static final long MIB = 1L << 20;
+  private static final long LENGTH = (1L << 32) + 100 * MIB + 12345;
+  private static final long PERIOD = 5 * MIB + 4096 * 5;
+
+  /** How far from the beginning of a page either side's bytes begin. */
+  private static final long LOCAL_OFFSET = 4096 * 3 + 7;
+
+  private static final long REMOTE_OFFSET = 65;
+
+  private final SmUnderTest addresses = new SmUnderTest();
+  private final FakeKnem knem = new FakeKnem();
+  private final SmProvider provider = new SmProvider(() -> knem, RingEnds.ORDINARY);
+
+  @AfterEach
+  void removeDirectory() {
+    addresses.close();
+  }
+
+  /** A few megabytes of memory that seem to be many. */
+  private static final class Repeated implements AutoCloseable {
+    private final MemorySegment address;
+    private final MemorySegment whole;
+
+    Repeated(long length) {
+      int file = LibC.memfd_create(Arena.ofAuto().allocateFrom("repeated"), LibC.MFD_CLOEXEC());
+      assertThat(file).isNotNegative();
+      try {
+        assertThat(LibC.posix_fallocate(file, 0, PERIOD)).isZero();
+        long rounded = (length + PERIOD - 1) / PERIOD * PERIOD;
+        address =
+            map(
+                MemorySegment.NULL,
+                rounded,
+                LibC.PROT_NONE(),
+                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE(),
+                -1);
+        whole = address.reinterpret(rounded);
+        for (long at = 0; at < rounded; at += PERIOD) {
+          map(
+              whole.asSlice(at),
+              PERIOD,
+              LibC.PROT_READ() | LibC.PROT_WRITE(),
+              LibC.MAP_SHARED() | LibC.MAP_FIXED(),
+              file);
+        }
+      } finally {
+        LibC.close(file);
+      }
+    }
+
+    private static MemorySegment map(
+        MemorySegment at, long length, int protection, int flags, int file) {
+      MemorySegment result = LibC.mmap(at, length, protection, flags, file, 0);
+      assertThat(result.address()).as("mmap").isNotEqualTo(-1);
+      return result;
+    }
+
+    MemorySegment whole() {
+      return whole;
+    }
+
+    MemorySegment once() {
+      return whole.asSlice(0, PERIOD);
+    }
+
+    @Override
+    public void close() {
+      LibC.munmap(address, whole.byteSize());
+    }
+  }
+
+  private static byte content(long offset, int seed) {
+    long at = Math.floorMod(offset, PERIOD);
+    return (byte) ((at * 0x9e3779b97f4a7c15L >>> 40) + seed);
+  }
+
+  /** Has what begins at an offset be the content from 0 on. */
+  private static void fill(Repeated memory, long offset, int seed) {
+    MemorySegment once = memory.once();
+    for (long i = 0; i < PERIOD; i++) {
+      once.set(ValueLayout.JAVA_BYTE, i, content(i - offset, seed));
+    }
+  }
+
+  private static void assertContent(Repeated memory, long offset, int seed) {
+    MemorySegment once = memory.once();
+    for (long i = 0; i < PERIOD; i++) {
+      if (once.get(ValueLayout.JAVA_BYTE, i) != content(i - offset, seed)) {
+        throw new AssertionError("wrong byte at " + i + " of " + PERIOD);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"knem", "cma", "mmap"})
+  void moreThanFourGibibytesAreWrittenByOneSideAndReadByTheOtherAtTheSameTime(String way) {
+    ConnectionOptions options = ConnectionOptions.builder().set("rma", way).build();
+    try (Listener listener = provider.listen(addresses.listenAddress(), options);
+        Repeated atServer = new Repeated(LENGTH + REMOTE_OFFSET);
+        Repeated atClient = new Repeated(LENGTH + REMOTE_OFFSET)) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), options));
+      try (Connection server = listener.accept();
+          Connection client = connecting.join()) {
+        fill(atClient, REMOTE_OFFSET, 1);
+        CompletableFuture<Void> reading =
+            CompletableFuture.runAsync(
+                () -> read(server, expose(client, atClient)),
+                task -> Thread.ofPlatform().start(task));
+        write(client, expose(server, atServer));
+        reading.join();
+        assertContent(atServer, REMOTE_OFFSET, 2);
+        assertThat(client.rma().path()).isEqualTo(way);
+        assertThat(server.rma().path()).isEqualTo(way);
+      }
+    }
+  }
+
+  private static RmaHandle expose(Connection connection, Repeated memory) {
+    return connection.rma().expose(memory.whole(), RmaRight.READ, RmaRight.WRITE).handle();
+  }
+
+  private static void read(Connection connection, RmaHandle handle) {
+    Rma rma = connection.rma();
+    try (Repeated mine = new Repeated(LENGTH + LOCAL_OFFSET);
+        RegisteredMemory local = connection.register(mine.whole())) {
+      rma.await(rma.read(local, LOCAL_OFFSET, rma.attach(handle), REMOTE_OFFSET, LENGTH));
+      assertContent(mine, LOCAL_OFFSET, 1);
+    }
+  }
+
+  private static void write(Connection connection, RmaHandle handle) {
+    Rma rma = connection.rma();
+    try (Repeated mine = new Repeated(LENGTH + LOCAL_OFFSET);
+        RegisteredMemory local = connection.register(mine.whole())) {
+      fill(mine, LOCAL_OFFSET, 2);
+      rma.await(rma.write(local, LOCAL_OFFSET, rma.attach(handle), REMOTE_OFFSET, LENGTH));
+    }
+  }
+
+  /** What is beside a part that crosses a boundary is nobody's business. */
+  @ParameterizedTest
+  @ValueSource(strings = {"knem", "cma", "mmap"})
+  void nothingButThePartIsTouchedWhereOffsetsPassTheLimitsOfIntegers(String way) {
+    ConnectionOptions options = ConnectionOptions.builder().set("rma", way).build();
+    try (Listener listener = provider.listen(addresses.listenAddress(), options);
+        Repeated theirs = new Repeated(LENGTH);
+        Repeated mine = new Repeated(LENGTH)) {
+      CompletableFuture<Connection> connecting =
+          CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), options));
+      try (Connection server = listener.accept();
+          Connection client = connecting.join();
+          RegisteredMemory local = client.register(mine.whole());
+          ExposedMemory exposed =
+              server.rma().expose(theirs.whole(), RmaRight.READ, RmaRight.WRITE)) {
+        Rma rma = client.rma();
+        RemoteMemory remote = rma.attach(exposed.handle());
+        for (long boundary : new long[] {1L << 31, 1L << 32}) {
+          for (long length : new long[] {0, 1, 2, 3 * MIB + 1}) {
+            long offset = boundary - (length + 1) / 2;
+            checkPart(rma, local, mine, remote, theirs, offset, length);
+          }
+        }
+      }
+    }
+  }
+
+  private static void checkPart(
+      Rma rma,
+      RegisteredMemory local,
+      Repeated mine,
+      RemoteMemory remote,
+      Repeated theirs,
+      long offset,
+      long length) {
+    fill(mine, 0, 3);
+    fill(theirs, 0, 4);
+    rma.await(rma.write(local, offset, remote, offset, length));
+    assertPart(theirs, offset, length, 3, 4);
+
+    fill(mine, 0, 5);
+    fill(theirs, 0, 6);
+    rma.await(rma.read(local, offset, remote, offset, length));
+    assertPart(mine, offset, length, 6, 5);
+  }
+
+  private static void assertPart(Repeated memory, long offset, long length, int in, int out) {
+    MemorySegment once = memory.once();
+    long begin = offset % PERIOD;
+    for (long i = 0; i < PERIOD; i++) {
+      boolean inside = Math.floorMod(i - begin, PERIOD) < length;
+      if (once.get(ValueLayout.JAVA_BYTE, i) != content(i, inside ? in : out)) {
+        throw new AssertionError("wrong byte at " + i + ", for " + length + " at " + offset);
+      }
+    }
+  }
+}
