@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Only the endpoint's thread uses one.
  */
-public final class FragmentServer {
+public class FragmentServer {
 
   private static final int AT_ONCE = 16;
 
@@ -103,6 +103,7 @@ public final class FragmentServer {
     } else if (now - awakeUntil >= 0) {
       inVain = Math.min(inVain + 1, MOST_IN_VAIN);
       skips = (1 << inVain) - 1;
+      fallsAsleep();
       setAwake(false); // a full fence: whoever submits from now on sees this, or is seen below
       return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
     }
@@ -111,6 +112,9 @@ public final class FragmentServer {
     }
     return true;
   }
+
+  /** Nothing was there at the last look; for tests, which submit something just then. */
+  void fallsAsleep() {}
 
   /**
    * Looks whether there are fragments to handle.
