@@ -53,7 +53,7 @@ final class PeerFile {
   /** Like open, but returns -errno. */
   static int tryOpen(Path path, int names, int type, int flags) {
     int count = path.getNameCount();
-    String base = "/" + path.subpath(0, count - names);
+    String base = count == names ? "/" : "/" + path.subpath(0, count - names);
     int directory = Posix.tryOpen(base, Posix.O_PATH | Posix.O_DIRECTORY, 0);
     try {
       int user = -1;

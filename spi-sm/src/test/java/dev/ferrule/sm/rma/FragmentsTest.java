@@ -74,7 +74,8 @@ class FragmentsTest {
   }
 
   private RmaFile file(String name) throws IOException {
-    return RmaFile.create(Files.createDirectory(folder.resolve(name)), 1, null, arena);
+    Path directory = folder.resolve(name + "/1/conns/1"); // as deep below PATH as a connection's
+    return RmaFile.create(Files.createDirectories(directory), 1, null, arena);
   }
 
   private boolean write(long id) {
