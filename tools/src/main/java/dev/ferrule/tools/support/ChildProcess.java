@@ -59,8 +59,7 @@ public final class ChildProcess implements AutoCloseable {
   private ChildProcess(Process process, Consumer<String> errors) {
     this.process = process;
     this.errors = errors;
-    this.errorReader =
-        Thread.ofVirtual().unstarted(() -> readLines(process.errorReader(), this::takeError));
+    this.errorReader = reader(() -> readLines(process.errorReader(), this::takeError));
   }
 
   /**
@@ -83,12 +82,12 @@ public final class ChildProcess implements AutoCloseable {
           e);
     }
     child.errorReader.start();
-    Thread.ofVirtual()
-        .start(
+    reader(
             () -> {
               readLines(child.process.inputReader(), child::takeLine);
               child.answers.add(END_OF_OUTPUT);
-            });
+            })
+        .start();
     return child;
   }
 
@@ -116,6 +115,14 @@ public final class ChildProcess implements AutoCloseable {
     }
     command.addAll(arguments);
     return command;
+  }
+
+  /**
+   * A thread of the system's: to read from a pipe occupies a virtual thread's carrier, of which
+   * there are as many as processors, so that with two of them a second child was never heard.
+   */
+  private static Thread reader(Runnable work) {
+    return Thread.ofPlatform().daemon().name("ferrule-child").unstarted(work);
   }
 
   private static void readLines(BufferedReader reader, Consumer<String> sink) {

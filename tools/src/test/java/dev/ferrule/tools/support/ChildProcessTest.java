@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,5 +42,23 @@ class ChildProcessTest {
     assertThat(uri).startsWith("sm:///tmp/ferrule-child-test/");
     child.close();
     assertThat(ProcessHandle.of(child.pid())).isEmpty();
+  }
+
+  /** More than there are processors, each of which a virtual thread that reads would occupy. */
+  @Test
+  void anyNumberOfChildrenIsHeardAtATime() {
+    int count = Runtime.getRuntime().availableProcessors() + 1;
+    List<ChildProcess> children = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        ChildProcess child =
+            ChildProcess.start(
+                List.of("serve", "--child", "sm:///tmp/ferrule-child-test-" + i), line -> {});
+        children.add(child);
+        assertThat(child.awaitAnswer(TIMEOUT)).startsWith("sm:///tmp/ferrule-child-test-" + i);
+      }
+    } finally {
+      children.forEach(ChildProcess::close);
+    }
   }
 }
