@@ -65,7 +65,7 @@ final class Throughput {
    */
   int turn() {
     if (flow.batch() > 1) {
-      return flow.batch();
+      return batches() * flow.batch();
     }
     return flow.unacked() > 0 ? half() : MESSAGES_IN_TURN;
   }
@@ -124,6 +124,11 @@ final class Throughput {
     }
   }
 
+  /** How many batches make up half of the allowance; one if there is none, or little. */
+  private int batches() {
+    return Math.max(1, half() / flow.batch());
+  }
+
   private int half() {
     return Math.max(1, flow.unacked() / 2);
   }
@@ -142,17 +147,20 @@ final class Throughput {
     Batch batch = sender.batch();
     int size = content.size();
     MemorySegment bytes = content.bytes();
+    int inTurn = batches() * flow.batch();
     for (long i = from; i < to; ) {
       long id = 0;
-      for (long end = Math.min(i + flow.batch(), to); i < end; i++) {
-        SendRegion region = sender.claim(size);
-        content.number(i);
-        MemorySegment.copy(bytes, 0, region.buffer(), region.offset(), size);
-        id = batch.add(region);
+      for (long turn = Math.min(i + inTurn, to); i < turn; ) {
+        for (long end = Math.min(i + flow.batch(), turn); i < end; i++) {
+          SendRegion region = sender.claim(size);
+          content.number(i);
+          MemorySegment.copy(bytes, 0, region.buffer(), region.offset(), size);
+          id = batch.add(region);
+        }
+        batch.flush();
       }
-      batch.flush();
       if (flow.unacked() > 0) {
-        awaitEarlier(id, 2L * flow.batch() <= flow.unacked());
+        awaitEarlier(id, 2L * inTurn <= flow.unacked());
       }
     }
   }

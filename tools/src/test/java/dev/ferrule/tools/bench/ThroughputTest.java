@@ -25,6 +25,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Drives {@link Throughput} against a transport that completes nothing before it is waited for. */
 class ThroughputTest {
@@ -80,6 +82,14 @@ class ThroughputTest {
           .isInstanceOf(ToolException.class)
           .hasMessageContaining("10 messages were sent");
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, 1, 64", "64, 8, 64", "256, 8, 256", "64, 16, 64", "20, 8, 16", "8, 16, 16"})
+  void asManyMessagesAreOutstandingAsAllowed(int unacked, int batch, int outstanding) {
+    prepare(new RoundReply(true, 1000, 1000L * SIZE, 0));
+    throughput(new Throughput.Flow(unacked, batch, false)).round(1000);
+    assertThat(mostOutstanding).isEqualTo(outstanding);
   }
 
   private Throughput throughput(Throughput.Flow flow) {
