@@ -7,6 +7,7 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchClient;
+import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Plan;

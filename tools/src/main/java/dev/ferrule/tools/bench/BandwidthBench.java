@@ -15,7 +15,6 @@ import java.util.Optional;
 public final class BandwidthBench {
 
   private static final double NANOS_PER_SECOND = 1e9;
-  private static final long DEFAULT_NANOS_PER_ROUND = 250_000_000;
   private static final long MIN_DEFAULT_MESSAGES = 100;
   private static final long MAX_DEFAULT_MESSAGES = 50_000_000;
   private static final long MESSAGES_WITHOUT_WARMUP = 100_000;
@@ -79,7 +78,7 @@ public final class BandwidthBench {
     private void warmUp(boolean first) {
       double nanos = plan.warmUp(first, count -> crew.round(throughputs, count));
       long fitting =
-          nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (DEFAULT_NANOS_PER_ROUND / nanos);
+          nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().bandwidthNanos() / nanos);
       messages =
           plan.messages().orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
     }

@@ -13,7 +13,6 @@ import org.HdrHistogram.Histogram;
  */
 public final class LatencyBench {
 
-  private static final long DEFAULT_NANOS_PER_SIZE = 1_000_000_000;
   private static final long MIN_DEFAULT_MESSAGES = 1_000;
   private static final long MAX_DEFAULT_MESSAGES = 1_000_000;
   private static final long MESSAGES_WITHOUT_WARMUP = 10_000;
@@ -59,7 +58,8 @@ public final class LatencyBench {
                 reserve(count);
                 pingPong.round(periods, count);
               });
-      long fitting = nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (DEFAULT_NANOS_PER_SIZE / nanos);
+      long fitting =
+          nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().latencyNanos() / nanos);
       messages =
           plan.messages().orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.tools;
+package dev.ferrule.tools.bench;
 
 import dev.ferrule.Connection;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
@@ -14,13 +13,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of a measurement, all to one server. */
-final class Connections implements AutoCloseable {
+public final class Connections implements AutoCloseable {
 
   private final List<Guarded<Connection>> connections = new ArrayList<>();
   private final List<BenchClient> clients = new ArrayList<>();
 
-  /** Connects, so many times. */
-  Connections(Endpoint endpoint, int count) {
+  /**
+   * Connects.
+   *
+   * @param endpoint where the server listens, and how to connect
+   * @param count how many times
+   */
+  public Connections(Endpoint endpoint, int count) {
     WaitStrategy wait = endpoint.waitStrategy();
     try {
       while (clients.size() < count) {
@@ -35,7 +39,12 @@ final class Connections implements AutoCloseable {
     }
   }
 
-  List<BenchClient> clients() {
+  /**
+   * Returns the connections.
+   *
+   * @return one client for each, in the order in which they were made
+   */
+  public List<BenchClient> clients() {
     return clients;
   }
 
@@ -45,7 +54,7 @@ final class Connections implements AutoCloseable {
    * @param longest the longest message to be measured, in bytes
    * @param remedy how the server can be made to take longer ones, as far as the option's value
    */
-  void requireRoomFor(int longest, String remedy) {
+  public void requireRoomFor(int longest, String remedy) {
     Connection first = connections.get(0).get();
     int limit = first.sender().maxMessageSize();
     if (longest > limit) {
