@@ -12,6 +12,7 @@ import dev.ferrule.tools.support.Handshake;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -20,12 +21,15 @@ import java.util.function.Consumer;
  */
 public final class BenchServer {
 
+  /** How long a thread waits for a processor before it does without. */
+  private static final long SLOT_NANOS = 200_000_000;
+
   private final Listener listener;
   private final WaitStrategy waitStrategy;
   private final Pinning pinning;
   private final Consumer<String> problems;
   private final BitSet busySlots = new BitSet(); // guarded by itself
-  private boolean toldOfCrowd;
+  private boolean toldOfCrowd; // guarded by busySlots
 
   /**
    * Creates a server.
@@ -80,36 +84,68 @@ public final class BenchServer {
   }
 
   private void serve(Connection connection) {
-    int slot;
-    synchronized (busySlots) {
-      slot = busySlots.nextClearBit(0);
-      busySlots.set(slot);
-    }
-    OptionalInt cpu = pinning.server(slot);
-    if (cpu.isEmpty() && pinning != Pinning.OFF && !toldOfCrowd) {
-      toldOfCrowd = true;
-      problems.accept(
-          "connections beyond the "
-              + slot
-              + " that have a CPU each are served by threads that are not pinned");
-    }
     start(
-        "ferrule-serve-" + slot,
+        "ferrule-serve",
         () -> {
+          int slot = takeSlot();
           try (Guarded<Connection> guarded = Guarded.of(connection);
               Session session = new Session(guarded.get(), connection.receiver(), waitStrategy)) {
-            Pinning.apply(cpu, problems);
+            Pinning.apply(cpu(slot), problems);
             session.run();
           } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
             if (!Guarded.exiting()) {
               problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
             }
           } finally {
-            synchronized (busySlots) {
-              busySlots.clear(slot);
-            }
+            freeSlot(slot);
           }
         });
+  }
+
+  /**
+   * Whoever measures again and again closes one connection and makes the next, whose thread is not
+   * to go without a processor because that of the last has not quite ended.
+   */
+  private int takeSlot() {
+    long end = System.nanoTime() + SLOT_NANOS;
+    synchronized (busySlots) {
+      int slot = busySlots.nextClearBit(0);
+      long left = SLOT_NANOS;
+      while (pinning != Pinning.OFF && pinning.server(slot).isEmpty() && left > 0) {
+        try {
+          TimeUnit.NANOSECONDS.timedWait(busySlots, left);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          break;
+        }
+        slot = busySlots.nextClearBit(0);
+        left = end - System.nanoTime();
+      }
+      busySlots.set(slot);
+      return slot;
+    }
+  }
+
+  private void freeSlot(int slot) {
+    synchronized (busySlots) {
+      busySlots.clear(slot);
+      busySlots.notifyAll();
+    }
+  }
+
+  private OptionalInt cpu(int slot) {
+    OptionalInt cpu = pinning.server(slot);
+    synchronized (busySlots) {
+      if (cpu.isPresent() || pinning == Pinning.OFF || toldOfCrowd) {
+        return cpu;
+      }
+      toldOfCrowd = true;
+    }
+    problems.accept(
+        "connections beyond the "
+            + slot
+            + " that have a CPU each are served by threads that are not pinned");
+    return cpu;
   }
 
   private static void start(String name, Runnable work) {
