@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** The {@code ferrule} command. */
-@SuppressWarnings("requires-automatic") // HdrHistogram and XChart have no module descriptor
+@SuppressWarnings("requires-automatic") // HdrHistogram, Hipparchus and XChart have no descriptor
 module dev.ferrule.tools {
   requires com.google.gson;
   requires dev.ferrule;
   requires dev.ferrule.bindings;
   requires HdrHistogram;
+  requires hipparchus.core;
+  requires hipparchus.optim;
   requires info.picocli;
   requires java.desktop;
   requires java.management;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+import org.hipparchus.distribution.continuous.TDistribution;
+
+/** How many standard errors an interval reaches to either side. */
+final class Confidence {
+
+  private static final double UPPER_TAIL = 0.975;
+
+  private Confidence() {}
+
+  /**
+   * Returns the factor for an interval of 95 %, by Student's distribution.
+   *
+   * @param freedom by how many the measurements outnumber what was taken from them, at least 1
+   */
+  static double factor(int freedom) {
+    return new TDistribution(Math.max(1, freedom)).inverseCumulativeProbability(UPPER_TAIL);
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+/**
+ * How much memory a node needs to receive, in bytes, by the providers' own sums; docs/sendrecv.md
+ * and docs/magicring.md have them. Without what a connection needs to send, which is {@link
+ * #sendBytes}.
+ *
+ * @param maxMessage the longest message that can come, in bytes
+ * @param receives how many receive buffers each connection has
+ * @param sharedReceives how many a shared receive queue has for all of them
+ * @param ringBytes the ring of each connection
+ * @param window how many messages a ring takes
+ */
+public record Memory(
+    long maxMessage, int receives, int sharedReceives, long ringBytes, int window) {
+
+  private static final long LINE = 64;
+  private static final long PAGE = 4096;
+  private static final int CONTROL_RECEIVES = 4;
+  private static final int RING_CONTROL_RECEIVES = 18;
+  private static final long HEAP_PER_SHARED_RECEIVE = 16;
+  private static final long LEAST_AREA = 256 << 10;
+  private static final long MOST_AREA = 64 << 20;
+  private static final int LONGEST_PER_AREA = 4;
+  private static final long ROOM = 4 << 20;
+  private static final long SHARED_ROOM = 16 << 20;
+
+  /** Where 0 stands for what the provider makes of it by itself, puts that in its place. */
+  public Memory {
+    long buffer = roundUp(maxMessage, LINE);
+    receives = receives > 0 ? receives : Math.clamp(ROOM / buffer, 8, 256);
+    sharedReceives =
+        sharedReceives > 0 ? sharedReceives : Math.clamp(SHARED_ROOM / buffer, 64, 4096);
+    ringBytes = roundUp(Math.max(ringBytes > 0 ? ringBytes : area(maxMessage), maxMessage), PAGE);
+  }
+
+  private static long roundUp(long value, long unit) {
+    return (value + unit - 1) / unit * unit;
+  }
+
+  private static long area(long maxMessage) {
+    return Math.clamp(LONGEST_PER_AREA * maxMessage, LEAST_AREA, MOST_AREA);
+  }
+
+  /**
+   * Receive buffers of their own for each connection: {@code N (k + 4) maxMessage}.
+   *
+   * @param connections how many
+   * @return bytes
+   */
+  public long ownBufferBytes(long connections) {
+    return connections * (receives + CONTROL_RECEIVES) * roundUp(maxMessage, LINE);
+  }
+
+  /**
+   * A shared receive queue, which does not grow with the connections but for a little on the heap.
+   *
+   * @param connections how many
+   * @return bytes
+   */
+  public long sharedBufferBytes(long connections) {
+    return sharedReceives * roundUp(maxMessage, LINE)
+        + connections * sharedReceives * HEAP_PER_SHARED_RECEIVE;
+  }
+
+  /**
+   * A ring for each connection, and its receives, which have room for an immediate only.
+   *
+   * @param connections how many
+   * @return bytes
+   */
+  public long ringMemoryBytes(long connections) {
+    return connections * (ringBytes + LINE * (2L * window + RING_CONTROL_RECEIVES));
+  }
+
+  /**
+   * What to send from, whichever the provider.
+   *
+   * @param connections how many
+   * @return bytes
+   */
+  public long sendBytes(long connections) {
+    return connections * area(maxMessage);
+  }
+}

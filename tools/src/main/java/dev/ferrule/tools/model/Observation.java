@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+/**
+ * One measurement that a model is to explain.
+ *
+ * @param kind what was measured
+ * @param load how messages were sent
+ * @param nanos half the round trip, or the time from one message of a stream to the next
+ */
+public record Observation(Kind kind, Load load, double nanos) {
+
+  /** What was measured. */
+  public enum Kind {
+    /** Half the round trip of one message at a time. */
+    LATENCY,
+    /** The time from one message of a stream to the next. */
+    PERIOD
+  }
+
+  /** Refuses what has no logarithm. */
+  public Observation {
+    if (!(nanos > 0) || Double.isInfinite(nanos)) {
+      throw new IllegalArgumentException("a measurement of " + nanos + " ns");
+    }
+  }
+
+  /**
+   * What a model says instead.
+   *
+   * @param model the model
+   * @return nanoseconds
+   */
+  public double predictedBy(PerformanceModel model) {
+    return kind == Kind.LATENCY ? model.latencyNanos(load.sizeBytes()) : model.periodNanos(load);
+  }
+}

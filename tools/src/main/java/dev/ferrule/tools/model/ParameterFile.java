@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+
+/**
+ * The file {@code params.json}: the parameters of each provider that was measured. People may edit
+ * it; a parameter may be a bare number.
+ */
+public final class ParameterFile {
+
+  private static final String PROVIDERS = "providers";
+  private static final String PROVIDER = "provider";
+  private static final String ACKNOWLEDGED = "acknowledged";
+  private static final String PARAMETERS = "parameters";
+  private static final String VALUE = "value";
+  private static final MathContext DIGITS = new MathContext(5);
+
+  private static final String EXAMPLE = "\"L\": 1900 or \"L\": {\"value\": 1900}";
+
+  private ParameterFile() {}
+
+  /**
+   * The parameters of one provider.
+   *
+   * @param provider its scheme
+   * @param acknowledged see {@link PerformanceModel}
+   * @param estimates the parameters, and how well they are known
+   */
+  public record Entry(String provider, boolean acknowledged, Map<Parameter, Estimate> estimates) {
+
+    /**
+     * Returns the model with these parameters.
+     *
+     * @return the model
+     */
+    public PerformanceModel model() {
+      Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+      estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
+      return new PerformanceModel(values, acknowledged);
+    }
+  }
+
+  /**
+   * Writes parameters.
+   *
+   * @param entries one for each provider
+   * @return the file's text
+   */
+  public static String format(List<Entry> entries) {
+    JsonArray providers = new JsonArray();
+    for (Entry entry : entries) {
+      JsonObject parameters = new JsonObject();
+      for (Parameter parameter : Parameter.values()) {
+        Estimate estimate = entry.estimates().get(parameter);
+        if (estimate != null) {
+          parameters.add(parameter.symbol(), object(estimate));
+        }
+      }
+      JsonObject provider = new JsonObject();
+      provider.addProperty(PROVIDER, entry.provider());
+      provider.addProperty(ACKNOWLEDGED, entry.acknowledged());
+      provider.add(PARAMETERS, parameters);
+      providers.add(provider);
+    }
+    JsonObject file = new JsonObject();
+    file.add(PROVIDERS, providers);
+    return Json.format(file);
+  }
+
+  private static JsonObject object(Estimate estimate) {
+    JsonObject object = new JsonObject();
+    object.addProperty(VALUE, rounded(estimate.value()));
+    object.addProperty("unit", estimate.parameter().unit());
+    object.addProperty("source", estimate.source().name().toLowerCase(Locale.ROOT));
+    add(object, "standard_error", estimate.standardError());
+    add(object, "low", estimate.low());
+    add(object, "high", estimate.high());
+    if (!estimate.note().isEmpty()) {
+      object.addProperty("note", estimate.note());
+    }
+    return object;
+  }
+
+  private static void add(JsonObject object, String name, OptionalDouble value) {
+    value.ifPresent(number -> object.addProperty(name, rounded(number)));
+  }
+
+  private static Number rounded(double value) {
+    BigDecimal rounded = new BigDecimal(value).round(DIGITS).stripTrailingZeros();
+    return rounded.scale() <= 0 ? (Number) rounded.longValue() : rounded;
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @param file which
+   * @return the parameters of each provider in it
+   * @throws ToolException if it cannot be read, or says what cannot be; names the thing and the fix
+   */
+  public static List<Entry> read(Path file) {
+    String text;
+    try {
+      text = Files.readString(file);
+    } catch (NoSuchFileException e) {
+      throw wrong(file, "there is no such file; 'ferrule evaluate --out FOLDER' writes one", e);
+    } catch (AccessDeniedException e) {
+      throw wrong(file, "permission denied", e);
+    } catch (MalformedInputException e) {
+      throw wrong(file, "it is not text", e);
+    } catch (IOException e) {
+      throw wrong(file, "cannot be read: " + e.getMessage(), e);
+    }
+    JsonElement root;
+    try {
+      root = new Gson().fromJson(text, JsonElement.class);
+    } catch (JsonParseException e) {
+      throw wrong(file, "it is not JSON: " + e.getMessage(), e);
+    }
+    if (root == null || !root.isJsonObject() || !root.getAsJsonObject().has(PROVIDERS)) {
+      throw wrong(file, "it has no \"" + PROVIDERS + "\"; take the params.json of an evaluation");
+    }
+    JsonElement providers = root.getAsJsonObject().get(PROVIDERS);
+    if (!providers.isJsonArray() || providers.getAsJsonArray().isEmpty()) {
+      throw wrong(
+          file, "\"" + PROVIDERS + "\" is to be a list of objects with \"" + PARAMETERS + "\"");
+    }
+    List<Entry> entries = new ArrayList<>();
+    for (JsonElement provider : providers.getAsJsonArray()) {
+      entries.add(entry(file, provider));
+    }
+    return entries;
+  }
+
+  private static Entry entry(Path file, JsonElement element) {
+    if (!element.isJsonObject()
+        || !isString(element.getAsJsonObject().get(PROVIDER))
+        || !isObject(element.getAsJsonObject().get(PARAMETERS))) {
+      throw wrong(
+          file,
+          "each of the \""
+              + PROVIDERS
+              + "\" has a \""
+              + PROVIDER
+              + "\", such as \"sendrecv\", and an object \""
+              + PARAMETERS
+              + "\"");
+    }
+    JsonObject object = element.getAsJsonObject();
+    String provider = object.get(PROVIDER).getAsString();
+    JsonElement acknowledged = object.get(ACKNOWLEDGED);
+    if (acknowledged != null
+        && !(acknowledged.isJsonPrimitive() && acknowledged.getAsJsonPrimitive().isBoolean())) {
+      throw wrong(file, provider + ": \"" + ACKNOWLEDGED + "\" is true or false");
+    }
+    Map<Parameter, Estimate> estimates = new EnumMap<>(Parameter.class);
+    object
+        .getAsJsonObject(PARAMETERS)
+        .asMap()
+        .forEach(
+            (name, value) -> {
+              Parameter parameter =
+                  Parameter.of(name).orElseThrow(() -> wrong(file, provider + unknown(name)));
+              estimates.put(parameter, estimate(file, provider, parameter, value));
+            });
+    List<String> missing =
+        Arrays.stream(Parameter.values())
+            .filter(parameter -> parameter != Parameter.DOORBELL) // nobody need batch
+            .filter(parameter -> !estimates.containsKey(parameter))
+            .map(Parameter::symbol)
+            .toList();
+    if (!missing.isEmpty()) {
+      throw wrong(
+          file,
+          provider + ": missing: " + String.join(", ", missing) + "; write such as " + EXAMPLE);
+    }
+    return new Entry(provider, acknowledged == null || acknowledged.getAsBoolean(), estimates);
+  }
+
+  private static String unknown(String name) {
+    return ": there is no parameter '"
+        + name
+        + "'; there are "
+        + Arrays.stream(Parameter.values())
+            .map(Parameter::symbol)
+            .collect(Collectors.joining(", "));
+  }
+
+  private static Estimate estimate(
+      Path file, String provider, Parameter parameter, JsonElement element) {
+    boolean bare = !element.isJsonObject();
+    JsonElement value = bare ? element : element.getAsJsonObject().get(VALUE);
+    double number = number(value);
+    if (!(number >= 0) || Double.isInfinite(number)) {
+      throw wrong(
+          file,
+          provider
+              + ": "
+              + parameter.symbol()
+              + " is to be a number of "
+              + parameter.unit()
+              + ", at least 0, and not "
+              + value
+              + "; write such as "
+              + EXAMPLE);
+    }
+    if (bare) {
+      return Estimate.bare(parameter, number, Estimate.Source.GIVEN, "");
+    }
+    JsonObject object = element.getAsJsonObject();
+    return new Estimate(
+        parameter,
+        number,
+        optional(object.get("standard_error")),
+        optional(object.get("low")),
+        optional(object.get("high")),
+        source(object.get("source")),
+        isString(object.get("note")) ? object.get("note").getAsString() : "");
+  }
+
+  private static Estimate.Source source(JsonElement element) {
+    if (isString(element)) {
+      for (Estimate.Source source : Estimate.Source.values()) {
+        if (source.name().equalsIgnoreCase(element.getAsString())) {
+          return source;
+        }
+      }
+    }
+    return Estimate.Source.GIVEN;
+  }
+
+  private static OptionalDouble optional(JsonElement element) {
+    double number = number(element);
+    return Double.isNaN(number) ? OptionalDouble.empty() : OptionalDouble.of(number);
+  }
+
+  private static double number(JsonElement element) {
+    return element != null && element.isJsonPrimitive() && element.getAsJsonPrimitive().isNumber()
+        ? element.getAsDouble()
+        : Double.NaN;
+  }
+
+  private static boolean isString(JsonElement element) {
+    return element != null && element.isJsonPrimitive() && element.getAsJsonPrimitive().isString();
+  }
+
+  private static boolean isObject(JsonElement element) {
+    return element != null && element.isJsonObject();
+  }
+
+  private static ToolException wrong(Path file, String what) {
+    return new ToolException(ExitCode.USAGE, file + ": " + what);
+  }
+
+  private static ToolException wrong(Path file, String what, Exception cause) {
+    return new ToolException(ExitCode.USAGE, file + ": " + what, cause);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+/**
+ * What a model says about nodes that nobody has measured.
+ *
+ * @param messagesPerSecond how many messages one node receives
+ * @param bytesPerSecond the bytes in them
+ * @param bottleneck what keeps it from more
+ * @param cpuMessagesPerSecond what the receiving threads of a node could take
+ * @param nicMessagesPerSecond what its card could take
+ */
+public record Prediction(
+    double messagesPerSecond,
+    double bytesPerSecond,
+    Stage bottleneck,
+    double cpuMessagesPerSecond,
+    double nicMessagesPerSecond) {
+
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  /**
+   * Predicts.
+   *
+   * <p>Each sender is as fast as its slowest stage. The receivers' stages are shared: one card for
+   * all connections of a node, and as many processors as it has threads. A network between the
+   * nodes that is slower than their cards is not in the model, nor are cards that slow down with
+   * many queue pairs.
+   *
+   * @param model the parameters
+   * @param scenario the nodes
+   * @return what to expect
+   */
+  public static Prediction of(PerformanceModel model, Scenario scenario) {
+    Load load = scenario.load();
+    boolean toAll = scenario.pattern() == Scenario.Pattern.ALL_TO_ALL;
+    int connections = scenario.connections();
+    // In N:1 a sender has one connection, which one thread serves.
+    double sendingThreads = toAll ? Math.min(scenario.threads(), connections) : 1;
+    double sending = toAll ? 1 : scenario.nodes(); // cards that send to one receiver
+    double receiving = Math.min(scenario.threads(), connections);
+    Best best = new Best();
+    best.limit(
+        Stage.ACKNOWLEDGEMENT, connections * rate(model.stageNanos(Stage.ACKNOWLEDGEMENT, load)));
+    best.limit(
+        Stage.SENDER_CPU,
+        sending * sendingThreads * rate(model.stageNanos(Stage.SENDER_CPU, load)));
+    best.limit(Stage.SENDER_NIC, sending * rate(model.stageNanos(Stage.SENDER_NIC, load)));
+    double nic = rate(model.stageNanos(Stage.RECEIVER_NIC, load));
+    best.limit(Stage.RECEIVER_NIC, nic);
+    double cpu = receiving * rate(model.stageNanos(Stage.RECEIVER_CPU, load));
+    best.limit(Stage.RECEIVER_CPU, cpu);
+    Stage bottleneck = best.stage;
+    if ((bottleneck == Stage.SENDER_NIC || bottleneck == Stage.RECEIVER_NIC)
+        && model.stageNanos(Stage.LINK, load) > model.stageNanos(bottleneck, load) / 2) {
+      bottleneck = Stage.LINK;
+    }
+    return new Prediction(best.rate, best.rate * load.sizeBytes(), bottleneck, cpu, nic);
+  }
+
+  private static double rate(double nanos) {
+    return nanos <= 0 ? Double.POSITIVE_INFINITY : NANOS_PER_SECOND / nanos;
+  }
+
+  /** The least of several limits. */
+  private static final class Best {
+    private double rate = Double.POSITIVE_INFINITY;
+    private Stage stage = Stage.LINK;
+
+    private void limit(Stage limiting, double limit) {
+      if (limit < rate) {
+        rate = limit;
+        stage = limiting;
+      }
+    }
+  }
+}

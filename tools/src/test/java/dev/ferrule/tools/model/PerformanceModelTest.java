@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class PerformanceModelTest {
+
+  private static final double EXACT = 1e-9;
+
+  /** Round figures near those of a card of 100 Gbit/s. */
+  static final Map<Parameter, Double> CARD =
+      Map.of(
+          Parameter.LATENCY, 1900.0,
+          Parameter.BYTE_GAP, 0.08,
+          Parameter.SEND_GAP, 30.0,
+          Parameter.SEND_OVERHEAD, 120.0,
+          Parameter.SEND_NIC, 60.0,
+          Parameter.RECEIVE_NIC, 70.0,
+          Parameter.RECEIVE_OVERHEAD, 50.0,
+          Parameter.RECEIVE_GAP, 16.0,
+          Parameter.DOORBELL, 100.0);
+
+  private final PerformanceModel model = new PerformanceModel(CARD, true);
+
+  @Test
+  void theLatencyIsTheSumOfAllStagesAndOfTheWay() {
+    // 120 + 60 + 1900 + 70 + 50, and 1023 bytes more of 0.08 ns
+    assertThat(model.latencyNanos(1)).isCloseTo(2200, within(EXACT));
+    assertThat(model.latencyNanos(1024)).isCloseTo(2281.84, within(EXACT));
+  }
+
+  @Test
+  void aMessageWithoutBytesTakesNoLessThanOneOfOneByte() {
+    assertThat(model.latencyNanos(0)).isEqualTo(model.latencyNanos(1));
+  }
+
+  @Test
+  void theSlowestStageSetsThePace() {
+    Load shortOnes = new Load(16, 1024, 1);
+    assertThat(model.stageNanos(Stage.SENDER_CPU, shortOnes)).isCloseTo(150, within(EXACT));
+    assertThat(model.stageNanos(Stage.SENDER_NIC, shortOnes)).isCloseTo(61.2, within(EXACT));
+    assertThat(model.stageNanos(Stage.RECEIVER_NIC, shortOnes)).isCloseTo(71.2, within(EXACT));
+    assertThat(model.stageNanos(Stage.RECEIVER_CPU, shortOnes)).isCloseTo(66, within(EXACT));
+    assertThat(model.periodNanos(shortOnes)).isCloseTo(150, within(EXACT));
+    assertThat(model.bottleneck(shortOnes)).isEqualTo(Stage.SENDER_CPU);
+  }
+
+  /** The seed's text takes the maximum of what the stages can do, which would be 16 B / 61 ns. */
+  @Test
+  void theBandwidthIsTheMinimumOverTheStagesAndNotTheMaximum() {
+    Load load = new Load(16, 1024, 1);
+    double bandwidth = 16 / model.periodNanos(load);
+    for (Stage stage : Stage.values()) {
+      assertThat(bandwidth).isLessThanOrEqualTo(16 / model.stageNanos(stage, load) + EXACT);
+    }
+  }
+
+  @Test
+  void longMessagesAreBoundByTheirBytes() {
+    Load load = new Load(8192, 1024, 1);
+    assertThat(model.periodNanos(load)).isCloseTo(70 + 8191 * 0.08, within(EXACT));
+    assertThat(model.bottleneck(load)).isEqualTo(Stage.LINK);
+  }
+
+  @Test
+  void aBatchPaysForItsDoorbellOnce() {
+    Load batched = new Load(16, 1024, 8);
+    // 20 for each, an eighth of 100, and 30 between two
+    assertThat(model.stageNanos(Stage.SENDER_CPU, batched)).isCloseTo(62.5, within(EXACT));
+    assertThat(model.bottleneck(batched)).isEqualTo(Stage.RECEIVER_NIC);
+  }
+
+  @Test
+  void oneUnacknowledgedMessageAtATimeWaitsThereAndBack() {
+    Load one = new Load(1, 1, 1);
+    // 120 + 60 + 2 * 1900 + 70: more than 2L, as the seed has it for g_snd
+    assertThat(model.periodNanos(one)).isCloseTo(4050, within(EXACT));
+    assertThat(model.bottleneck(one)).isEqualTo(Stage.ACKNOWLEDGEMENT);
+    assertThat(model.periodNanos(new Load(1, 10, 1))).isCloseTo(405, within(EXACT));
+  }
+
+  @Test
+  void withoutAcknowledgementsTheirNumberDoesNotMatter() {
+    PerformanceModel none = new PerformanceModel(CARD, false);
+    assertThat(none.periodNanos(new Load(16, 1, 1)))
+        .isEqualTo(none.periodNanos(new Load(16, 1024, 1)));
+  }
+
+  @Test
+  void cardsThatAreAlikeAreNotToldApart() {
+    PerformanceModel alike =
+        new PerformanceModel(
+            Map.of(Parameter.SEND_NIC, 500.0, Parameter.RECEIVE_NIC, 501.0), false);
+    assertThat(alike.bottleneck(new Load(1, 1, 1))).isEqualTo(Stage.EITHER_NIC);
+  }
+
+  @Test
+  void whatCannotBeIsRefused() {
+    assertThatThrownBy(() -> new PerformanceModel(Map.of(Parameter.LATENCY, -1.0), true))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("L is -1");
+    assertThatThrownBy(() -> new Load(1, 0, 1)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(
+            () -> new Observation(Observation.Kind.LATENCY, new Load(1, 1, 1), Double.NaN))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

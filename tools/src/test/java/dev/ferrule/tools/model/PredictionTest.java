@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.junit.jupiter.api.Test;
+
+class PredictionTest {
+
+  private final PerformanceModel model = new PerformanceModel(PerformanceModelTest.CARD, true);
+
+  private Prediction predict(Scenario.Pattern pattern, int nodes, int size, int threads) {
+    return Prediction.of(model, new Scenario(pattern, nodes, new Load(size, 64, 1), threads));
+  }
+
+  @Test
+  void fewSendersAreLimitedByThemselvesAndManyByTheOneReceiver() {
+    Prediction two = predict(Scenario.Pattern.ALL_TO_ONE, 2, 16, 4);
+    // 2 times a message each 150 ns, or 13.3 M/s; its card could do one each 71.2 ns, 14.0 M/s
+    assertThat(two.messagesPerSecond()).isCloseTo(2e9 / 150, within(1.0));
+    assertThat(two.bottleneck()).isEqualTo(Stage.SENDER_CPU);
+    Prediction many = predict(Scenario.Pattern.ALL_TO_ONE, 64, 16, 4);
+    assertThat(many.messagesPerSecond()).isCloseTo(1e9 / 71.2, within(1.0));
+    assertThat(many.bottleneck()).isEqualTo(Stage.RECEIVER_NIC);
+    assertThat(many.cpuMessagesPerSecond()).isCloseTo(4e9 / 66, within(1.0));
+    assertThat(many.bytesPerSecond()).isCloseTo(16e9 / 71.2, within(20.0));
+  }
+
+  @Test
+  void longMessagesFillTheLinkHoweverManyNodesThereAre() {
+    for (int nodes : new int[] {8, 64, 512}) {
+      Prediction prediction = predict(Scenario.Pattern.ALL_TO_ONE, nodes, 8192, 4);
+      assertThat(prediction.bottleneck()).isEqualTo(Stage.LINK);
+      assertThat(prediction.bytesPerSecond()).isLessThan(1e9 / 0.08);
+    }
+  }
+
+  @Test
+  void amongAllEachNodeSendsAsMuchAsItReceives() {
+    Prediction one = predict(Scenario.Pattern.ALL_TO_ALL, 64, 16, 1);
+    assertThat(one.messagesPerSecond()).isCloseTo(1e9 / 150, within(1.0));
+    assertThat(one.bottleneck()).isEqualTo(Stage.SENDER_CPU);
+    Prediction eight = predict(Scenario.Pattern.ALL_TO_ALL, 64, 16, 8);
+    assertThat(eight.messagesPerSecond()).isCloseTo(1e9 / 71.2, within(1.0));
+  }
+
+  @Test
+  void receiveBuffersGrowWithTheNodesAndASharedQueueDoesNot() {
+    Memory memory = new Memory(4096, 256, 1024, 0, 256);
+    // N (k + 4) maxMessage
+    assertThat(memory.ownBufferBytes(64)).isEqualTo(64L * 260 * 4096);
+    assertThat(memory.ownBufferBytes(128)).isEqualTo(2 * memory.ownBufferBytes(64));
+    assertThat(memory.sharedBufferBytes(64)).isEqualTo(1024L * 4096 + 64 * 1024 * 16);
+    assertThat(memory.ringMemoryBytes(2)).isEqualTo(2 * ((256 << 10) + 64 * (2 * 256 + 18)));
+  }
+
+  /** The tables of docs/sendrecv.md and docs/magicring.md. */
+  @Test
+  void whatIsNotGivenIsWhatTheProvidersMakeOfIt() {
+    assertThat(new Memory(64, 0, 0, 0, 256).receives()).isEqualTo(256);
+    assertThat(new Memory(64 << 10, 0, 0, 0, 256).receives()).isEqualTo(64);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).receives()).isEqualTo(8);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).ownBufferBytes(1)).isEqualTo(12 << 20);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).sharedReceives()).isEqualTo(64);
+    assertThat(new Memory(64, 0, 0, 0, 256).sharedReceives()).isEqualTo(4096);
+    assertThat(new Memory(64, 0, 0, 0, 256).ringBytes()).isEqualTo(256 << 10);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
+    assertThat(new Memory(128 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(128 << 20);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).sendBytes(3)).isEqualTo(12 << 20);
+  }
+}
