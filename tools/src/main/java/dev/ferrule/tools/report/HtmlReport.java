@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.report;
+
+import java.util.List;
+
+/**
+ * A page that needs nothing but itself: its style and pictures are in it, and it names nothing on a
+ * network. It is well-formed XML as well, for programs that want to look into it.
+ */
+public final class HtmlReport {
+
+  private static final String STYLE =
+      """
+      :root{color-scheme:light dark;--text:#222;--back:#fff;--faint:#666;--line:#d8d8d8;--mark:#f4f4f4}
+      @media(prefers-color-scheme:dark){
+      :root{--text:#ddd;--back:#181a1b;--faint:#a0a0a0;--line:#444;--mark:#232627}}
+      body{margin:0 auto;max-width:64rem;padding:1rem 1.2rem 4rem;color:var(--text);
+      background:var(--back);font:15px/1.5 system-ui,sans-serif}
+      h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.2rem;margin:2.6rem 0 .4rem}
+      p{margin:.4rem 0}a{color:inherit}.faint,nav{color:var(--faint)}
+      svg.plot{width:100%;height:auto;display:block;margin:.8rem 0}
+      .scroll{overflow-x:auto}
+      table{border-collapse:collapse;margin:.8rem 0;font-size:.85rem;font-variant-numeric:tabular-nums}
+      caption{text-align:left;padding:.2rem 0;font-weight:600}
+      th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:right}
+      th:first-child,td:first-child{text-align:left;padding-left:0}
+      .words td{text-align:left}
+      ul.notes{background:var(--mark);padding:.5rem .5rem .5rem 1.6rem;margin:.8rem 0}
+      """;
+
+  private final StringBuilder page = new StringBuilder();
+
+  private HtmlReport() {}
+
+  /**
+   * Writes a page.
+   *
+   * @param title its title
+   * @param subtitle a line below
+   * @param sections what is in it
+   * @return the text of the page
+   */
+  public static String format(String title, String subtitle, List<Section> sections) {
+    HtmlReport report = new HtmlReport();
+    report.head(title, subtitle);
+    report.contents(sections);
+    sections.forEach(report::section);
+    return report.page.append("</body>\n</html>\n").toString();
+  }
+
+  private void head(String title, String subtitle) {
+    page.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
+    page.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
+    element("title", title);
+    page.append("<style>\n").append(STYLE).append(SvgPlot.style("svg.plot", false));
+    page.append("\n</style>\n</head>\n<body>\n");
+    element("h1", title);
+    page.append("<p class=\"faint\">").append(Markup.escape(subtitle)).append("</p>\n");
+  }
+
+  private void contents(List<Section> sections) {
+    page.append("<nav><ul>\n");
+    for (Section section : sections) {
+      page.append("<li><a href=\"#")
+          .append(Markup.escape(section.id()))
+          .append("\">")
+          .append(Markup.escape(section.title()))
+          .append("</a></li>\n");
+    }
+    page.append("</ul></nav>\n");
+  }
+
+  private void section(Section section) {
+    page.append("<section id=\"").append(Markup.escape(section.id())).append("\">\n");
+    element("h2", section.title());
+    if (!section.text().isEmpty()) {
+      element("p", section.text());
+    }
+    if (!section.notes().isEmpty()) {
+      page.append("<ul class=\"notes\">\n");
+      section.notes().forEach(note -> element("li", note));
+      page.append("</ul>\n");
+    }
+    for (Plot plot : section.plots()) {
+      if (!plot.isEmpty()) {
+        page.append("<figure style=\"margin:0\">\n").append(SvgPlot.inline(plot));
+        page.append("\n<figcaption class=\"faint\">").append(Markup.escape(plot.title()));
+        page.append("</figcaption>\n</figure>\n");
+      }
+    }
+    section.tables().forEach(this::table);
+    page.append("</section>\n");
+  }
+
+  private void table(Table table) {
+    boolean words = table.header().size() == 2;
+    page.append("<div class=\"scroll\"><table")
+        .append(words ? " class=\"words\"" : "")
+        .append(">\n");
+    if (!table.caption().isEmpty()) {
+      element("caption", table.caption());
+    }
+    row("th", table.header());
+    table.rows().forEach(cells -> row("td", cells));
+    page.append("</table></div>\n");
+  }
+
+  private void row(String element, List<String> cells) {
+    page.append("<tr>");
+    for (String cell : cells) {
+      page.append('<').append(element).append('>').append(Markup.escape(cell));
+      page.append("</").append(element).append('>');
+    }
+    page.append("</tr>\n");
+  }
+
+  private void element(String name, String text) {
+    page.append('<').append(name).append('>').append(Markup.escape(text));
+    page.append("</").append(name).append(">\n");
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.StringReader;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.xml.sax.InputSource;
+
+class HtmlReportTest {
+
+  private static final Plot PLOT =
+      new Plot(
+          "p",
+          "a < b & \"c\"",
+          Axis.logarithmic("size", Axis.Unit.BYTES),
+          Axis.logarithmic("time", Axis.Unit.NANOS),
+          List.of(
+              new Plot.Curve(
+                  "measured",
+                  0,
+                  Plot.Style.MEASURED,
+                  List.of(new Plot.Dot(16, 1900), new Plot.Dot(1024, 2500))),
+              new Plot.Curve("model", 0, Plot.Style.MODEL, List.of(new Plot.Dot(16, 2000)))));
+
+  private static String page(String text) {
+    Table table = new Table(text, List.of("one", text, "three"));
+    table.row(List.of(text, "2", "3"));
+    return HtmlReport.format(
+        text,
+        text,
+        List.of(new Section("s", text, text, List.of(PLOT), List.of(table), List.of(text))));
+  }
+
+  static Document parse(String xml) throws Exception {
+    return DocumentBuilderFactory.newInstance()
+        .newDocumentBuilder()
+        .parse(new InputSource(new StringReader(xml)));
+  }
+
+  @Property(tries = 100)
+  void thePageIsWellFormedWhateverIsInIt(@ForAll String text) throws Exception {
+    parse(page(text));
+  }
+
+  @Test
+  void thePageNamesNothingOnANetwork() {
+    assertThat(page("text"))
+        .doesNotContain("://")
+        .doesNotContain("//")
+        .doesNotContain("<script")
+        .doesNotContain("<link")
+        .doesNotContain("@import")
+        .doesNotContain("url(")
+        .doesNotContain("src=");
+  }
+
+  @Test
+  void thePageAndItsPlotsSuitLightAndDark() {
+    assertThat(page("text"))
+        .contains("color-scheme:light dark")
+        .contains("@media(prefers-color-scheme:dark){svg.plot text{fill:#ddd}");
+    assertThat(SvgPlot.file(PLOT)).contains("@media(prefers-color-scheme:dark)");
+  }
+
+  @Test
+  void aPlotHasItsAxesUnitsAndAWordForEachDot() throws Exception {
+    Document svg = parse(SvgPlot.file(PLOT));
+    assertThat(svg.getDocumentElement().getNamespaceURI()).isIn(null, "http://www.w3.org/2000/svg");
+    String text = svg.getDocumentElement().getTextContent();
+    assertThat(text)
+        .contains("size", "time", "16 B", "1 KiB", "2 µs", "measured", "model")
+        .contains("measured, 1 KiB: 2.5 µs");
+    assertThat(svg.getElementsByTagName("circle").getLength()).isEqualTo(2);
+  }
+
+  @Test
+  void valuesThatHaveNoPlaceOnALogarithmicAxisAreLeftOut() throws Exception {
+    Plot plot =
+        new Plot(
+            "p",
+            "t",
+            Axis.logarithmic("x", Axis.Unit.NUMBER),
+            Axis.logarithmic("y", Axis.Unit.NUMBER),
+            List.of(
+                new Plot.Curve(
+                    "c",
+                    0,
+                    Plot.Style.MEASURED,
+                    List.of(new Plot.Dot(1, 0), new Plot.Dot(2, 5), new Plot.Dot(3, Double.NaN)))));
+    Document svg = parse(SvgPlot.file(plot));
+    assertThat(svg.getElementsByTagName("circle").getLength()).isEqualTo(1);
+  }
+}
