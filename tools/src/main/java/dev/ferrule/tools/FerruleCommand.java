@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
       "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
       "  ferrule send sm:///tmp/app original",
       "  ferrule latency --floor               how fast it is here",
+      "  ferrule evaluate --quick --out here   all of that, as a page with plots",
       "",
       "'ferrule COMMAND --help' tells more."
     },
@@ -40,6 +41,8 @@ import picocli.CommandLine.Spec;
       BandwidthCommand.class,
       RmaCommand.class,
       ServeCommand.class,
+      EvaluateCommand.class,
+      ModelCommand.class,
       LsCommand.class,
       CleanCommand.class,
       CmaProbeCommand.class

@@ -133,6 +133,14 @@ final class TransportOptions {
     }
   }
 
+  /**
+   * Tells whether messages of a provider are complete only when they are acknowledged, so that a
+   * limit on those that are not is an option.
+   */
+  static boolean isAcknowledged(ConnectionProvider provider) {
+    return find(provider, UNACKED).isPresent();
+  }
+
   /** Tells whether one receiver is to serve all connections of a listener at this endpoint. */
   static boolean isSingleReceiver(Endpoint endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);

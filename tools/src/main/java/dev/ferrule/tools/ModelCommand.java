@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Estimate;
+import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.Memory;
+import dev.ferrule.tools.model.ParameterFile;
+import dev.ferrule.tools.model.PerformanceModel;
+import dev.ferrule.tools.model.Prediction;
+import dev.ferrule.tools.model.Scenario;
+import dev.ferrule.tools.report.Numbers;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.TextTable;
+import dev.ferrule.tools.support.ToolException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Says what the model expects of more nodes than there are. */
+@Command(
+    name = "model",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Predicts how many messages a node can receive, and how much memory it needs for that, when"
+          + " many nodes send to one (N:1) or each to each other (N:N). The parameters are those that"
+          + " 'ferrule evaluate' has found, or somebody has written.",
+      "The network between the cards is taken to be no bottleneck, and cards not to slow down with"
+          + " many connections: what is predicted is a bound, not a promise.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ferrule model --params here/params.json --nodes 64",
+      "  ferrule model --params here/params.json --provider sendrecv --nodes 256 --size 64 --json"
+    })
+final class ModelCommand implements Callable<Integer> {
+
+  private static final int MOST_NODES = 1_000_000;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--params",
+      paramLabel = "FILE",
+      required = true,
+      description = "The parameters, such as the params.json of an evaluation.")
+  private Path file = Path.of("");
+
+  @Option(
+      names = "--provider",
+      paramLabel = "SCHEME",
+      description = "Whose parameters, if the file has those of several. Default: the first.")
+  private @Nullable String provider;
+
+  @Option(
+      names = "--nodes",
+      paramLabel = "N",
+      required = true,
+      description = "How many nodes send to one; or how many there are, if each sends to each.")
+  private int nodes;
+
+  @Option(
+      names = "--size",
+      split = ",",
+      paramLabel = "BYTES",
+      converter = Values.Size.class,
+      defaultValue = "16,512,8192",
+      description = "The sizes of the messages. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> sizes = List.of();
+
+  @Option(
+      names = "--unacked",
+      paramLabel = "N",
+      defaultValue = "64",
+      description =
+          "How many messages of a connection may be unacknowledged. Default: ${DEFAULT-VALUE}.")
+  private int unacked;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "How many messages are handed to the transport at a time. Default: 1.")
+  private int batch;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "How many threads of a node receive, and how many send. Default: ${DEFAULT-VALUE}.")
+  private int threads;
+
+  @Option(
+      names = "--max-message",
+      paramLabel = "BYTES",
+      converter = Values.Size.class,
+      description =
+          "The longest message, which each receive buffer has room for. Default: the"
+              + " longest of --size.")
+  private @Nullable Integer maxMessage;
+
+  @Option(
+      names = "--receives",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "Receive buffers of each connection. Default: as the provider chooses.")
+  private int receives;
+
+  @Option(
+      names = "--srq-receives",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "Receive buffers of a shared receive queue (SRQ). Default: as the provider chooses.")
+  private int sharedReceives;
+
+  @Option(
+      names = "--ring",
+      paramLabel = "BYTES",
+      converter = Values.Size.class,
+      defaultValue = "0",
+      description = "The ring of each connection. Default: as the provider chooses.")
+  private int ring;
+
+  @Option(
+      names = "--window",
+      paramLabel = "N",
+      defaultValue = "256",
+      description = "How many messages a ring takes. Default: ${DEFAULT-VALUE}.")
+  private int window;
+
+  @Option(names = "--json", description = "Write JSON.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    check();
+    ParameterFile.Entry entry = entry(ParameterFile.read(file));
+    int longest = maxMessage != null ? maxMessage : sizes.stream().max(Integer::compare).get();
+    Memory memory = new Memory(Math.max(1, longest), receives, sharedReceives, ring, window);
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.print(Json.format(toJson(entry, memory)));
+    } else {
+      print(out, entry, memory);
+    }
+    return ExitCode.OK;
+  }
+
+  private void check() {
+    require(nodes >= 2 && nodes <= MOST_NODES, "--nodes is 2 to " + MOST_NODES);
+    require(unacked >= 1, "--unacked is at least 1");
+    require(batch >= 1 && batch <= unacked, "--batch is at least 1 and at most --unacked");
+    require(threads >= 1, "--threads is at least 1");
+    require(
+        receives >= 0 && sharedReceives >= 0 && window >= 1,
+        "--receives and --srq-receives are at least 0, --window at least 1");
+    int longest = sizes.stream().max(Integer::compare).orElse(0);
+    require(
+        maxMessage == null || maxMessage >= longest,
+        "--max-message is at least the longest of --size, " + longest);
+  }
+
+  private void require(boolean right, String otherwise) {
+    if (!right) {
+      throw new ParameterException(spec.commandLine(), otherwise);
+    }
+  }
+
+  private ParameterFile.Entry entry(List<ParameterFile.Entry> entries) {
+    if (provider == null) {
+      return entries.get(0);
+    }
+    return entries.stream()
+        .filter(entry -> entry.provider().equalsIgnoreCase(provider))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new ToolException(
+                    ExitCode.USAGE,
+                    file
+                        + ": nothing about '"
+                        + provider
+                        + "'; it has "
+                        + entries.stream()
+                            .map(ParameterFile.Entry::provider)
+                            .collect(Collectors.joining(", "))));
+  }
+
+  private Scenario scenario(Scenario.Pattern pattern, int size) {
+    return new Scenario(pattern, nodes, new Load(size, unacked, batch), threads);
+  }
+
+  /** Parameters that the measurements leave open, which makes what follows from them a guess. */
+  private static String uncertain(ParameterFile.Entry entry) {
+    return entry.estimates().values().stream()
+        .filter(
+            estimate ->
+                estimate.source() == Estimate.Source.TOGETHER
+                    || estimate.source() == Estimate.Source.AT_MOST)
+        .map(estimate -> estimate.parameter().symbol())
+        .collect(Collectors.joining(", "));
+  }
+
+  private void print(PrintWriter out, ParameterFile.Entry entry, Memory memory) {
+    PerformanceModel model = entry.model();
+    out.printf(
+        "%s, %d nodes, %d unacknowledged, batches of %d, threads of a node: %d%n",
+        entry.provider(), nodes, unacked, batch, threads);
+    String uncertain = uncertain(entry);
+    if (!uncertain.isEmpty()) {
+      out.println("the measurements do not tell, so this hangs on what was assumed: " + uncertain);
+    }
+    TextTable rates = new TextTable();
+    rates.cells("pattern", "bytes", "messages/s", "bytes/s", "CPU allows", "card allows", "bound");
+    rates.endRow();
+    for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
+      for (int size : sizes) {
+        Prediction prediction = Prediction.of(model, scenario(pattern, size));
+        rates.cells(
+            pattern.toString(),
+            String.valueOf(size),
+            rate(prediction.messagesPerSecond()),
+            rate(prediction.bytesPerSecond()),
+            rate(prediction.cpuMessagesPerSecond()),
+            rate(prediction.nicMessagesPerSecond()),
+            prediction.bottleneck().toString());
+        rates.endRow();
+      }
+    }
+    out.print(rates);
+    out.println("each node receives that much");
+    TextTable table = new TextTable();
+    table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "to send from");
+    table.endRow();
+    for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
+      long connections = scenario(pattern, 0).connections();
+      table.cells(
+          pattern.toString(),
+          String.valueOf(connections),
+          Numbers.bytes(memory.ownBufferBytes(connections)),
+          Numbers.bytes(memory.sharedBufferBytes(connections)),
+          Numbers.bytes(memory.ringMemoryBytes(connections)),
+          Numbers.bytes(memory.sendBytes(connections)));
+      table.endRow();
+    }
+    out.print(table);
+    out.println(
+        "for messages of up to "
+            + memory.maxMessage()
+            + " bytes; buffers: "
+            + memory.receives()
+            + " for each connection; SRQ: "
+            + memory.sharedReceives()
+            + " for all; rings: "
+            + Numbers.bytes(memory.ringBytes())
+            + " each");
+  }
+
+  private static String rate(double value) {
+    return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
+  }
+
+  private JsonObject toJson(ParameterFile.Entry entry, Memory memory) {
+    JsonObject object = new JsonObject();
+    object.addProperty("provider", entry.provider());
+    object.addProperty("nodes", nodes);
+    object.addProperty("unacked", unacked);
+    object.addProperty("batch", batch);
+    object.addProperty("threads", threads);
+    object.addProperty("uncertain", uncertain(entry));
+    JsonArray rates = new JsonArray();
+    JsonArray sums = new JsonArray();
+    for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
+      for (int size : sizes) {
+        rates.add(rates(entry.model(), scenario(pattern, size)));
+      }
+      sums.add(sums(memory, scenario(pattern, 0)));
+    }
+    object.add("throughput", rates);
+    object.add("memory", sums);
+    return object;
+  }
+
+  private static JsonObject rates(PerformanceModel model, Scenario scenario) {
+    Prediction prediction = Prediction.of(model, scenario);
+    JsonObject object = new JsonObject();
+    object.addProperty("pattern", scenario.pattern().toString());
+    object.addProperty("size_bytes", scenario.load().sizeBytes());
+    add(object, "messages_per_s", prediction.messagesPerSecond());
+    add(object, "bytes_per_s", prediction.bytesPerSecond());
+    add(object, "cpu_messages_per_s", prediction.cpuMessagesPerSecond());
+    add(object, "nic_messages_per_s", prediction.nicMessagesPerSecond());
+    object.addProperty("bottleneck", prediction.bottleneck().toString());
+    return object;
+  }
+
+  /** What nothing bounds is left out: JSON has no infinity. */
+  private static void add(JsonObject object, String name, double value) {
+    if (Double.isFinite(value)) {
+      object.addProperty(name, Math.round(value));
+    }
+  }
+
+  private static JsonObject sums(Memory memory, Scenario scenario) {
+    long connections = scenario.connections();
+    JsonObject object = new JsonObject();
+    object.addProperty("pattern", scenario.pattern().toString());
+    object.addProperty("connections", connections);
+    object.addProperty("receive_buffers_bytes", memory.ownBufferBytes(connections));
+    object.addProperty("srq_bytes", memory.sharedBufferBytes(connections));
+    object.addProperty("rings_bytes", memory.ringMemoryBytes(connections));
+    object.addProperty("send_bytes", memory.sendBytes(connections));
+    return object;
+  }
+}

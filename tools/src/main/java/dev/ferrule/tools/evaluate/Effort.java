@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import dev.ferrule.tools.bench.Plan;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * How much to measure.
+ *
+ * @param quick whether fewer points will do
+ * @param rounds how often each point is measured
+ * @param messages how many messages a point takes in each round; empty for as many as fit
+ */
+public record Effort(boolean quick, int rounds, OptionalLong messages) {
+
+  private static final long MILLI = 1_000_000;
+
+  private static final Plan.Pace QUICK =
+      new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI);
+  private static final Plan.Pace THOROUGH =
+      new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
+  private static final Plan.Pace COLD =
+      new Plan.Pace(1_500 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
+  private static final long QUICK_CALLS = 2_000;
+  private static final long CALLS = 50_000;
+
+  /** What to measure at a point, once. */
+  Plan plan(int size, boolean cold) {
+    Plan.Pace pace = quick ? QUICK : THOROUGH;
+    if (cold) {
+      pace =
+          new Plan.Pace(
+              COLD.firstWarmUpNanos(),
+              COLD.nextWarmUpNanos(),
+              pace.latencyNanos(),
+              pace.bandwidthNanos());
+    }
+    return new Plan(List.of(size), messages, messages, 1, pace);
+  }
+
+  /** The same for calls that are timed one by one. */
+  Plan calls(int size, boolean cold) {
+    Plan plan = plan(size, cold);
+    OptionalLong count =
+        messages.isPresent() ? messages : OptionalLong.of(quick ? QUICK_CALLS : CALLS);
+    return new Plan(plan.sizes(), count, plan.warmup(), 1, plan.pace());
+  }
+}

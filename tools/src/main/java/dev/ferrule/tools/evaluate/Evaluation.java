@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Progress;
+import dev.ferrule.tools.support.ToolException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+
+/**
+ * Runs experiments, one after the other, and writes the report after each. Within an experiment all
+ * points are measured once before any is measured again, so that whatever else the machine does
+ * hits all of them alike; and each round of each point goes into the journal at once, so that an
+ * evaluation that was ended goes on from there.
+ */
+public final class Evaluation {
+
+  /** What failures start with; it is another one for each server, and says nothing here. */
+  private static final Pattern ADDRESS = Pattern.compile("^[a-z]+://\\S+: ");
+
+  private final ReportFolder folder;
+  private final Effort effort;
+  private final List<String> providers;
+  private final Set<String> acknowledged;
+  private final List<Experiment> all;
+  private final Machine machine;
+
+  /**
+   * Creates an evaluation.
+   *
+   * @param folder where everything goes
+   * @param effort how much to measure
+   * @param providers whose experiments these are, by their schemes
+   * @param acknowledged those whose messages are complete only when they are acknowledged
+   * @param all every experiment that the report is to show
+   * @param version what is measured, for the report
+   */
+  public Evaluation(
+      Path folder,
+      Effort effort,
+      List<String> providers,
+      Set<String> acknowledged,
+      List<Experiment> all,
+      String version) {
+    this.folder = new ReportFolder(folder);
+    this.effort = effort;
+    this.providers = List.copyOf(providers);
+    this.acknowledged = Set.copyOf(acknowledged);
+    this.all = List.copyOf(all);
+    this.machine = Machine.look(version);
+  }
+
+  /** What must not differ between two runs whose points go into one report. */
+  private JsonObject settings() {
+    JsonObject settings = new JsonObject();
+    JsonArray names = new JsonArray();
+    providers.forEach(names::add);
+    settings.add("provider", names);
+    settings.addProperty("quick", effort.quick());
+    settings.addProperty("rounds", effort.rounds());
+    effort.messages().ifPresent(messages -> settings.addProperty("messages", messages));
+    settings.addProperty("machine", machine.identity());
+    return settings;
+  }
+
+  /**
+   * Measures what the journal does not have yet.
+   *
+   * @param chosen the ids of the experiments to run; the others are only shown
+   * @param host where servers listen, for transports that have hosts
+   * @param problems is told in one line what goes wrong with a point; the others are measured on
+   * @return where the report is
+   */
+  public Path run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
+    folder.prepare();
+    try (Journal journal = Journal.open(folder.journal(), settings())) {
+      List<Experiment> wanted =
+          all.stream()
+              .filter(experiment -> chosen.contains(experiment.id()))
+              .filter(experiment -> experiment.obstacle().isEmpty())
+              .toList();
+      long total = wanted.stream().mapToLong(this::count).sum();
+      long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
+      try (Progress progress = Progress.ofSteps("evaluate", total, total - left);
+          Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
+        for (Experiment experiment : wanted) {
+          if (left(experiment, journal) > 0) {
+            run(experiment, journal, bench.get(), progress, problems);
+            write(journal.records(), Set.of()); // the model takes a while, and is for the end
+          }
+        }
+      }
+      write(journal.records(), new LinkedHashSet<>(providers));
+    }
+    return folder.report();
+  }
+
+  private long count(Experiment experiment) {
+    return (long) experiment.tasks().size() * effort.rounds();
+  }
+
+  private long left(Experiment experiment, Journal journal) {
+    long left = 0;
+    for (Task task : experiment.tasks()) {
+      for (int round = 1; round <= effort.rounds(); round++) {
+        left += journal.records().has(task, round) ? 0 : 1;
+      }
+    }
+    return left;
+  }
+
+  private void write(Records records, Set<String> modelled) {
+    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), machine);
+  }
+
+  private void run(
+      Experiment experiment,
+      Journal journal,
+      Workbench bench,
+      Progress progress,
+      Consumer<String> problems) {
+    String name = experiment.provider() + " " + experiment.id();
+    if (!progress.isShown()) {
+      problems.accept(name + ": " + left(experiment, journal) + " measurements to go");
+    }
+    Set<Task> failed = new HashSet<>();
+    for (int round = 1; round <= effort.rounds(); round++) {
+      for (Task task : experiment.tasks()) {
+        if (journal.records().has(task, round)) {
+          continue;
+        }
+        progress.show(name);
+        if (!failed.contains(task) && !measure(task, round, journal, bench)) {
+          failed.add(task);
+          problems.accept(name + ": " + journal.records().failure(task).orElse("failed"));
+        }
+        progress.advance(1);
+      }
+    }
+  }
+
+  /** Returns false if the task failed, which is not the end of the others. */
+  private static boolean measure(Task task, int round, Journal journal, Workbench bench) {
+    JsonObject result;
+    try {
+      result = task.run(bench);
+    } catch (RuntimeException e) {
+      if (Guarded.exiting()) {
+        throw new ToolException(ExitCode.FAILED, "interrupted", e);
+      }
+      String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());
+      journal.fail(task, round, ADDRESS.matcher(reason).replaceFirst(""));
+      return false;
+    }
+    journal.add(task, round, result);
+    return true;
+  }
+}

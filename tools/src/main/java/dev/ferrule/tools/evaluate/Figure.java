@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.PerformanceModel;
+import dev.ferrule.tools.report.Numbers;
+
+/**
+ * Something that tasks measure.
+ *
+ * @param name what results call it
+ * @param label what people call it, with the unit
+ * @param kind what it counts
+ */
+public record Figure(String name, String label, Kind kind) {
+
+  /** What a figure counts. */
+  public enum Kind {
+    /** Nanoseconds. */
+    NANOS,
+    /** Messages per second. */
+    MESSAGE_RATE,
+    /** Bytes per second. */
+    BYTE_RATE,
+    /** Anything else. */
+    NUMBER
+  }
+
+  /** The median of half the round trip. */
+  public static final Figure P50 = new Figure("p50_ns", "one-way latency, p50", Kind.NANOS);
+
+  /** Its 99th percentile. */
+  public static final Figure P99 = new Figure("p99_ns", "one-way latency, p99", Kind.NANOS);
+
+  /** Messages per second. */
+  public static final Figure MESSAGES =
+      new Figure("messages_per_s", "messages/s", Kind.MESSAGE_RATE);
+
+  /** Bytes per second. */
+  public static final Figure BYTES = new Figure("bytes_per_s", "bytes/s", Kind.BYTE_RATE);
+
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  /**
+   * Writes a value.
+   *
+   * @param value the value
+   * @return its text
+   */
+  public String format(double value) {
+    return kind == Kind.NANOS ? Numbers.nanos(value) : Numbers.scaled(value);
+  }
+
+  /** What a model says. */
+  double predicted(PerformanceModel model, Load load) {
+    return switch (kind) {
+      case NANOS -> model.latencyNanos(load.sizeBytes());
+      case MESSAGE_RATE -> NANOS_PER_SECOND / model.periodNanos(load);
+      case BYTE_RATE -> NANOS_PER_SECOND / model.periodNanos(load) * load.sizeBytes();
+      case NUMBER -> Double.NaN;
+    };
+  }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.support.Affinity;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * Where figures were measured, as far as the system tells: figures without that say nothing. What
+ * cannot be found out is left out.
+ */
+final class Machine {
+
+  private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
+  private static final Path CPUS = Path.of("/sys/devices/system/cpu");
+  private static final Path CGROUP = Path.of("/sys/fs/cgroup");
+  private static final Path INFINIBAND = Path.of("/sys/class/infiniband");
+  private static final String PROCESSOR = "processor";
+  private static final String KERNEL = "kernel";
+  private static final String JVM = "JVM";
+  private static final String ALLOWED = "processors this may use";
+
+  private final Map<String, String> facts = new LinkedHashMap<>();
+
+  private Machine() {}
+
+  /** Looks around. */
+  static Machine look(String version) {
+    Machine machine = new Machine();
+    machine.put(PROCESSOR, model());
+    machine.put("topology", topology());
+    machine.put(ALLOWED, Affinity.allowed().toString());
+    machine.put("caches", caches());
+    machine.put("memory", value(Path.of("/proc/meminfo"), "MemTotal"));
+    machine.put("virtual", virtual());
+    machine.put(KERNEL, System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    machine.put("distribution", distribution());
+    machine.put("frequency governor", text(CPUS.resolve("cpu0/cpufreq/scaling_governor")));
+    machine.put("RDMA devices", Optional.of(devices()));
+    machine.put(
+        JVM,
+        System.getProperty("java.vm.name")
+            + " "
+            + System.getProperty("java.vm.version")
+            + " of "
+            + System.getProperty("java.vendor"));
+    machine.put(
+        "JVM flags", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()));
+    machine.put("ferrule", version);
+    machine.put("container limits", Optional.of(limits()));
+    machine.put("locked memory", value(Path.of("/proc/self/limits"), "Max locked memory"));
+    machine.put("load when it began", text(Path.of("/proc/loadavg")));
+    machine.put("began", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    return machine;
+  }
+
+  private void put(String name, String value) {
+    facts.put(name, value);
+  }
+
+  private void put(String name, Optional<String> value) {
+    value.ifPresent(known -> facts.put(name, known));
+  }
+
+  /** Returns all facts, in order. */
+  Map<String, String> facts() {
+    return facts;
+  }
+
+  /** What has to be the same for figures to be put beside each other. */
+  String identity() {
+    return String.join(
+        "; ",
+        List.of(
+            facts.getOrDefault(PROCESSOR, ""),
+            facts.getOrDefault(ALLOWED, ""),
+            facts.getOrDefault(KERNEL, ""),
+            facts.getOrDefault(JVM, "")));
+  }
+
+  JsonObject json() {
+    JsonObject object = new JsonObject();
+    facts.forEach(object::addProperty);
+    return object;
+  }
+
+  private static Optional<String> text(Path file) {
+    try {
+      String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The rest of the first line that starts with a name. */
+  private static Optional<String> value(Path file, String name) {
+    return text(file)
+        .flatMap(
+            text ->
+                text.lines()
+                    .filter(line -> line.startsWith(name))
+                    .map(
+                        line ->
+                            line.substring(name.length())
+                                .replaceFirst("^[\\s:=]+", "")
+                                .replaceAll("\\s+", " ")
+                                .strip())
+                    .findFirst());
+  }
+
+  private static Optional<String> model() {
+    return value(CPU_INFO, "model name")
+        .or(() -> value(CPU_INFO, "CPU implementer").map(code -> "CPU implementer " + code))
+        .map(model -> model + ", " + System.getProperty("os.arch"));
+  }
+
+  private static Optional<String> topology() {
+    TreeSet<String> packages = new TreeSet<>();
+    TreeSet<String> cores = new TreeSet<>();
+    int threads = 0;
+    try (DirectoryStream<Path> cpus = Files.newDirectoryStream(CPUS, "cpu[0-9]*")) {
+      for (Path cpu : cpus) {
+        Optional<String> socket = text(cpu.resolve("topology/physical_package_id"));
+        Optional<String> core = text(cpu.resolve("topology/core_id"));
+        if (socket.isPresent() && core.isPresent()) {
+          threads++;
+          packages.add(socket.get());
+          cores.add(socket.get() + "/" + core.get());
+        }
+      }
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    long nodes = count(Path.of("/sys/devices/system/node"), "node[0-9]*");
+    return Optional.of(
+        threads
+            + " threads on "
+            + cores.size()
+            + " cores of "
+            + packages.size()
+            + " sockets"
+            + (nodes > 0 ? ", NUMA nodes: " + nodes : ""));
+  }
+
+  private static long count(Path folder, String pattern) {
+    long count = 0;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, pattern)) {
+      for (Path ignored : files) {
+        count++;
+      }
+    } catch (IOException e) {
+      return 0;
+    }
+    return count;
+  }
+
+  private static Optional<String> caches() {
+    List<String> caches = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      Path cache = CPUS.resolve("cpu0/cache/index" + i);
+      Optional<String> size = text(cache.resolve("size"));
+      if (size.isPresent()) {
+        caches.add(
+            "L"
+                + text(cache.resolve("level")).orElse("?")
+                + " "
+                + text(cache.resolve("type")).orElse("")
+                + " "
+                + size.get()
+                + " for CPUs "
+                + text(cache.resolve("shared_cpu_list")).orElse("?"));
+      }
+    }
+    return caches.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", caches));
+  }
+
+  private static Optional<String> virtual() {
+    boolean hypervisor = text(CPU_INFO).map(text -> text.contains(" hypervisor")).orElse(false);
+    String product = text(Path.of("/sys/class/dmi/id/product_name")).orElse("");
+    String emulated = System.getenv("FERRULE_RXE_VM");
+    if (emulated != null) {
+      return Optional.of(
+          emulated.equals("tcg")
+              ? "a virtual machine of with-rxe whose processors are emulated: only ratios within"
+                  + " this report mean anything"
+              : "a virtual machine of with-rxe (" + emulated + ")");
+    }
+    return hypervisor
+        ? Optional.of("yes" + (product.isEmpty() ? "" : ", " + product))
+        : Optional.empty();
+  }
+
+  private static Optional<String> distribution() {
+    return value(Path.of("/etc/os-release"), "PRETTY_NAME").map(name -> name.replace("\"", ""));
+  }
+
+  private static String devices() {
+    List<String> found = new ArrayList<>();
+    try (DirectoryStream<Path> devices = Files.newDirectoryStream(INFINIBAND)) {
+      for (Path device : devices) {
+        Path port = device.resolve("ports/1");
+        found.add(
+            device.getFileName()
+                + text(device.resolve("fw_ver")).map(version -> ", firmware " + version).orElse("")
+                + text(device.resolve("hca_type")).map(type -> ", " + type).orElse("")
+                + text(port.resolve("state")).map(state -> ", " + state).orElse("")
+                + text(port.resolve("rate")).map(rate -> ", " + rate).orElse(""));
+      }
+    } catch (IOException e) {
+      return "none";
+    }
+    return found.isEmpty() ? "none" : String.join("; ", found);
+  }
+
+  private static String limits() {
+    Map<String, Path> files = new LinkedHashMap<>();
+    files.put("cpu.max", CGROUP.resolve("cpu.max"));
+    files.put("memory.max", CGROUP.resolve("memory.max"));
+    files.put("cpuset", CGROUP.resolve("cpuset.cpus.effective"));
+    files.put("cfs_quota_us", CGROUP.resolve("cpu/cpu.cfs_quota_us"));
+    files.put("memory.limit_in_bytes", CGROUP.resolve("memory/memory.limit_in_bytes"));
+    String limits =
+        files.entrySet().stream()
+            .filter(file -> text(file.getValue()).isPresent())
+            .map(file -> file.getKey() + " " + text(file.getValue()).orElse(""))
+            .collect(Collectors.joining("; "));
+    return limits.isEmpty() ? "none seen" : limits;
+  }
+}

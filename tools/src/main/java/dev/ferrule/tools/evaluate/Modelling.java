@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import dev.ferrule.tools.model.Estimate;
+import dev.ferrule.tools.model.Fit;
+import dev.ferrule.tools.model.FitResult;
+import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.Observation;
+import dev.ferrule.tools.model.Parameter;
+import dev.ferrule.tools.model.ParameterFile;
+import dev.ferrule.tools.model.TimedCall;
+import dev.ferrule.tools.report.Numbers;
+import dev.ferrule.tools.report.Section;
+import dev.ferrule.tools.report.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Fits the model of each provider to what was measured, and shows how well that went. */
+final class Modelling {
+
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final String CALLS = "calls";
+  private static final Map<Parameter, String> CALL_OF =
+      Map.of(
+          Parameter.SEND_OVERHEAD, "send_ns",
+          Parameter.RECEIVE_OVERHEAD, "receive_ns",
+          Parameter.RECEIVE_GAP, "free_ns");
+  private static final String CLOCK = "clock_ns";
+
+  private final List<Experiment> experiments;
+  private final Records records;
+  private final Set<String> acknowledged;
+  private final Models models = new Models();
+
+  /**
+   * Fits.
+   *
+   * @param experiments all of them; those of their series that are for the model count
+   * @param records what was measured
+   * @param modelled the providers to fit a model for
+   * @param acknowledged the providers whose messages are complete when they are acknowledged
+   */
+  Modelling(
+      List<Experiment> experiments,
+      Records records,
+      Set<String> modelled,
+      Set<String> acknowledged) {
+    this.experiments = experiments;
+    this.records = records;
+    this.acknowledged = acknowledged;
+    for (String provider : modelled) {
+      Fit.of(observations(provider), calls(provider), acknowledged.contains(provider))
+          .ifPresent(fit -> models.add(provider, fit));
+    }
+  }
+
+  Models models() {
+    return models;
+  }
+
+  private List<SeriesExperiment> of(String provider) {
+    return experiments.stream()
+        .filter(experiment -> experiment.provider().equals(provider))
+        .filter(SeriesExperiment.class::isInstance)
+        .map(SeriesExperiment.class::cast)
+        .toList();
+  }
+
+  private List<Observation> observations(String provider) {
+    List<Observation> observations = new ArrayList<>();
+    for (SeriesExperiment experiment : of(provider)) {
+      for (Series series : experiment.series()) {
+        if (series.modelled()) {
+          for (Series.Sample sample : series.samples()) {
+            observe(series.figure(), sample.task(), observations);
+          }
+        }
+      }
+    }
+    return observations;
+  }
+
+  private void observe(Figure figure, Task task, List<Observation> observations) {
+    double value = records.median(task, figure.name()).orElse(0);
+    if (value <= 0 || task.load().isEmpty()) {
+      return;
+    }
+    Load load = task.load().get();
+    switch (figure.kind()) {
+      case NANOS -> observations.add(new Observation(Observation.Kind.LATENCY, load, value));
+      case MESSAGE_RATE ->
+          observations.add(
+              new Observation(Observation.Kind.PERIOD, load, NANOS_PER_SECOND / value));
+      case BYTE_RATE ->
+          observations.add(
+              new Observation(
+                  Observation.Kind.PERIOD, load, NANOS_PER_SECOND * load.sizeBytes() / value));
+      case NUMBER -> throw new IllegalArgumentException("no model of " + figure.label());
+    }
+  }
+
+  /** The calls on the shortest messages, for those on longer ones copy bytes as well. */
+  private List<TimedCall> calls(String provider) {
+    List<TimedCall> calls = new ArrayList<>();
+    for (SeriesExperiment experiment : of(provider)) {
+      if (experiment.id().equals(CALLS)) {
+        Task shortest = experiment.series().get(0).samples().get(0).task();
+        double clock = records.median(shortest, CLOCK).orElse(0);
+        CALL_OF.forEach(
+            (parameter, figure) -> {
+              List<Double> nanos =
+                  records.values(shortest, figure).stream()
+                      .map(value -> Math.max(0, value - clock))
+                      .toList();
+              if (!nanos.isEmpty()) {
+                calls.add(new TimedCall(parameter, nanos));
+              }
+            });
+      }
+    }
+    return calls;
+  }
+
+  /** What goes into the file of the parameters. */
+  List<ParameterFile.Entry> entries() {
+    List<ParameterFile.Entry> entries = new ArrayList<>();
+    models
+        .all()
+        .forEach(
+            (provider, fit) ->
+                entries.add(
+                    new ParameterFile.Entry(
+                        provider, acknowledged.contains(provider), fit.estimates())));
+    return entries;
+  }
+
+  /** One part of the report for each model. */
+  List<Section> sections() {
+    List<Section> sections = new ArrayList<>();
+    models.all().forEach((provider, fit) -> sections.add(section(provider, fit)));
+    return sections;
+  }
+
+  private Section section(String provider, FitResult fit) {
+    Table parameters =
+        new Table(
+            "Parameters",
+            List.of("parameter", "value", "unit", "95 % between", "source", "what it is"));
+    for (Parameter parameter : Parameter.values()) {
+      Estimate estimate = fit.estimates().get(parameter);
+      if (estimate != null) {
+        parameters.row(row(estimate));
+      }
+    }
+    List<String> notes = new ArrayList<>(fit.notes());
+    fit.estimates().values().stream()
+        .filter(estimate -> estimate.source() == Estimate.Source.AT_MOST)
+        .map(
+            estimate ->
+                estimate.parameter().symbol()
+                    + " is at most "
+                    + Numbers.plain(estimate.value())
+                    + " "
+                    + estimate.parameter().unit()
+                    + ": "
+                    + estimate.note())
+        .forEach(notes::add);
+    return new Section(
+        provider + "-model",
+        provider + ": the model",
+        "The latency is the sum of what the stages of a message's way take, the bandwidth the minimum"
+            + " over the stages, since the slowest sets the pace. What could be timed by itself was"
+            + " measured, the rest is what explains all modelled points best (least squares of the"
+            + " logarithms). Predictions are off by "
+            + String.format(Locale.ROOT, "%.0f %%", fit.relativeError() * 100)
+            + ", root mean square. See the columns model, error and bottleneck of the other parts.",
+        List.of(),
+        List.of(parameters, predictions(provider, fit)),
+        notes);
+  }
+
+  private static List<String> row(Estimate estimate) {
+    boolean known = estimate.low().isPresent() && estimate.high().isPresent();
+    String value = Numbers.plain(estimate.value());
+    return List.of(
+        estimate.parameter().symbol(),
+        switch (estimate.source()) {
+          case AT_MOST -> "≤ " + value;
+          case TOGETHER -> "(" + value + ")";
+          default -> value;
+        },
+        estimate.parameter().unit(),
+        known
+            ? Numbers.plain(estimate.low().getAsDouble())
+                + " and "
+                + Numbers.plain(estimate.high().getAsDouble())
+            : "–",
+        switch (estimate.source()) {
+          case MEASURED -> "measured";
+          case FITTED -> "fitted";
+          case TOGETHER -> "not known by itself";
+          case AT_MOST -> "bound";
+          case GIVEN -> "given";
+        },
+        estimate.parameter().meaning());
+  }
+
+  private Table predictions(String provider, FitResult fit) {
+    Table table =
+        new Table(
+            "Prediction and measurement",
+            List.of(
+                "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
+    for (Observation observation : observations(provider)) {
+      Load load = observation.load();
+      boolean latency = observation.kind() == Observation.Kind.LATENCY;
+      double predicted = observation.predictedBy(fit.model());
+      table.row(
+          List.of(
+              latency ? "latency" : "time per message",
+              String.valueOf(load.sizeBytes()),
+              latency ? "" : String.valueOf(load.unacked()),
+              latency ? "" : String.valueOf(load.batch()),
+              Numbers.nanos(observation.nanos()),
+              Numbers.nanos(predicted),
+              Numbers.error(predicted / observation.nanos()),
+              latency ? "" : fit.bottleneck(load).toString()));
+    }
+    return table;
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Load;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * A point of an experiment on Ferrule's own connections.
+ *
+ * @param experiment which experiment's
+ * @param provider the transport
+ * @param kind what is measured
+ * @param sizeBytes the length of the messages, or accesses
+ * @param connections on how many connections at once
+ * @param threads by how many threads of the client
+ * @param unacked how many messages of each connection may be incomplete; 0 for as many as have room
+ * @param batch how many messages are handed to the transport at a time
+ * @param waiting how both sides wait, as in a URI's query
+ * @param server the options of the listener
+ * @param client the options of the connections to it
+ */
+record Point(
+    String experiment,
+    String provider,
+    Kind kind,
+    int sizeBytes,
+    int connections,
+    int threads,
+    int unacked,
+    int batch,
+    String waiting,
+    Map<String, String> server,
+    Map<String, String> client)
+    implements Task {
+
+  /** What is measured. */
+  enum Kind {
+    /** Half the round trip. */
+    LATENCY,
+    /** Messages and bytes per second. */
+    BANDWIDTH,
+    /** Each call by itself. */
+    CALLS,
+    /** Reads and writes of the server's memory. */
+    RMA
+  }
+
+  Point {
+    server = new TreeMap<>(server);
+    client = new TreeMap<>(client);
+  }
+
+  @Override
+  public JsonObject description() {
+    JsonObject object = new JsonObject();
+    object.addProperty("experiment", experiment);
+    object.addProperty("provider", provider);
+    object.addProperty("kind", kind.name().toLowerCase(Locale.ROOT));
+    object.addProperty("size_bytes", sizeBytes);
+    object.addProperty("connections", connections);
+    object.addProperty("threads", threads);
+    object.addProperty("unacked", unacked);
+    object.addProperty("batch", batch);
+    object.addProperty("wait", waiting);
+    object.add("server", options(server));
+    object.add("client", options(client));
+    return object;
+  }
+
+  private static JsonObject options(Map<String, String> options) {
+    JsonObject object = new JsonObject();
+    options.forEach(object::addProperty);
+    return object;
+  }
+
+  @Override
+  public JsonObject run(Workbench bench) {
+    return bench.measure(this);
+  }
+
+  @Override
+  public Optional<Load> load() {
+    boolean modelled = connections == 1 && (kind == Kind.LATENCY || kind == Kind.BANDWIDTH);
+    return modelled
+        ? Optional.of(new Load(sizeBytes, Math.max(1, unacked), batch))
+        : Optional.empty();
+  }
+
+  /** How many threads on this host are busy with it. */
+  int busyThreads() {
+    boolean one = "on".equals(server.get("singleReceiver"));
+    return threads + (one ? 1 : connections);
+  }
+}

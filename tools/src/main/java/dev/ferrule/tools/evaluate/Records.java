@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** What was measured: for each task, the figures of each round. */
+public final class Records {
+
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+  /** What is known of one task. */
+  private static final class Entry {
+    private final JsonObject description;
+    private final TreeMap<Integer, JsonObject> rounds = new TreeMap<>();
+    private @Nullable String failure;
+
+    private Entry(JsonObject description) {
+      this.description = description;
+    }
+  }
+
+  /** Creates records of nothing. */
+  public Records() {}
+
+  /** By its text, since a number that was read is not the number that was written, to Gson. */
+  private Entry entry(JsonObject description) {
+    return entries.computeIfAbsent(description.toString(), text -> new Entry(description));
+  }
+
+  private Collection<JsonObject> results(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? List.of() : entry.rounds.values();
+  }
+
+  void add(JsonObject description, int round, JsonObject result) {
+    Entry entry = entry(description);
+    entry.rounds.put(round, result);
+    entry.failure = null;
+  }
+
+  void fail(JsonObject description, String reason) {
+    entry(description).failure = reason;
+  }
+
+  /** Tells whether a task was measured in a round. */
+  boolean has(Task task, int round) {
+    Entry entry = entries.get(task.description().toString());
+    return entry != null && entry.rounds.containsKey(round);
+  }
+
+  /**
+   * Tells why a task could not be measured.
+   *
+   * @param task which
+   * @return the reason; empty if it was measured, or not tried yet
+   */
+  public Optional<String> failure(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
+  }
+
+  /**
+   * Returns a figure of a task in each round.
+   *
+   * @param task which
+   * @param figure its name
+   * @return the values of the rounds that have it
+   */
+  public List<Double> values(Task task, String figure) {
+    List<Double> values = new ArrayList<>();
+    for (JsonObject result : results(task)) {
+      JsonElement value = result.get(figure);
+      if (value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()) {
+        values.add(value.getAsDouble());
+      }
+    }
+    return values;
+  }
+
+  /**
+   * Returns the median of a figure over the rounds.
+   *
+   * @param task which
+   * @param figure its name
+   * @return the median; empty if no round has it
+   */
+  public OptionalDouble median(Task task, String figure) {
+    double[] sorted =
+        values(task, figure).stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    return sorted.length == 0
+        ? OptionalDouble.empty()
+        : OptionalDouble.of((sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2);
+  }
+
+  /**
+   * Returns how far the rounds are apart, as a share of their median.
+   *
+   * @param task which
+   * @param figure its name
+   * @return the greatest less the least, over the median; empty for fewer than two rounds
+   */
+  public OptionalDouble spread(Task task, String figure) {
+    double[] values = values(task, figure).stream().mapToDouble(Double::doubleValue).toArray();
+    double median = median(task, figure).orElse(0);
+    if (values.length < 2 || median == 0) {
+      return OptionalDouble.empty();
+    }
+    double most = Arrays.stream(values).max().orElse(0);
+    double least = Arrays.stream(values).min().orElse(0);
+    return OptionalDouble.of((most - least) / median);
+  }
+
+  /** Goes through all that was measured. */
+  void forEach(BiConsumer<JsonObject, Map<Integer, JsonObject>> action) {
+    entries.values().forEach(entry -> action.accept(entry.description, entry.rounds));
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.ParameterFile;
+import dev.ferrule.tools.report.Csv;
+import dev.ferrule.tools.report.HtmlReport;
+import dev.ferrule.tools.report.Plot;
+import dev.ferrule.tools.report.Section;
+import dev.ferrule.tools.report.SvgPlot;
+import dev.ferrule.tools.report.Table;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Json;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The files that an evaluation leaves: the report, its plots, and the figures for programs. */
+final class ReportFolder {
+
+  private static final String REPORT = "report.html";
+  private static final String PLOTS = "plots";
+
+  private final Path folder;
+
+  ReportFolder(Path folder) {
+    this.folder = folder;
+  }
+
+  Path journal() {
+    return folder.resolve("journal.jsonl");
+  }
+
+  Path report() {
+    return folder.resolve(REPORT);
+  }
+
+  /** Makes the folder, so that a mistake in its name shows before anything is measured. */
+  void prepare() {
+    try {
+      Files.createDirectories(folder.resolve(PLOTS));
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED,
+          "cannot make the folder " + folder + ": " + e + "; name another with --out",
+          e);
+    }
+  }
+
+  /** Writes everything anew. */
+  void write(List<Experiment> experiments, Records records, Modelling modelling, Machine machine) {
+    List<Section> sections = new ArrayList<>();
+    sections.add(machineSection(machine));
+    for (Experiment experiment : experiments) {
+      sections.add(experiment.section(records, modelling.models()));
+    }
+    sections.addAll(modelling.sections());
+    sections.add(filesSection());
+    String subtitle =
+        machine.facts().getOrDefault("ferrule", "")
+            + ", "
+            + machine.facts().getOrDefault("began", "");
+    put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
+    for (Section section : sections) {
+      for (Plot plot : section.plots()) {
+        put(PLOTS + "/" + plot.name() + ".svg", SvgPlot.file(plot));
+      }
+    }
+    put("results.csv", csv(records));
+    put("results.json", json(records, machine));
+    if (!modelling.entries().isEmpty()) {
+      put("params.json", ParameterFile.format(modelling.entries()));
+    }
+  }
+
+  private static Section machineSection(Machine machine) {
+    Table table = new Table("", List.of("what", "here"));
+    machine.facts().forEach((name, value) -> table.row(List.of(name, value)));
+    return new Section(
+        "machine",
+        "The machine",
+        "Figures hold for this machine as it was; from one machine to another, and from a quiet one"
+            + " to a busy one, they differ by factors.",
+        List.of(),
+        List.of(table),
+        List.of());
+  }
+
+  private static Section filesSection() {
+    Table table = new Table("", List.of("file", "what is in it"));
+    table.row(List.of("plots/", "each plot of this page as SVG"));
+    table.row(List.of("results.csv, results.json", "each round of each point, for programs"));
+    table.row(
+        List.of("params.json", "the models' parameters, for 'ferrule model --params params.json'"));
+    table.row(List.of("journal.jsonl", "what was measured, as it was; needed to go on"));
+    return new Section(
+        "files",
+        "Files beside this page",
+        "Each value of this page is the median of its rounds; their range is the greatest less the"
+            + " least, over the median.",
+        List.of(),
+        List.of(table),
+        List.of());
+  }
+
+  private static String csv(Records records) {
+    List<Map<String, String>> rows = new ArrayList<>();
+    records.forEach(
+        (task, rounds) ->
+            rounds.forEach(
+                (round, result) -> {
+                  Map<String, String> row = new LinkedHashMap<>();
+                  task.asMap().forEach((name, value) -> row.put(name, cell(value)));
+                  row.put("round", String.valueOf(round));
+                  result.asMap().forEach((name, value) -> row.put(name, cell(value)));
+                  rows.add(row);
+                }));
+    return Csv.format(rows);
+  }
+
+  private static String cell(JsonElement value) {
+    return value.isJsonPrimitive() ? value.getAsString() : value.toString();
+  }
+
+  private static String json(Records records, Machine machine) {
+    JsonArray results = new JsonArray();
+    records.forEach(
+        (task, rounds) ->
+            rounds.forEach(
+                (round, result) -> {
+                  JsonObject object = task.deepCopy();
+                  object.addProperty("round", round);
+                  object.add("result", result);
+                  results.add(object);
+                }));
+    JsonObject file = new JsonObject();
+    file.add("machine", machine.json());
+    file.add("results", results);
+    return Json.format(file);
+  }
+
+  /** Puts a file in place when it is whole, so that nobody finds half of one. */
+  private void put(String name, String text) {
+    Path file = folder.resolve(name);
+    Path whole = folder.resolve(name + ".new");
+    try {
+      Files.writeString(whole, text);
+      Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e, e);
+    }
+  }
+}

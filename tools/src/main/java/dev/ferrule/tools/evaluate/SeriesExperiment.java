@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import dev.ferrule.tools.model.FitResult;
+import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.report.Axis;
+import dev.ferrule.tools.report.Numbers;
+import dev.ferrule.tools.report.Plot;
+import dev.ferrule.tools.report.Section;
+import dev.ferrule.tools.report.Table;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * An experiment whose answer is one plot of several curves, and a table of the same.
+ *
+ * @param id what {@code --only} calls it
+ * @param provider whose figures these are
+ * @param title what is shown
+ * @param text what is asked, and how it is measured
+ * @param x the axis to the right
+ * @param y the axis upwards
+ * @param obstacle why it cannot be measured here; empty if it can
+ * @param series the curves
+ */
+public record SeriesExperiment(
+    String id,
+    String provider,
+    String title,
+    String text,
+    Axis x,
+    Axis y,
+    Optional<String> obstacle,
+    List<Series> series)
+    implements Experiment {
+
+  @Override
+  public List<Task> tasks() {
+    // series by series, or the points of one x apart: what is compared is to be measured close by
+    LinkedHashSet<Task> tasks = new LinkedHashSet<>();
+    int longest = series.stream().mapToInt(one -> one.samples().size()).max().orElse(0);
+    for (int i = 0; i < longest; i++) {
+      for (Series one : series) {
+        if (i < one.samples().size()) {
+          tasks.add(one.samples().get(i).task());
+        }
+      }
+    }
+    return List.copyOf(tasks);
+  }
+
+  @Override
+  public Section section(Records records, Models models) {
+    List<String> notes = new ArrayList<>();
+    obstacle.ifPresent(reason -> notes.add("Not measured: " + reason));
+    if (obstacle.isEmpty()) {
+      notes.addAll(failures(records));
+    }
+    Optional<FitResult> fit = models.of(provider);
+    Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves(records, fit));
+    Table table = table(records, fit);
+    return new Section(
+        provider + "-" + id,
+        provider + ": " + title,
+        text,
+        plot.isEmpty() ? List.of() : List.of(plot),
+        table.rows().isEmpty() ? List.of() : List.of(table),
+        notes);
+  }
+
+  private List<String> failures(Records records) {
+    Map<String, List<String>> byReason = new LinkedHashMap<>();
+    for (Series one : series) {
+      for (Series.Sample sample : one.samples()) {
+        records
+            .failure(sample.task())
+            .ifPresent(
+                reason ->
+                    byReason
+                        .computeIfAbsent(reason, ignored -> new ArrayList<>())
+                        .add(one.name() + " at " + x.format(sample.x())));
+      }
+    }
+    return byReason.entrySet().stream()
+        .map(
+            entry ->
+                "Not measured: "
+                    + String.join(", ", new LinkedHashSet<>(entry.getValue()))
+                    + ": "
+                    + entry.getKey())
+        .toList();
+  }
+
+  private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
+    List<Plot.Curve> curves = new ArrayList<>();
+    for (Series one : series) {
+      List<Plot.Dot> measured = new ArrayList<>();
+      List<Plot.Dot> predicted = new ArrayList<>();
+      for (Series.Sample sample : one.samples()) {
+        records
+            .median(sample.task(), one.figure().name())
+            .ifPresent(value -> measured.add(new Plot.Dot(sample.x(), value)));
+        prediction(one, sample, fit)
+            .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
+      }
+      if (!measured.isEmpty()) {
+        curves.add(new Plot.Curve(one.name(), one.colour(), one.style(), measured));
+      }
+      if (!predicted.isEmpty()) {
+        curves.add(
+            new Plot.Curve("model: " + one.name(), one.colour(), Plot.Style.MODEL, predicted));
+      }
+    }
+    return curves;
+  }
+
+  private static OptionalDouble prediction(
+      Series series, Series.Sample sample, Optional<FitResult> fit) {
+    Optional<Load> load = sample.task().load();
+    return series.modelled() && fit.isPresent() && load.isPresent()
+        ? OptionalDouble.of(series.figure().predicted(fit.get().model(), load.get()))
+        : OptionalDouble.empty();
+  }
+
+  private Table table(Records records, Optional<FitResult> fit) {
+    boolean modelled = fit.isPresent() && series.stream().anyMatch(Series::modelled);
+    boolean counted = hasCounts(records);
+    List<String> header =
+        new ArrayList<>(List.of("series", x.label(), "measured", "", "range of rounds"));
+    if (counted) {
+      header.add("messages without a receive (RNR)");
+    }
+    if (modelled) {
+      header.addAll(List.of("model", "error", "bottleneck"));
+    }
+    Table table = new Table("", header);
+    for (Series one : series) {
+      for (Series.Sample sample : one.samples()) {
+        OptionalDouble value = records.median(sample.task(), one.figure().name());
+        if (value.isEmpty()) {
+          continue;
+        }
+        List<String> row = new ArrayList<>();
+        row.add(one.name());
+        row.add(x.format(sample.x()));
+        row.add(one.figure().format(value.getAsDouble()));
+        row.add(one.figure().label());
+        OptionalDouble spread = records.spread(sample.task(), one.figure().name());
+        row.add(
+            spread.isPresent()
+                ? String.format(Locale.ROOT, "%.0f %%", spread.getAsDouble() * 100)
+                : "–");
+        if (counted) {
+          List<Double> counts = records.values(sample.task(), Catalogue.RNR);
+          row.add(
+              counts.isEmpty()
+                  ? "not counted"
+                  : Numbers.plain(counts.stream().mapToDouble(Double::doubleValue).sum()));
+        }
+        if (modelled) {
+          row.addAll(modelCells(one, sample, value.getAsDouble(), fit));
+        }
+        table.row(row);
+      }
+    }
+    return table;
+  }
+
+  private boolean hasCounts(Records records) {
+    return tasks().stream().anyMatch(task -> !records.values(task, Catalogue.RNR).isEmpty());
+  }
+
+  private static List<String> modelCells(
+      Series series, Series.Sample sample, double measured, Optional<FitResult> fit) {
+    OptionalDouble predicted = prediction(series, sample, fit);
+    if (predicted.isEmpty()) {
+      return List.of("", "", "");
+    }
+    String bottleneck =
+        series.figure().kind() == Figure.Kind.NANOS
+            ? ""
+            : fit.get().bottleneck(sample.task().load().get()).toString();
+    return List.of(
+        series.figure().format(predicted.getAsDouble()),
+        Numbers.error(predicted.getAsDouble() / measured),
+        bottleneck);
+  }
+}

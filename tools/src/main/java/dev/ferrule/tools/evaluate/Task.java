@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Load;
+import java.util.Optional;
+
+/** One point of an experiment, to be measured once in each round. */
+public interface Task {
+
+  /**
+   * Says what is measured. This is what the journal knows it by, so it is the same from one run of
+   * the command to the next, and no two tasks that differ have the same.
+   *
+   * @return members that are numbers, strings or objects of strings
+   */
+  JsonObject description();
+
+  /**
+   * Measures, for a second or so.
+   *
+   * @param bench what to measure with
+   * @return the figures by name
+   */
+  JsonObject run(Workbench bench);
+
+  /**
+   * Returns what the model needs to know to predict it.
+   *
+   * @return how messages are sent; empty if this is not for the model
+   */
+  default Optional<Load> load() {
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.bench.BandwidthBench;
+import dev.ferrule.tools.bench.CallBench;
+import dev.ferrule.tools.bench.Connections;
+import dev.ferrule.tools.bench.Crew;
+import dev.ferrule.tools.bench.LatencyBench;
+import dev.ferrule.tools.bench.LatencySummary;
+import dev.ferrule.tools.bench.Pinning;
+import dev.ferrule.tools.bench.Result;
+import dev.ferrule.tools.bench.RmaBench;
+import dev.ferrule.tools.bench.ServerProcess;
+import dev.ferrule.tools.bench.Subject;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What points are measured with: servers in processes of their own, and connections to one of them.
+ * A server takes a while to start, so the last few are kept for the points that need the same; one
+ * that nobody is connected to sleeps. Connections are kept for the next point only, for their
+ * threads may spin.
+ */
+public final class Workbench implements AutoCloseable {
+
+  /** Enough for what takes turns in one experiment. */
+  private static final int MAX_SERVERS = 3;
+
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
+  private static final String SINGLE_RECEIVER = "singleReceiver";
+  private static final String SPIN = "spin";
+  private static final int NO_COPY = Integer.MAX_VALUE;
+
+  /** By then the kernel shows what a device has counted. */
+  private static final long COUNTERS_MILLIS = 50;
+
+  private final Effort effort;
+  private final Optional<String> host;
+  private final Consumer<String> problems;
+  private final LinkedHashMap<Place, ServerProcess> servers = new LinkedHashMap<>(8, 0.75f, true);
+  private final Set<String> warm = new HashSet<>();
+  private @Nullable Connections connections;
+  private @Nullable Link link;
+
+  /**
+   * Creates a workbench.
+   *
+   * @param effort how much to measure at each point
+   * @param host where servers listen, for transports that have hosts; empty picks an address
+   * @param problems is told in one line what servers complain about
+   */
+  public Workbench(Effort effort, Optional<String> host, Consumer<String> problems) {
+    this.effort = effort;
+    this.host = host;
+    this.problems = problems;
+  }
+
+  /** Which server a point needs. */
+  private record Place(
+      String provider, String waiting, boolean pinned, Map<String, String> options) {
+    static Place of(Point point) {
+      return new Place(
+          point.provider(), point.waiting(), pinning(point) != Pinning.OFF, point.server());
+    }
+  }
+
+  /** Which connections it needs. */
+  private record Link(Place place, Map<String, String> options, int count) {
+    static Link of(Point point) {
+      return new Link(Place.of(point), point.client(), point.connections());
+    }
+  }
+
+  private static Pinning pinning(Point point) {
+    Pinning pinning = Pinning.onAllowedCpus();
+    return point.waiting().equals(SPIN) && pinning.hasRoomFor(point.busyThreads())
+        ? pinning
+        : Pinning.OFF;
+  }
+
+  /**
+   * Returns how much to measure.
+   *
+   * @return the effort
+   */
+  public Effort effort() {
+    return effort;
+  }
+
+  /** Measures a point once. */
+  JsonObject measure(Point point) {
+    boolean watched = "0".equals(point.client().get(Catalogue.RNR_RETRY));
+    OptionalLong before = watched ? count() : OptionalLong.empty();
+    JsonObject result;
+    try {
+      result = run(point, connect(point));
+    } catch (RuntimeException | Error e) {
+      abandon(Place.of(point));
+      throw e;
+    }
+    if (before.isPresent()) {
+      result.addProperty(Catalogue.RNR, count().orElse(0) - before.getAsLong());
+    }
+    return result;
+  }
+
+  private static OptionalLong count() {
+    try {
+      Thread.sleep(COUNTERS_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return RnrCounters.read();
+  }
+
+  private Connections connect(Point point) {
+    Link wanted = Link.of(point);
+    if (connections == null || !wanted.equals(link)) {
+      disconnect();
+      ConnectionOptions.Builder options = ConnectionOptions.builder();
+      point.client().forEach(options::set);
+      options.set("wait", point.waiting()).connectTimeout(CONNECT_TIMEOUT);
+      connections =
+          new Connections(
+              new Endpoint(server(wanted.place()).uri(), options.build()), point.connections());
+      link = wanted;
+    }
+    return Objects.requireNonNull(connections);
+  }
+
+  private void disconnect() {
+    Connections open = connections;
+    connections = null;
+    link = null;
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  private ServerProcess server(Place place) {
+    ServerProcess running = servers.get(place);
+    if (running != null) {
+      return running;
+    }
+    // one thread that receives from all spins even when nobody is there
+    servers.keySet().stream()
+        .filter(other -> other.options().containsKey(SINGLE_RECEIVER))
+        .toList()
+        .forEach(this::stop);
+    while (servers.size() >= MAX_SERVERS) {
+      stop(servers.keySet().iterator().next());
+    }
+    List<String> arguments = new ArrayList<>();
+    place.options().forEach((name, value) -> arguments.add("--option=" + name + "=" + value));
+    arguments.add("--option=connectTimeout=" + CONNECT_TIMEOUT.toSeconds() + "s");
+    arguments.add("--wait=" + place.waiting());
+    arguments.add(place.pinned() ? "--pin" : "--no-pin");
+    ServerProcess started =
+        ServerProcess.start(
+            provider(place.provider()),
+            host,
+            arguments,
+            line -> problems.accept("server: " + line));
+    servers.put(place, started);
+    return started;
+  }
+
+  private static ConnectionProvider provider(String scheme) {
+    return Endpoint.provider(scheme)
+        .orElseThrow(
+            () -> new ToolException(ExitCode.NO_PROVIDER, "there is no provider '" + scheme + "'"));
+  }
+
+  private void stop(Place place) {
+    if (link != null && link.place().equals(place)) {
+      disconnect();
+    }
+    ServerProcess server = servers.remove(place);
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  /** After a failure nobody knows in which state they are. */
+  private void abandon(Place place) {
+    try {
+      disconnect();
+    } catch (RuntimeException e) {
+      // the failure that led here is the one to tell
+    }
+    stop(place);
+  }
+
+  private JsonObject run(Point point, Connections open) {
+    Subject subject =
+        new Subject(point.provider(), point.waiting(), point.connections(), point.threads());
+    Pinning pinning = pinning(point);
+    // the loops of this kind of measurement, here and in that server
+    boolean cold = warm.add(point.kind() + " " + Place.of(point));
+    try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
+      List<Result> results =
+          Pinning.call(pinning.client(0), problems, () -> run(point, crew, subject, cold));
+      return figures(point.kind(), results);
+    }
+  }
+
+  private List<Result> run(Point point, Crew crew, Subject subject, boolean cold) {
+    int size = point.sizeBytes();
+    return switch (point.kind()) {
+      case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, cold)).run();
+      case CALLS -> new CallBench(crew.first(), subject, effort.calls(size, cold)).run();
+      case RMA -> new RmaBench(crew.first(), subject, effort.plan(size, cold)).run();
+      case BANDWIDTH ->
+          new BandwidthBench(
+                  crew,
+                  subject,
+                  effort.plan(size, cold),
+                  point.unacked(),
+                  point.batch(),
+                  false,
+                  NO_COPY)
+              .run();
+    };
+  }
+
+  private static JsonObject figures(Point.Kind kind, List<Result> results) {
+    JsonObject figures = new JsonObject();
+    for (Result result : results) {
+      switch (kind) {
+        case LATENCY -> times(figures, "", Objects.requireNonNull(result.latency()));
+        case CALLS ->
+            add(figures, result.call() + "_ns", Objects.requireNonNull(result.latency()).p50());
+        case BANDWIDTH -> rates(figures, "", result);
+        case RMA -> {
+          String call = result.call() + "_";
+          times(figures, call, Objects.requireNonNull(result.latency()));
+          rates(figures, call, result);
+          Result.RmaFigures rma = Objects.requireNonNull(result.rma());
+          add(figures, call + "of_bare_copy", rma.floorRatio());
+          figures.addProperty("path", rma.path());
+        }
+      }
+    }
+    return figures;
+  }
+
+  private static void times(JsonObject figures, String prefix, LatencySummary times) {
+    add(figures, prefix + "p50_ns", times.p50());
+    add(figures, prefix + "p99_ns", times.p99());
+    add(figures, prefix + "p999_ns", times.p999());
+  }
+
+  private static void rates(JsonObject figures, String prefix, Result result) {
+    add(figures, prefix + "messages_per_s", result.messagesPerSecond().orElse(0));
+    add(figures, prefix + "bytes_per_s", result.bytesPerSecond().orElse(0));
+  }
+
+  /** Three digits after the point, which is more than any clock gives. */
+  private static void add(JsonObject figures, String name, double value) {
+    figures.addProperty(name, Math.round(value * 1000) / 1000.0);
+  }
+
+  /** Ends the connections and the servers. */
+  @Override
+  public void close() {
+    try {
+      disconnect();
+    } finally {
+      List.copyOf(servers.keySet()).forEach(this::stop);
+    }
+  }
+}

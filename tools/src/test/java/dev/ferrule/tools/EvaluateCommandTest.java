@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(120)
+class EvaluateCommandTest {
+
+  private static final String[] LITTLE = {
+    "evaluate",
+    "--provider",
+    "sm",
+    "--quick",
+    "--rounds",
+    "2",
+    "--messages",
+    "200",
+    "--only",
+    "latency,calls,bandwidth",
+    "--out"
+  };
+
+  @TempDir private Path folder;
+
+  private static String[] with(String[] first, String... more) {
+    String[] all = Arrays.copyOf(first, first.length + more.length);
+    System.arraycopy(more, 0, all, first.length, more.length);
+    return all;
+  }
+
+  /** Ends the first run in the middle, and has the second one go on. */
+  @Test
+  void anEvaluationThatWasInterruptedGoesOnAndWritesItsReport() throws Exception {
+    Path out = folder.resolve("evaluation");
+    Path journal = out.resolve("journal.jsonl");
+    long before;
+    try (FerruleProcess process = FerruleProcess.start(folder, with(LITTLE, out.toString()))) {
+      while (process.process().isAlive() && (!Files.exists(journal) || lines(journal) < 4)) {
+        Thread.onSpinWait();
+      }
+      process.terminate();
+      process.mustEndWith(143);
+      assertThat(process.errors())
+          .contains("ferrule: interrupted; what was measured is in " + out)
+          .doesNotContain("Exception");
+      before = lines(journal);
+    }
+    assertThat(before).isBetween(4L, 30L);
+
+    Run run = Run.of(with(LITTLE, out.toString()));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out().strip()).isEqualTo(out.resolve("report.html").toString());
+    // 5 of latency, 2 of calls, 12 of bandwidth, twice each; and the settings
+    List<String> lines = Files.readAllLines(journal);
+    assertThat(lines).hasSize(1 + 2 * (5 + 2 + 12)).doesNotHaveDuplicates();
+    assertThat(lines).noneMatch(line -> line.contains("\"failed\""));
+    assertReport(out);
+
+    Run again = Run.of(with(LITTLE, out.toString()));
+    assertThat(again.exitCode()).isZero();
+    assertThat(again.err()).as("nothing is left to do").isEmpty();
+    assertThat(Files.readAllLines(journal)).isEqualTo(lines);
+
+    assertModel(out.resolve("params.json"));
+    Run different = Run.of("evaluate", "--provider", "sm", "--quick", "--out", out.toString());
+    assertThat(different.exitCode()).isEqualTo(2);
+    assertThat(different.err())
+        .contains("holds another evaluation: messages was 200 and is not set; rounds was 2 and is");
+  }
+
+  private static long lines(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().count();
+  }
+
+  private static void assertReport(Path out) throws Exception {
+    String page = Files.readString(out.resolve("report.html"));
+    DocumentBuilderFactory.newInstance()
+        .newDocumentBuilder()
+        .parse(out.resolve("report.html").toFile());
+    assertThat(page)
+        .contains("sm: latency over message size", "model: p50", "bottleneck")
+        .contains("sm: the model", "o_nrcv")
+        .contains("sm has no option 'srq'", "sm has no option 'rnrRetry'")
+        .contains("topology", "JVM flags", "container limits")
+        .doesNotContain("://");
+    for (String plot : List.of("sm-latency", "sm-calls", "sm-bandwidth")) {
+      Path file = out.resolve("plots").resolve(plot + ".svg");
+      DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
+    }
+    assertThat(Files.readAllLines(out.resolve("results.csv")))
+        .hasSize(1 + 2 * (5 + 2 + 12))
+        .first()
+        .asString()
+        .startsWith("experiment,provider,kind,size_bytes,connections,threads,unacked,batch,wait,");
+    assertThat(Files.readString(out.resolve("results.json"))).contains("\"machine\"");
+  }
+
+  private static void assertModel(Path params) {
+    Run table = Run.of("model", "--params", params.toString(), "--nodes", "64");
+    assertThat(table.exitCode()).as(table.err()).isZero();
+    assertThat(table.out())
+        .contains("sm, 64 nodes")
+        .contains("N:1")
+        .contains("N:N")
+        .contains("SRQ");
+    Run json = Run.of("model", "--params", params.toString(), "--nodes", "64", "--json");
+    assertThat(json.out()).contains("\"receive_buffers_bytes\"", "\"bottleneck\"");
+    Run none =
+        Run.of("model", "--params", params.toString(), "--nodes", "64", "--provider", "sendrecv");
+    assertThat(none.exitCode()).isEqualTo(2);
+    assertThat(none.err()).contains("nothing about 'sendrecv'; it has sm");
+  }
+
+  @Test
+  void theListSaysWhatThereIsAndWhatIsNotHereAndWhy() {
+    Run run = Run.of("evaluate", "--list", "--provider", "sm,sendrecv,magicring");
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .containsPattern("(?m)^sm +latency +latency over message size$")
+        .containsPattern("(?m)^sm +rnr +not here: sm has no option 'rnrRetry'")
+        .containsPattern("(?m)^sendrecv +rnr +no repeats")
+        .containsPattern("(?m)^magicring +magic +bandwidth of a ring");
+    assertThat(run.out().lines()).hasSize(3 * 12);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--provider sm | say where the report is to go, such as --out",
+        "--provider nosuch --out x | there is no provider 'nosuch'; those that are here: ",
+        "--provider sm --only nosuch --out x | there is no experiment 'nosuch'; there are latency,",
+        "--provider sm --rounds 0 --out x | --rounds and --messages are at least 1",
+        "--provider sm --out /proc/nowhere | cannot make the folder /proc/nowhere",
+      })
+  void mistakesAreToldInOneLine(String arguments, String message) {
+    Run run = Run.of(("evaluate " + arguments.strip()).split(" +"));
+    assertThat(run.exitCode()).isNotZero();
+    assertThat(run.err().lines()).hasSize(1);
+    assertThat(run.err()).contains(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--nodes 64 | --params",
+        "--params none.json --nodes 64 | none.json: there is no such file",
+        "--params none.json --nodes 1 | --nodes is 2 to 1000000",
+        "--params none.json --nodes 4 --batch 65 | --batch is at least 1 and at most --unacked",
+        "--params none.json --nodes 4 --max-message 64 | --max-message is at least the longest",
+        "--params none.json --nodes 4 --threads 0 | --threads is at least 1",
+      })
+  void mistakesAboutTheModelAreToldInOneLine(String arguments, String message) {
+    Run run = Run.of(("model " + arguments.strip()).split(" +"));
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err().lines()).hasSize(1);
+    assertThat(run.err()).contains(message);
+  }
+}
