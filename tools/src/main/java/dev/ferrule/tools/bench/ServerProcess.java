@@ -18,7 +18,8 @@ import java.util.function.Consumer;
  */
 public final class ServerProcess implements AutoCloseable {
 
-  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+  /** A JVM takes half a minute where processors are emulated and busy; one that fails, says so. */
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(120);
 
   private final Guarded<FreshAddress> address;
   private final Guarded<ChildProcess> process;
