@@ -105,21 +105,18 @@ public final class Records {
   }
 
   /**
-   * Returns how far the rounds are apart, as a share of their median.
+   * Returns how far the rounds are apart.
    *
    * @param task which
    * @param figure its name
-   * @return the greatest less the least, over the median; empty for fewer than two rounds
+   * @return the greatest over the least; empty for fewer than two rounds
    */
   public OptionalDouble spread(Task task, String figure) {
     double[] values = values(task, figure).stream().mapToDouble(Double::doubleValue).toArray();
-    double median = median(task, figure).orElse(0);
-    if (values.length < 2 || median == 0) {
-      return OptionalDouble.empty();
-    }
-    double most = Arrays.stream(values).max().orElse(0);
     double least = Arrays.stream(values).min().orElse(0);
-    return OptionalDouble.of((most - least) / median);
+    return values.length < 2 || least <= 0
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(Arrays.stream(values).max().orElse(0) / least);
   }
 
   /** Goes through all that was measured. */

@@ -104,8 +104,8 @@ final class ReportFolder {
     return new Section(
         "files",
         "Files beside this page",
-        "Each value of this page is the median of its rounds; their range is the greatest less the"
-            + " least, over the median.",
+        "Each value of this page is the median of its rounds; beside it is how far they are apart, the"
+            + " greatest over the least.",
         List.of(),
         List.of(table),
         List.of());

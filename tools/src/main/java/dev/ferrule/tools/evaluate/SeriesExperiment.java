@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -40,6 +39,8 @@ public record SeriesExperiment(
     List<Series> series)
     implements Experiment {
 
+  private static final double UNSTEADY = 2;
+
   @Override
   public List<Task> tasks() {
     // series by series, or the points of one x apart: what is compared is to be measured close by
@@ -61,6 +62,7 @@ public record SeriesExperiment(
     obstacle.ifPresent(reason -> notes.add("Not measured: " + reason));
     if (obstacle.isEmpty()) {
       notes.addAll(failures(records));
+      unsteady(records).ifPresent(notes::add);
     }
     Optional<FitResult> fit = models.of(provider);
     Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves(records, fit));
@@ -97,6 +99,32 @@ public record SeriesExperiment(
         .toList();
   }
 
+  /** Tells readers when not to believe what they see. */
+  private Optional<String> unsteady(Records records) {
+    int measured = 0;
+    int unsteady = 0;
+    for (Series one : series) {
+      for (Series.Sample sample : one.samples()) {
+        OptionalDouble spread = records.spread(sample.task(), one.figure().name());
+        if (one.style() == Plot.Style.MEASURED && spread.isPresent()) {
+          measured++;
+          unsteady += spread.getAsDouble() > UNSTEADY ? 1 : 0;
+        }
+      }
+    }
+    return unsteady == 0
+        ? Optional.empty()
+        : Optional.of(
+            "Rounds differ by more than a factor of "
+                + Numbers.plain(UNSTEADY)
+                + " at "
+                + unsteady
+                + " of "
+                + measured
+                + " points. There was other load, or too little time for each point: those figures,"
+                + " and a model that is fitted to them, say little.");
+  }
+
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
     List<Plot.Curve> curves = new ArrayList<>();
     for (Series one : series) {
@@ -112,7 +140,7 @@ public record SeriesExperiment(
       if (!measured.isEmpty()) {
         curves.add(new Plot.Curve(one.name(), one.colour(), one.style(), measured));
       }
-      if (!predicted.isEmpty()) {
+      if (!measured.isEmpty() && !predicted.isEmpty()) {
         curves.add(
             new Plot.Curve("model: " + one.name(), one.colour(), Plot.Style.MODEL, predicted));
       }
@@ -132,7 +160,8 @@ public record SeriesExperiment(
     boolean modelled = fit.isPresent() && series.stream().anyMatch(Series::modelled);
     boolean counted = hasCounts(records);
     List<String> header =
-        new ArrayList<>(List.of("series", x.label(), "measured", "", "range of rounds"));
+        new ArrayList<>(
+            List.of("series", x.label(), "measured", "figure", "rounds, most over least"));
     if (counted) {
       header.add("messages without a receive (RNR)");
     }
@@ -152,10 +181,7 @@ public record SeriesExperiment(
         row.add(one.figure().format(value.getAsDouble()));
         row.add(one.figure().label());
         OptionalDouble spread = records.spread(sample.task(), one.figure().name());
-        row.add(
-            spread.isPresent()
-                ? String.format(Locale.ROOT, "%.0f %%", spread.getAsDouble() * 100)
-                : "–");
+        row.add(spread.isPresent() ? Numbers.plain(spread.getAsDouble()) : "–");
         if (counted) {
           List<Double> counts = records.values(sample.task(), Catalogue.RNR);
           row.add(

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.Parameter;
+import dev.ferrule.tools.model.PerformanceModel;
+import dev.ferrule.tools.report.Axis;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Experiments of somebody else, whose tasks need no server. */
+class EvaluationTest {
+
+  private static final PerformanceModel TRUTH =
+      new PerformanceModel(
+          Map.of(
+              Parameter.LATENCY, 900.0,
+              Parameter.BYTE_GAP, 0.5,
+              Parameter.SEND_GAP, 100.0,
+              Parameter.SEND_OVERHEAD, 100.0),
+          true);
+  private static final Effort TWICE = new Effort(true, 2, OptionalLong.empty());
+
+  @TempDir private Path folder;
+  private final List<String> done = new ArrayList<>();
+  private final List<String> problems = new ArrayList<>();
+
+  /** Says what the truth says, or fails. */
+  private final class Fake implements Task {
+    private final String name;
+    private final Figure figure;
+    private final Load load;
+    private final boolean fails;
+
+    private Fake(String name, Figure figure, Load load, boolean fails) {
+      this.name = name;
+      this.figure = figure;
+      this.load = load;
+      this.fails = fails;
+    }
+
+    @Override
+    public JsonObject description() {
+      JsonObject description = new JsonObject();
+      description.addProperty("peer", name);
+      description.addProperty("size_bytes", load.sizeBytes());
+      description.addProperty("unacked", load.unacked());
+      return description;
+    }
+
+    @Override
+    public JsonObject run(Workbench bench) {
+      done.add(name + " " + load.sizeBytes());
+      if (fails) {
+        throw new IllegalStateException("peer://there#1: is not installed");
+      }
+      JsonObject result = new JsonObject();
+      result.addProperty(figure.name(), figure.predicted(TRUTH, load));
+      return result;
+    }
+
+    @Override
+    public Optional<Load> load() {
+      return Optional.of(load);
+    }
+  }
+
+  private List<Series.Sample> samples(IntFunction<Fake> task) {
+    return List.of(16, 1024, 65536).stream()
+        .map(size -> new Series.Sample(size, task.apply(size)))
+        .toList();
+  }
+
+  private Experiment experiment(String id, Optional<String> obstacle, Series... series) {
+    return new SeriesExperiment(
+        id,
+        "fake",
+        "title of " + id,
+        "text",
+        Axis.logarithmic("size", Axis.Unit.BYTES),
+        Axis.logarithmic("time", Axis.Unit.NANOS),
+        obstacle,
+        List.of(series));
+  }
+
+  private List<Experiment> experiments() {
+    Series latency =
+        Series.measured(
+            "latency",
+            0,
+            Figure.P50,
+            samples(size -> new Fake("latency", Figure.P50, new Load(size, 1, 1), false)));
+    Series broken =
+        Series.measured(
+            "broken",
+            1,
+            Figure.P50,
+            samples(size -> new Fake("broken", Figure.P50, new Load(size, 2, 1), true)));
+    Series rates =
+        Series.measured(
+            "rates",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake("rates", Figure.MESSAGES, new Load(size, 64, 1), false)));
+    return List.of(
+        experiment("latency", Optional.empty(), latency.withModel(), broken),
+        experiment("rates", Optional.empty(), rates.withModel()),
+        experiment("impossible", Optional.of("there is no such thing here"), rates));
+  }
+
+  private Path run(Set<String> only) {
+    return new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
+        .run(only, Optional.empty(), problems::add);
+  }
+
+  private static final Set<String> ALL = Set.of("latency", "rates", "impossible");
+
+  @Test
+  void inEachRoundAllPointsAreMeasuredOnceAndWhatFailsIsNotTriedAgain() {
+    run(Set.of("latency"));
+    assertThat(done)
+        .containsExactly(
+            "latency 16",
+            "broken 16",
+            "latency 1024",
+            "broken 1024",
+            "latency 65536",
+            "broken 65536",
+            "latency 16",
+            "latency 1024",
+            "latency 65536");
+    assertThat(problems).anyMatch(line -> line.contains("is not installed"));
+  }
+
+  @Test
+  void theReportShowsWhatWasMeasuredWhatFailedAndWhatIsImpossible() throws IOException {
+    Path report = run(ALL);
+    assertThat(Files.readString(report))
+        .contains("title of latency", "title of rates", "title of impossible")
+        .contains(
+            "Not measured: broken at 16 B, broken at 1 KiB, broken at 64 KiB: is not installed")
+        .contains("Not measured: there is no such thing here")
+        .contains("model: latency", "model: rates", "sender's processor", "bytes on the way (G)");
+    assertThat(Files.readString(folder.resolve("params.json"))).contains("\"fake\"", "\"o_nrcv\"");
+    assertThat(folder.resolve("plots/fake-latency.svg")).exists();
+    assertThat(folder.resolve("plots/fake-impossible.svg")).doesNotExist();
+  }
+
+  @Test
+  void whatIsInTheJournalIsNotMeasuredAgainAndStaysInTheReport() throws IOException {
+    run(Set.of("latency"));
+    done.clear();
+    Path report = run(Set.of("rates"));
+    assertThat(done).hasSize(6).allMatch(task -> task.startsWith("rates"));
+    assertThat(Files.readString(report)).contains("latency, 1 KiB");
+    done.clear();
+    run(ALL);
+    assertThat(done)
+        .as("only what had failed")
+        .hasSize(3)
+        .allMatch(task -> task.startsWith("broken"));
+  }
+
+  @Test
+  void roundsThatAreFarApartAreRemarkedUpon() {
+    Records records = new Records();
+    Fake task = new Fake("latency", Figure.P50, new Load(16, 1, 1), false);
+    for (int round = 1; round <= 2; round++) {
+      JsonObject result = new JsonObject();
+      result.addProperty("p50_ns", 100 * round * round);
+      records.add(task.description(), round, result);
+    }
+    Experiment experiment = experiments().get(0);
+    assertThat(experiment.section(records, new Models()).notes())
+        .anyMatch(note -> note.startsWith("Rounds differ by more than a factor of 2 at 1 of 1"));
+  }
+}
