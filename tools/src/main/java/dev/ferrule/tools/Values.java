@@ -8,7 +8,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Sizes and times on the command line, written as they are in the query of a URI. */
-final class Values {
+public final class Values {
 
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
   private static final Option<Duration> TIME =
@@ -17,7 +17,11 @@ final class Values {
   private Values() {}
 
   /** Reads {@code 4096}, {@code 64KiB}, {@code 1MiB}. */
-  static final class Size implements ITypeConverter<Integer> {
+  public static final class Size implements ITypeConverter<Integer> {
+
+    /** Made by picocli. */
+    public Size() {}
+
     @Override
     public Integer convert(String text) {
       return Math.toIntExact(parse(SIZE, text));

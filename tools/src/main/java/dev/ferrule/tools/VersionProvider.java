@@ -6,14 +6,22 @@ import java.util.Optional;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version that the build wrote into the jar. */
-final class VersionProvider implements IVersionProvider {
+public final class VersionProvider implements IVersionProvider {
+
+  /** Made by picocli. */
+  public VersionProvider() {}
 
   @Override
   public String[] getVersion() {
     return new String[] {"ferrule " + version(), "Java " + Runtime.version()};
   }
 
-  static String version() {
+  /**
+   * Returns the version of this program.
+   *
+   * @return the version; in words if it does not run from a jar
+   */
+  public static String version() {
     return Optional.ofNullable(VersionProvider.class.getModule().getDescriptor())
         .flatMap(ModuleDescriptor::rawVersion)
         .or(

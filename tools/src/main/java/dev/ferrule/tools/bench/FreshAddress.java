@@ -64,7 +64,7 @@ public final class FreshAddress implements AutoCloseable {
    *
    * @return a directory that can be written to
    */
-  static Path sharedDirectory() {
+  public static Path sharedDirectory() {
     return Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
         ? SHARED_MEMORY
         : Path.of(System.getProperty("java.io.tmpdir"));

@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.OptionalDouble;
 
 /** The middle of what was measured, which single outliers do not move. */
-final class Medians {
+public final class Medians {
 
   private static final int GROUP = 16;
 
@@ -15,8 +15,12 @@ final class Medians {
   /**
    * Returns the median of a series of times that follow each other without a gap. The clock may
    * tick in steps of 10 ns and more, so times are taken in groups of 16.
+   *
+   * @param periods the times
+   * @param count how many of them there are, from index 0
+   * @return the median, in the unit of the times; 0 if there is none
    */
-  static double ofPeriods(long[] periods, int count) {
+  public static double ofPeriods(long[] periods, int count) {
     int groups = count / GROUP;
     if (groups == 0) {
       return Arrays.stream(periods, 0, count).average().orElse(0);
@@ -29,7 +33,13 @@ final class Medians {
     return (sums[(groups - 1) / 2] + sums[groups / 2]) / (2.0 * GROUP);
   }
 
-  static OptionalDouble of(Collection<Double> values) {
+  /**
+   * Returns the median of values in any order.
+   *
+   * @param values the values
+   * @return their median; empty if there are none
+   */
+  public static OptionalDouble of(Collection<Double> values) {
     if (values.isEmpty()) {
       return OptionalDouble.empty();
     }

@@ -3,8 +3,10 @@ package dev.ferrule.tools.support;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Another {@code ferrule} process, on this one's Java and class path. It gets a pipe as standard
+ * Another process of Ferrule's, on this one's Java and class path. It gets a pipe as standard
  * input and is to end when that ends, so that it does not outlive its parent whatever happens to
  * that.
  */
@@ -71,7 +73,22 @@ public final class ChildProcess implements AutoCloseable {
    * @return the running process
    */
   public static ChildProcess start(List<String> arguments, Consumer<String> errors) {
-    List<String> command = commandLine(arguments);
+    return start(MAIN_CLASS, arguments, errors);
+  }
+
+  /**
+   * Starts a process with a main class of its own, which is to speak as the command does: {@link
+   * #answer} on standard output, and failures on standard error.
+   *
+   * @param mainClass the class's name; on the module path, of this class's module
+   * @param arguments what its {@code main} is given
+   * @param errors is given each line that the process writes to its standard error once {@link
+   *     #awaitAnswer} has returned
+   * @return the running process
+   */
+  public static ChildProcess start(
+      String mainClass, List<String> arguments, Consumer<String> errors) {
+    List<String> command = commandLine(mainClass, arguments);
     ChildProcess child;
     try {
       child = new ChildProcess(new ProcessBuilder(command).start(), errors);
@@ -92,7 +109,7 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /** The command line of a child: this JVM's own program, options and class path or module path. */
-  static List<String> commandLine(List<String> arguments) {
+  static List<String> commandLine(String mainClass, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -104,13 +121,13 @@ public final class ChildProcess implements AutoCloseable {
               "--module-path",
               System.getProperty("jdk.module.path"),
               "--module",
-              module + "/" + MAIN_CLASS)
+              module + "/" + mainClass)
           .forEach(command::add);
     } else {
       if (ChildProcess.class.getModule().isNativeAccessEnabled()) {
         command.add("--enable-native-access=ALL-UNNAMED"); // "java -jar" has it from the manifest
       }
-      Stream.of("--class-path", System.getProperty("java.class.path"), MAIN_CLASS)
+      Stream.of("--class-path", System.getProperty("java.class.path"), mainClass)
           .forEach(command::add);
     }
     command.addAll(arguments);
@@ -123,6 +140,23 @@ public final class ChildProcess implements AutoCloseable {
    */
   private static Thread reader(Runnable work) {
     return Thread.ofPlatform().daemon().name("ferrule-child").unstarted(work);
+  }
+
+  /**
+   * Writes a line to the process's standard input.
+   *
+   * @param line what to say, without the end of the line
+   * @throws ToolException if the process does not listen any more
+   */
+  public void tell(String line) {
+    try {
+      OutputStream input = process.getOutputStream();
+      input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      input.flush();
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED, "the process that was started has ended: " + e.getMessage(), e);
+    }
   }
 
   private static void readLines(BufferedReader reader, Consumer<String> sink) {

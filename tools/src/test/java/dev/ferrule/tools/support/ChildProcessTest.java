@@ -17,7 +17,7 @@ class ChildProcessTest {
 
   @Test
   void aChildRunsOnTheSameJavaAndClassPath() {
-    assertThat(ChildProcess.commandLine(List.of("doctor")))
+    assertThat(ChildProcess.commandLine("dev.ferrule.tools.Main", List.of("doctor")))
         .startsWith(System.getProperty("java.home") + "/bin/java")
         .contains(System.getProperty("java.class.path"))
         .endsWith("dev.ferrule.tools.Main", "doctor");
