@@ -19,7 +19,8 @@ import org.w3c.dom.NodeList;
 /** What must hold of the source tree as a whole. */
 class SourceTreeTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-  private static final Set<String> NOT_FOR_USERS = Set.of("bom", "benchmarks", "integration-tests");
+  private static final Set<String> NOT_FOR_USERS =
+      Set.of("bom", "benchmarks", "integration-tests", "peers");
 
   @Test
   void everyArtifactAUserMayDependOnIsInTheBom() throws Exception {

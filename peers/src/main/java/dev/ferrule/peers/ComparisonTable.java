@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import dev.ferrule.tools.support.TextTable;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+
+/** A comparison as text: a table for each thing to look at, sizes down and entrants across. */
+final class ComparisonTable {
+
+  private static final String NOTHING = "-";
+  private static final double MILLION = 1e6;
+
+  private final Comparison comparison;
+  private final StringBuilder text = new StringBuilder();
+
+  private ComparisonTable(Comparison comparison) {
+    this.comparison = comparison;
+  }
+
+  static String format(Comparison comparison) {
+    return new ComparisonTable(comparison).format();
+  }
+
+  private String format() {
+    String ours = comparison.ours();
+    for (Comparison.Party party : comparison.parties()) {
+      line(
+          party.name()
+              + ": "
+              + (party.missing().isEmpty() ? party.version() : "left out; " + party.missing()));
+    }
+    line(
+        "load average "
+            + load(comparison.loadBefore())
+            + " before, "
+            + load(comparison.loadAfter())
+            + " after; medians of "
+            + comparison.rounds()
+            + " rounds");
+    table("One way, ns (p99)", Measure.LATENCY, ComparisonTable::latency);
+    table("One way, times the floor", Measure.LATENCY, figure -> ratio(figure.ofFloor()));
+    table(
+        "One way, " + ours + " / theirs (below 1 is faster)",
+        Measure.LATENCY,
+        figure -> ratio(figure.oursToIt()));
+    table(
+        "Million messages per second", Measure.RATE, figure -> digits(figure.value() / MILLION, 2));
+    table(
+        "Rate, " + ours + " / theirs (above 1 is faster)",
+        Measure.RATE,
+        figure -> ratio(figure.oursToIt()));
+    return text.toString();
+  }
+
+  private void table(String title, Measure measure, Function<Figure, String> cell) {
+    List<Figure> figures =
+        comparison.figures().stream().filter(figure -> figure.measure() == measure).toList();
+    List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
+    TextTable table = new TextTable();
+    table.cells("bytes");
+    names.forEach(table::cells);
+    table.endRow();
+    for (int size : figures.stream().map(Figure::sizeBytes).distinct().toList()) {
+      table.cells(Integer.toString(size));
+      for (String name : names) {
+        table.cells(
+            figures.stream()
+                .filter(figure -> figure.sizeBytes() == size && figure.entrant().equals(name))
+                .map(cell)
+                .findFirst()
+                .orElse(NOTHING));
+      }
+      table.endRow();
+    }
+    line("");
+    line(title);
+    text.append(table);
+  }
+
+  private void line(String line) {
+    text.append(line).append('\n');
+  }
+
+  private static String latency(Figure figure) {
+    String median = digits(figure.value(), 0);
+    return figure.p99Nanos().isPresent()
+        ? median + " (" + digits(figure.p99Nanos().getAsDouble(), 0) + ")"
+        : median;
+  }
+
+  private static String ratio(OptionalDouble ratio) {
+    return ratio.isPresent() ? digits(ratio.getAsDouble(), 2) : NOTHING;
+  }
+
+  private static String load(OptionalDouble load) {
+    return load.isPresent() ? digits(load.getAsDouble(), 2) : "unknown";
+  }
+
+  private static String digits(double value, int count) {
+    return String.format(Locale.ROOT, "%." + count + "f", value);
+  }
+}

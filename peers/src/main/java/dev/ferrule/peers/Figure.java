@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import java.util.OptionalDouble;
+
+/**
+ * What came out for one entrant, at one size. Each is a median over the rounds; a ratio is that of
+ * each round's two values, since only these two were measured side by side.
+ *
+ * @param measure what was measured
+ * @param sizeBytes the length of the messages
+ * @param entrant whose figure it is
+ * @param value nanoseconds, or messages per second
+ * @param p99Nanos what 99 of 100 messages stay below; empty for rates and if it was not measured
+ * @param ofFloor how many times the floor's value this is; empty for rates and without a floor
+ * @param oursToIt Ferrule's value divided by this one; empty for Ferrule's own
+ */
+public record Figure(
+    Measure measure,
+    int sizeBytes,
+    String entrant,
+    double value,
+    OptionalDouble p99Nanos,
+    OptionalDouble ofFloor,
+    OptionalDouble oursToIt) {}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.transport.Transport;
+import dev.ferrule.tools.Values;
+import dev.ferrule.tools.VersionProvider;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command {@code ./compare}. */
+@Command(
+    name = "compare",
+    mixinStandardHelpOptions = true,
+    versionProvider = VersionProvider.class,
+    sortOptions = false,
+    description = {
+      "Measures Ferrule, others who carry messages, and the bare cache line under all of them, in"
+          + " turns in one run; shows medians and their ratios.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./compare --quick",
+      "  ./compare --only floor,sm,agrona --size 64 --rounds 9",
+      "  ./with-rxe --with-tools ./compare --provider sendrecv --quick"
+    })
+public final class Peers implements Callable<Integer> {
+
+  private static final int USAGE_WIDTH = 100;
+  private static final List<Integer> SIZES = List.of(8, 16, 64, 128, 256, 1024, 4096);
+  private static final List<Integer> QUICK_SIZES = List.of(8, 64, 256);
+  private static final int ROUNDS = 5;
+  private static final int QUICK_ROUNDS = 3;
+  private static final int ROUND_MILLIS = 100;
+  private static final int QUICK_ROUND_MILLIS = 40;
+  private static final int WARM_UP_MILLIS = 400;
+  private static final int QUICK_WARM_UP_MILLIS = 300;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--provider",
+      paramLabel = "SCHEME",
+      defaultValue = "sm",
+      description =
+          "Which of Ferrule's transports to compare: ${COMPLETION-CANDIDATES}. Those over RDMA need"
+              + " a device and perftest. Default: ${DEFAULT-VALUE}.")
+  private Field provider;
+
+  @Option(
+      names = "--size",
+      split = ",",
+      paramLabel = "N",
+      converter = Values.Size.class,
+      description = "The lengths of the messages in bytes. Default: 8 to 4096.")
+  private @Nullable List<Integer> sizes;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "How many turns everybody has at each size. Default: 5.")
+  private @Nullable Integer rounds;
+
+  @Option(
+      names = "--only",
+      split = ",",
+      paramLabel = "NAME",
+      description = "Who is to take part. Default: all.")
+  private @Nullable List<String> only;
+
+  @Option(names = "--quick", description = "Fewer sizes, fewer and shorter rounds.")
+  private boolean quick;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write the results as JSON as well; - is standard output, without the tables.")
+  private @Nullable Path json;
+
+  private Peers() {}
+
+  /**
+   * Runs the command and ends the process.
+   *
+   * @param arguments the command line
+   */
+  public static void main(String[] arguments) {
+    System.exit(run(new PrintWriter(System.out), new PrintWriter(System.err, true), arguments));
+  }
+
+  /**
+   * Runs the command within this process.
+   *
+   * @param out for the results
+   * @param err for progress and problems
+   * @param arguments the command line
+   * @return its exit code
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    CommandLine commandLine = new CommandLine(new Peers()).setOut(out).setErr(err);
+    commandLine.setUsageHelpWidth(USAGE_WIDTH);
+    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+    commandLine.setParameterExceptionHandler(
+        (failure, ignored) -> {
+          err.println("compare: " + failure.getMessage() + " (try './compare --help')");
+          return ExitCode.USAGE;
+        });
+    commandLine.setExecutionExceptionHandler(
+        (failure, command, ignored) -> {
+          err.println(
+              "compare: " + (failure instanceof ToolException ? failure.getMessage() : failure));
+          return ExitCode.of(failure);
+        });
+    int code = commandLine.execute(arguments);
+    out.flush();
+    return code;
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter err = spec.commandLine().getErr();
+    Comparison comparison =
+        new PeerComparison(
+                provider.ours(), entrants(), effort(), line -> err.println("compare: " + line))
+            .run();
+    PrintWriter out = spec.commandLine().getOut();
+    String text = ComparisonJson.format(comparison);
+    if (json != null && json.toString().equals("-")) {
+      out.print(text);
+      return ExitCode.OK;
+    }
+    out.print(ComparisonTable.format(comparison));
+    if (json != null) {
+      write(json, text);
+    }
+    return ExitCode.OK;
+  }
+
+  private List<Entrant> entrants() {
+    List<Entrant> all = provider.entrants();
+    if (only == null) {
+      return all;
+    }
+    List<String> names = all.stream().map(Entrant::name).toList();
+    for (String name : only) {
+      if (!names.contains(name)) {
+        throw usage("--only: there is no " + name + "; there are " + String.join(", ", names));
+      }
+    }
+    if (!only.contains(provider.ours())) {
+      throw usage("--only: " + provider.ours() + " has to be among them, to compare the others to");
+    }
+    return all.stream().filter(entrant -> only.contains(entrant.name())).toList();
+  }
+
+  private Effort effort() {
+    List<Integer> chosen = sizes != null ? sizes : quick ? QUICK_SIZES : SIZES;
+    if (chosen.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
+      throw usage("--size is from " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
+    }
+    int turns = rounds != null ? rounds : quick ? QUICK_ROUNDS : ROUNDS;
+    if (turns < 1) {
+      throw usage("--rounds is at least 1");
+    }
+    return new Effort(
+        chosen.stream().distinct().toList(),
+        turns,
+        quick ? QUICK_ROUND_MILLIS : ROUND_MILLIS,
+        quick ? QUICK_WARM_UP_MILLIS : WARM_UP_MILLIS);
+  }
+
+  private ParameterException usage(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage(), e);
+    }
+  }
+}

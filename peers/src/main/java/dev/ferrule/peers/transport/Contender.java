@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.transport;
+
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A way of carrying messages between two processes of one host. */
+public interface Contender {
+
+  /**
+   * Returns the short name by which it is chosen and shown.
+   *
+   * @return a word
+   */
+  String name();
+
+  /**
+   * Returns what exactly is measured.
+   *
+   * @return the library with its version, and how it is used
+   */
+  String version();
+
+  /**
+   * Tells whether several messages may be on their way at a time.
+   *
+   * @return false if there is no rate to measure
+   */
+  default boolean hasRate() {
+    return true;
+  }
+
+  /**
+   * Makes the server's side.
+   *
+   * @param directory an empty directory for its files, which both sides see
+   * @param witness is given a copy of each message that arrives; null when it is to be fast
+   * @return where the client may connect to
+   */
+  Listening listen(Path directory, @Nullable Consumer<byte[]> witness);
+
+  /**
+   * Makes the client's side.
+   *
+   * @param address the server's {@link Listening#address}
+   * @param witness is given a copy of each message that arrives; null when it is to be fast
+   * @return the client's end
+   */
+  Transport connect(String address, @Nullable Consumer<byte[]> witness);
+}

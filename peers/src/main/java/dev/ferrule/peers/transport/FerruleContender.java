@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.transport;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.Receiver;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.tools.VersionProvider;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Ferrule's own shared memory, with the options' defaults but for spinning. */
+final class FerruleContender implements Contender {
+
+  private static final String OPTIONS = "?wait=spin";
+
+  @Override
+  public String name() {
+    return Contenders.OURS;
+  }
+
+  @Override
+  public String version() {
+    return "Ferrule " + VersionProvider.version() + ", tryClaim and sendAsync, poll";
+  }
+
+  @Override
+  public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
+    Listener listener =
+        Ferrule.listen(URI.create("sm://" + directory.toUri().getRawPath() + OPTIONS));
+    return new Listening() {
+      @Override
+      public String address() {
+        return listener.uri().toString();
+      }
+
+      @Override
+      public Transport accept() {
+        return new End(listener.accept(), witness);
+      }
+
+      @Override
+      public void close() {
+        listener.close();
+      }
+    };
+  }
+
+  @Override
+  public Transport connect(String address, @Nullable Consumer<byte[]> witness) {
+    URI uri = URI.create(address);
+    return new End(
+        Ferrule.connect(uri.getQuery() == null ? URI.create(address + OPTIONS) : uri), witness);
+  }
+
+  private static final class End implements Transport, MessageHandler {
+
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    private final Connection connection;
+    private final Sender sender;
+    private final Receiver receiver;
+    private final @Nullable Consumer<byte[]> witness;
+    private final MemorySegment payload = MemorySegment.ofBuffer(Payload.longest());
+    private long lastValue;
+
+    End(Connection connection, @Nullable Consumer<byte[]> witness) {
+      this.connection = connection;
+      this.witness = witness;
+      sender = connection.sender();
+      receiver = connection.receiver();
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      SendRegion region = sender.tryClaim(length);
+      if (region == null) {
+        return false;
+      }
+      MemorySegment buffer = region.buffer();
+      long offset = region.offset();
+      buffer.set(LONG, offset, value);
+      if (length > Long.BYTES) {
+        MemorySegment.copy(payload, Long.BYTES, buffer, offset + Long.BYTES, length - Long.BYTES);
+      }
+      sender.sendAsync(region);
+      return true;
+    }
+
+    @Override
+    public int poll(int limit) {
+      return receiver.poll(this, limit);
+    }
+
+    @Override
+    public void onMessage(MemorySegment buffer, long offset, int length) {
+      lastValue = buffer.get(LONG, offset);
+      if (witness != null) {
+        witness.accept(buffer.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
+      }
+    }
+
+    @Override
+    public long lastValue() {
+      return lastValue;
+    }
+
+    @Override
+    public void close() {
+      connection.close();
+    }
+  }
+}
