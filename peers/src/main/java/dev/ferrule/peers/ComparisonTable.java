@@ -58,6 +58,9 @@ final class ComparisonTable {
   private void table(String title, Measure measure, Function<Figure, String> cell) {
     List<Figure> figures =
         comparison.figures().stream().filter(figure -> figure.measure() == measure).toList();
+    if (figures.stream().map(cell).allMatch(NOTHING::equals)) {
+      return; // such as without a floor
+    }
     List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
     TextTable table = new TextTable();
     table.cells("bytes");

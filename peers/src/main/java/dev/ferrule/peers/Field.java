@@ -3,17 +3,38 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.match.JavaEntrant;
+import dev.ferrule.peers.match.PerftestEntrant;
+import dev.ferrule.peers.match.UcxEntrant;
 import dev.ferrule.peers.transport.Contenders;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** Which of Ferrule's transports is compared, and to whom. */
 enum Field {
-  /** Shared memory. */
+  /** Shared memory, beside whoever carries messages between processes of one host. */
   SM {
     @Override
     List<Entrant> entrants() {
-      return Contenders.all().stream().<Entrant>map(JavaEntrant::new).toList();
+      return Stream.concat(
+              Contenders.all().stream().<Entrant>map(JavaEntrant::new), Stream.of(new UcxEntrant()))
+          .toList();
+    }
+  },
+
+  /** SEND and RECV, beside perftest's. */
+  SENDRECV {
+    @Override
+    List<Entrant> entrants() {
+      return List.of(overRdma(), new PerftestEntrant("ib_send"));
+    }
+  },
+
+  /** Writes into a ring, beside perftest's bare writes. */
+  MAGICRING {
+    @Override
+    List<Entrant> entrants() {
+      return List.of(overRdma(), new PerftestEntrant("ib_write"));
     }
   };
 
@@ -23,6 +44,10 @@ enum Field {
   /** Returns the name of Ferrule's entrant. */
   String ours() {
     return toString();
+  }
+
+  Entrant overRdma() {
+    return new JavaEntrant(Contenders.overRdma(ours()));
   }
 
   @Override

@@ -3,8 +3,9 @@ package dev.ferrule.peers.transport;
 
 import java.net.StandardProtocolFamily;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** All contenders that this JVM can be. */
+/** The contenders that a JVM can be. */
 public final class Contenders {
 
   /** The name of Ferrule's own. */
@@ -13,21 +14,33 @@ public final class Contenders {
   /** The name of the bare cache line. */
   public static final String FLOOR = "floor";
 
+  private static final List<String> RDMA = List.of("sendrecv", "magicring");
+
   private Contenders() {}
 
   /**
-   * Returns the contenders in the order in which they take turns.
+   * Returns those over shared memory and the loopback, in the order in which they take turns.
    *
    * @return new ones, which hold nothing yet
    */
   public static List<Contender> all() {
     return List.of(
         new CacheLineContender(),
-        new FerruleContender(),
+        new FerruleContender(OURS),
         new AgronaContender(),
         new AeronContender(),
         new SocketContender(StandardProtocolFamily.UNIX),
         new SocketContender(StandardProtocolFamily.INET));
+  }
+
+  /**
+   * Returns one of Ferrule's own over RDMA.
+   *
+   * @param scheme the provider's scheme
+   * @return a new one, which needs a device when it listens
+   */
+  public static Contender overRdma(String scheme) {
+    return new FerruleContender(scheme);
   }
 
   /**
@@ -38,7 +51,7 @@ public final class Contenders {
    * @throws IllegalArgumentException if there is none of that name
    */
   public static Contender named(String name) {
-    return all().stream()
+    return Stream.concat(all().stream(), RDMA.stream().map(Contenders::overRdma))
         .filter(contender -> contender.name().equals(name))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("no contender has the name " + name));

@@ -8,22 +8,35 @@ import dev.ferrule.MessageHandler;
 import dev.ferrule.Receiver;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.VersionProvider;
+import dev.ferrule.tools.bench.FreshAddress;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Ferrule's own shared memory, with the options' defaults but for spinning. */
+/** One of Ferrule's own transports, with the options' defaults but for spinning. */
 final class FerruleContender implements Contender {
 
-  private static final String OPTIONS = "?wait=spin";
+  /** Over RDMA every receive buffer is as long as the longest message. */
+  private static final String OPTIONS = "?wait=spin&maxMessage=16KiB";
+
+  private final String scheme;
+
+  FerruleContender(String scheme) {
+    this.scheme = scheme;
+  }
 
   @Override
   public String name() {
-    return Contenders.OURS;
+    return scheme;
   }
 
   @Override
@@ -33,8 +46,7 @@ final class FerruleContender implements Contender {
 
   @Override
   public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
-    Listener listener =
-        Ferrule.listen(URI.create("sm://" + directory.toUri().getRawPath() + OPTIONS));
+    Listener listener = Ferrule.listen(URI.create(where(directory) + OPTIONS));
     return new Listening() {
       @Override
       public String address() {
@@ -51,6 +63,16 @@ final class FerruleContender implements Contender {
         listener.close();
       }
     };
+  }
+
+  private String where(Path directory) {
+    if (scheme.equals(Contenders.OURS)) {
+      return scheme + "://" + directory.toUri().getRawPath();
+    }
+    ConnectionProvider provider =
+        Endpoint.provider(scheme)
+            .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no provider " + scheme));
+    return FreshAddress.of(provider, Optional.empty()).uri().toString();
   }
 
   @Override

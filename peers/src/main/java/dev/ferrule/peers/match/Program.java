@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.match;
+
+import dev.ferrule.tools.bench.Pinning;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.ToolException;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A program of somebody else's that measures itself in two processes: a server, which listens on a
+ * TCP port, and a client, which prints what came out.
+ */
+final class Program {
+
+  private static final long START_SECONDS = 20;
+  private static final long RUN_SECONDS = 120;
+  private static final long LOOK_MILLIS = 5;
+  private static final String LISTENING = "0A"; // in /proc/net/tcp
+  private static final int PORT_COLUMN = 1;
+  private static final int STATE_COLUMN = 3;
+
+  private Program() {}
+
+  /** Tells whether there is a program of that name. */
+  static boolean exists(String name) {
+    return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
+  }
+
+  /** Returns a port that nobody listens on, just now. */
+  static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.NO_RESOURCE, "no TCP port is free: " + e.getMessage(), e);
+    }
+  }
+
+  /** Puts a command on the processor that the tools' own client or server would have. */
+  static List<String> pinned(boolean client, List<String> command) {
+    Pinning pinning = Pinning.onAllowedCpus();
+    OptionalInt cpu = client ? pinning.client(0) : pinning.server(0);
+    if (cpu.isEmpty() || !exists("taskset")) {
+      return command;
+    }
+    List<String> all = new ArrayList<>(List.of("taskset", "-c", "" + cpu.getAsInt()));
+    all.addAll(command);
+    return all;
+  }
+
+  /**
+   * Runs both processes.
+   *
+   * @param environment variables to add to both
+   * @param port where the server will listen
+   * @return what the client wrote
+   */
+  static List<String> measure(
+      Map<String, String> environment, int port, List<String> server, List<String> client) {
+    ProcessBuilder builder = new ProcessBuilder(server);
+    builder.environment().putAll(environment);
+    builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    Guarded<AutoCloseable> running = guard(start(builder));
+    try {
+      awaitListening(port, server.get(0));
+      return output(environment, client);
+    } finally {
+      running.close();
+    }
+  }
+
+  /** Runs one process; returns what it wrote, and fails if it did. */
+  static List<String> output(Map<String, String> environment, List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    Process process = start(builder);
+    List<String> lines = new ArrayList<>();
+    Guarded<AutoCloseable> running = guard(process);
+    try {
+      Thread reader =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try (BufferedReader in = process.inputReader()) {
+                      in.lines().forEach(lines::add);
+                    } catch (IOException e) {
+                      // it was ended; what it had written is all there is
+                    }
+                  });
+      boolean ended = process.waitFor(RUN_SECONDS, TimeUnit.SECONDS);
+      if (ended) {
+        reader.join();
+      }
+      if (!ended || process.exitValue() != 0) {
+        throw new ToolException(
+            ExitCode.FAILED,
+            String.join(" ", command) + (ended ? ": " + lastLine(lines) : ": did not end"));
+      }
+      return lines;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ToolException(ExitCode.FAILED, "interrupted", e);
+    } finally {
+      running.close();
+    }
+  }
+
+  private static Process start(ProcessBuilder builder) {
+    try {
+      return builder.start();
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.FAILED, e.getMessage(), e);
+    }
+  }
+
+  private static Guarded<AutoCloseable> guard(Process process) {
+    return Guarded.of(() -> process.destroyForcibly().waitFor());
+  }
+
+  /** A connection made to try would be taken for the client's, so the system is asked instead. */
+  private static void awaitListening(int port, String name) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+    while (!isListening(port)) {
+      if (System.nanoTime() > end) {
+        throw new ToolException(
+            ExitCode.FAILED, name + " does not listen after " + START_SECONDS + " s");
+      }
+      try {
+        Thread.sleep(LOOK_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new ToolException(ExitCode.FAILED, "interrupted", e);
+      }
+    }
+  }
+
+  private static boolean isListening(int port) {
+    String suffix = String.format(":%04X", port);
+    return Stream.of("/proc/net/tcp", "/proc/net/tcp6")
+        .flatMap(file -> readLines(Path.of(file)).stream())
+        .map(line -> line.strip().split(" +"))
+        .anyMatch(
+            columns ->
+                columns.length > STATE_COLUMN
+                    && columns[PORT_COLUMN].endsWith(suffix)
+                    && columns[STATE_COLUMN].equals(LISTENING));
+  }
+
+  private static List<String> readLines(Path file) {
+    try {
+      return Files.readAllLines(file);
+    } catch (IOException e) {
+      return List.of(); // a kernel without that protocol
+    }
+  }
+
+  private static String lastLine(List<String> lines) {
+    return lastOf(lines.stream().filter(line -> !line.isBlank())).orElse("no output");
+  }
+
+  /** Returns the last element. */
+  static Optional<String> lastOf(Stream<String> lines) {
+    return lines.reduce((before, last) -> last);
+  }
+}
