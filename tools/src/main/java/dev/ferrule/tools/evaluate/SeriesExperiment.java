@@ -65,8 +65,9 @@ public record SeriesExperiment(
       unsteady(records).ifPresent(notes::add);
     }
     Optional<FitResult> fit = models.of(provider);
-    Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves(records, fit));
-    Table table = table(records, fit);
+    List<Plot.Curve> curves = obstacle.isPresent() ? List.of() : curves(records, fit);
+    Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves);
+    Table table = table(curves.isEmpty() ? new Records() : records, fit);
     return new Section(
         provider + "-" + id,
         provider + ": " + title,
