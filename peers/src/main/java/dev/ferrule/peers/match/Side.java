@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
+import dev.ferrule.FerruleException;
 import dev.ferrule.peers.transport.Contender;
 import dev.ferrule.peers.transport.Contenders;
 import dev.ferrule.peers.transport.Listening;
@@ -10,6 +11,7 @@ import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -59,9 +61,10 @@ final class Side {
       } else {
         side.connect(Contenders.named(arguments[1]), arguments[2]);
       }
-    } catch (RuntimeException e) {
-      side.problems.accept(arguments[1] + ": " + e);
-      Runtime.getRuntime().halt(ExitCode.FAILED);
+    } catch (RuntimeException | Error e) {
+      boolean expected = e instanceof FerruleException || e instanceof ToolException;
+      side.problems.accept(expected ? e.getMessage() : arguments[1] + ": " + e);
+      Runtime.getRuntime().halt(ExitCode.of(e));
     }
   }
 
