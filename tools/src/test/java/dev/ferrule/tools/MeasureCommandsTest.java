@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import java.io.File;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -227,28 +229,40 @@ class MeasureCommandsTest {
   void aServerThatDiesWhileSeveralThreadsSendIsOneLostConnection() throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess server =
-            FerruleProcess.start(folder, "serve", address, "--wait", "adaptive");
-        FerruleProcess client =
-            FerruleProcess.start(
-                folder,
-                "bandwidth",
-                server.output().readLine(),
-                "--connections",
-                "3",
-                "--threads",
-                "2",
-                "--wait",
-                "adaptive",
-                "--size",
-                "64",
-                "--messages",
-                "1000000000")) {
-      Thread.sleep(2_000); // somewhere in the warm-up or the first round, it does not matter where
-      assertThat(client.process().isAlive()).isTrue();
-      server.kill();
-      client.mustEndWith(4);
-      assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+        FerruleProcess.start(folder, "serve", address, "--wait", "adaptive")) {
+      String endpoint = server.output().readLine();
+      try (FerruleProcess client =
+          FerruleProcess.start(
+              folder,
+              "bandwidth",
+              endpoint,
+              "--connections",
+              "3",
+              "--threads",
+              "2",
+              "--wait",
+              "adaptive",
+              "--size",
+              "64",
+              "--messages",
+              "1000000000")) {
+        while (connections(endpoint) < 3) {
+          assertThat(client.process().isAlive()).isTrue();
+          Thread.sleep(10);
+        }
+        Thread.sleep(500); // somewhere in the warm-up or the first round, it does not matter where
+        assertThat(client.process().isAlive()).isTrue();
+        server.kill();
+        client.mustEndWith(4);
+        assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
+      }
     }
+  }
+
+  /** How many connections an endpoint of shared memory has, by what is there of them. */
+  private static int connections(String endpoint) {
+    String[] all = new File(URI.create(endpoint).getPath(), "conns").list();
+    return all == null ? 0 : all.length;
   }
 
   @Test

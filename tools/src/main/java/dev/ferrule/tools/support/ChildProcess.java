@@ -18,9 +18,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Another process of Ferrule's, on this one's Java and class path. It gets a pipe as standard
- * input and is to end when that ends, so that it does not outlive its parent whatever happens to
- * that.
+ * Another process of Ferrule's, on this one's Java and class path. It gets a pipe as standard input
+ * and is to end when that ends, so that it does not outlive its parent whatever happens to that.
  */
 public final class ChildProcess implements AutoCloseable {
 
