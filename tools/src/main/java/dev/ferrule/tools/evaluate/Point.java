@@ -3,6 +3,7 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.model.Load;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -88,6 +89,11 @@ record Point(
     return modelled
         ? Optional.of(new Load(sizeBytes, Math.max(1, unacked), batch))
         : Optional.empty();
+  }
+
+  @Override
+  public Object setting() {
+    return List.of(waiting, server, client, connections, busyThreads());
   }
 
   /** How many threads on this host are busy with it. */

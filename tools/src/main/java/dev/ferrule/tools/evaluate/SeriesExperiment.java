@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /**
  * An experiment whose answer is one plot of several curves, and a table of the same.
@@ -43,17 +44,18 @@ public record SeriesExperiment(
 
   @Override
   public List<Task> tasks() {
-    // series by series, or the points of one x apart: what is compared is to be measured close by
-    LinkedHashSet<Task> tasks = new LinkedHashSet<>();
+    // what is compared is measured close by, but for what would have to be set up again and again
+    Map<Object, Set<Task>> bySetting = new LinkedHashMap<>();
     int longest = series.stream().mapToInt(one -> one.samples().size()).max().orElse(0);
     for (int i = 0; i < longest; i++) {
       for (Series one : series) {
         if (i < one.samples().size()) {
-          tasks.add(one.samples().get(i).task());
+          Task task = one.samples().get(i).task();
+          bySetting.computeIfAbsent(task.setting(), setting -> new LinkedHashSet<>()).add(task);
         }
       }
     }
-    return List.copyOf(tasks);
+    return bySetting.values().stream().flatMap(Set::stream).toList();
   }
 
   @Override

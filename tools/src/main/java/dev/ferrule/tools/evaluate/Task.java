@@ -32,4 +32,14 @@ public interface Task {
   default Optional<Load> load() {
     return Optional.empty();
   }
+
+  /**
+   * Returns what has to be set up for it. Tasks of one experiment that need the same are measured
+   * one after the other, as setting up may take longer than measuring.
+   *
+   * @return a value with {@code equals}; by default one that no other task has
+   */
+  default Object setting() {
+    return this;
+  }
 }

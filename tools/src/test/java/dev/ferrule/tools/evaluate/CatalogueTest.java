@@ -84,4 +84,20 @@ class CatalogueTest {
             .collect(Collectors.toSet());
     assertThat(servers).hasSizeLessThanOrEqualTo(9);
   }
+
+  /** To connect takes seconds in an emulated machine. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sm", "sendrecv", "magicring"})
+  void pointsWithTheSameConnectionsFollowEachOther(String scheme) {
+    for (Experiment experiment : experiments(scheme, false)) {
+      Set<Object> left = new HashSet<>();
+      Object before = null;
+      for (Task task : experiment.tasks()) {
+        if (!task.setting().equals(before)) {
+          assertThat(left.add(task.setting())).as(experiment.id() + " " + task).isTrue();
+          before = task.setting();
+        }
+      }
+    }
+  }
 }
