@@ -16,6 +16,8 @@ module dev.ferrule.tools {
   requires static org.jspecify;
   requires xchart;
 
+  uses dev.ferrule.tools.evaluate.ExperimentSource;
+
   opens dev.ferrule.tools to
       info.picocli;
 }

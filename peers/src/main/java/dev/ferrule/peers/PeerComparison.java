@@ -2,17 +2,13 @@
 package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
-import dev.ferrule.peers.match.Match;
-import dev.ferrule.peers.match.OneWay;
 import dev.ferrule.peers.transport.Contenders;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -20,14 +16,6 @@ import java.util.function.Consumer;
  * round by round, so that whatever else the machine does hits all of them alike.
  */
 public final class PeerComparison {
-
-  private static final double NANOS_PER_SECOND = 1e9;
-  private static final double WAYS = 2;
-  private static final int FIRST_COUNT = 1_000;
-  private static final int GROWTH = 4;
-  private static final int LEAST_COUNT = 500;
-  private static final int MOST_ROUND_TRIPS = 1_000_000;
-  private static final int MOST_MESSAGES = 100_000_000;
 
   private final String ours;
   private final List<Entrant> entrants;
@@ -50,12 +38,6 @@ public final class PeerComparison {
     this.progress = progress;
   }
 
-  /** One entrant at work. */
-  private record Running(Entrant entrant, Match match, Map<Turn, Integer> counts) {}
-
-  /** What is measured in one go. */
-  private record Turn(Measure measure, int sizeBytes) {}
-
   /**
    * Measures.
    *
@@ -64,18 +46,18 @@ public final class PeerComparison {
   public Comparison run() {
     Instant start = Instant.now();
     OptionalDouble loadBefore = Noise.loadAverage();
-    List<Running> running = new ArrayList<>();
+    List<Contestant> running = new ArrayList<>();
     try {
       List<Comparison.Party> parties = start(running);
-      Map<Turn, Series> series = new LinkedHashMap<>();
+      Map<Contestant.Turn, Series> series = new LinkedHashMap<>();
       for (Measure measure : Measure.values()) {
         for (int size : effort.sizesBytes()) {
-          series.put(new Turn(measure, size), new Series(measure, size));
+          series.put(new Contestant.Turn(measure, size), new Series(measure, size));
         }
       }
-      for (Running one : running) {
-        progress.accept("warming up " + one.entrant().name());
-        series.keySet().forEach(turn -> warmUp(one, turn));
+      for (Contestant one : running) {
+        progress.accept("warming up " + one.name());
+        series.keySet().stream().filter(turn -> one.takesPart(turn.measure())).forEach(one::warmUp);
       }
       for (int round = 1; round <= effort.rounds(); round++) {
         progress.accept("round " + round + " of " + effort.rounds());
@@ -88,69 +70,28 @@ public final class PeerComparison {
       return new Comparison(
           ours, start, effort.rounds(), parties, figures, loadBefore, Noise.loadAverage());
     } finally {
-      running.forEach(one -> one.match().close());
+      running.forEach(Contestant::close);
     }
   }
 
-  private List<Comparison.Party> start(List<Running> running) {
+  private List<Comparison.Party> start(List<Contestant> running) {
     List<Comparison.Party> parties = new ArrayList<>();
     for (Entrant entrant : entrants) {
       String missing = entrant.missing().orElse("");
       parties.add(new Comparison.Party(entrant.name(), entrant.version(), missing));
       if (missing.isEmpty()) {
         Consumer<String> problems = problem -> progress.accept(entrant.name() + ": " + problem);
-        running.add(new Running(entrant, entrant.start(problems), new HashMap<>()));
+        running.add(new Contestant(entrant, entrant.start(problems), effort));
       }
     }
     return parties;
   }
 
-  private static boolean takesPart(Running one, Turn turn) {
-    return turn.measure() == Measure.LATENCY || one.entrant().hasRate();
-  }
-
-  /** Measures until it is warm, and then knows how many messages a turn takes. */
-  private void warmUp(Running one, Turn turn) {
-    if (!takesPart(one, turn)) {
-      return;
-    }
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(effort.warmUpMillis());
-    int count = FIRST_COUNT;
-    do {
-      double perSecond = perSecond(one.match(), turn, count);
-      one.counts().put(turn, countFor(turn, perSecond));
-      count = Math.min(count * GROWTH, one.counts().get(turn));
-    } while (!one.entrant().warmsUpItself() && System.nanoTime() < end);
-  }
-
-  private int countFor(Turn turn, double perSecond) {
-    double fitting = perSecond * effort.roundMillis() / TimeUnit.SECONDS.toMillis(1);
-    return (int)
-        Math.clamp(
-            fitting,
-            LEAST_COUNT,
-            turn.measure() == Measure.LATENCY ? MOST_ROUND_TRIPS : MOST_MESSAGES);
-  }
-
-  private static double perSecond(Match match, Turn turn, int count) {
-    return turn.measure() == Measure.LATENCY
-        ? NANOS_PER_SECOND / WAYS / match.oneWay(turn.sizeBytes(), count).medianNanos()
-        : match.messagesPerSecond(turn.sizeBytes(), count);
-  }
-
-  private static void round(List<Running> running, Turn turn, Series results) {
-    for (Running one : running) {
-      if (!takesPart(one, turn)) {
-        continue;
-      }
-      String name = one.entrant().name();
-      int count = one.counts().get(turn);
-      if (turn.measure() == Measure.LATENCY) {
-        OneWay oneWay = one.match().oneWay(turn.sizeBytes(), count);
-        results.add(name, oneWay.medianNanos(), oneWay.p99Nanos());
-      } else {
-        results.add(
-            name, one.match().messagesPerSecond(turn.sizeBytes(), count), OptionalDouble.empty());
+  private static void round(List<Contestant> running, Contestant.Turn turn, Series results) {
+    for (Contestant one : running) {
+      if (one.takesPart(turn.measure())) {
+        Contestant.Outcome outcome = one.measure(turn);
+        results.add(one.name(), outcome.value(), outcome.p99Nanos());
       }
     }
   }

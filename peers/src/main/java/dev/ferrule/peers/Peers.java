@@ -42,15 +42,6 @@ import picocli.CommandLine.Spec;
 public final class Peers implements Callable<Integer> {
 
   private static final int USAGE_WIDTH = 100;
-  private static final List<Integer> SIZES = List.of(8, 16, 64, 128, 256, 1024, 4096);
-  private static final List<Integer> QUICK_SIZES = List.of(8, 64, 256);
-  private static final int ROUNDS = 5;
-  private static final int QUICK_ROUNDS = 3;
-  private static final int ROUND_MILLIS = 100;
-  private static final int QUICK_ROUND_MILLIS = 40;
-  private static final int WARM_UP_MILLIS = 400;
-  private static final int QUICK_WARM_UP_MILLIS = 300;
-
   @Spec private CommandSpec spec;
 
   @Option(
@@ -169,19 +160,17 @@ public final class Peers implements Callable<Integer> {
   }
 
   private Effort effort() {
-    List<Integer> chosen = sizes != null ? sizes : quick ? QUICK_SIZES : SIZES;
+    Effort usual = Effort.usual(quick);
+    List<Integer> chosen = sizes != null ? sizes : usual.sizesBytes();
     if (chosen.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
       throw usage("--size is from " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
     }
-    int turns = rounds != null ? rounds : quick ? QUICK_ROUNDS : ROUNDS;
+    int turns = rounds != null ? rounds : usual.rounds();
     if (turns < 1) {
       throw usage("--rounds is at least 1");
     }
     return new Effort(
-        chosen.stream().distinct().toList(),
-        turns,
-        quick ? QUICK_ROUND_MILLIS : ROUND_MILLIS,
-        quick ? QUICK_WARM_UP_MILLIS : WARM_UP_MILLIS);
+        chosen.stream().distinct().toList(), turns, usual.roundMillis(), usual.warmUpMillis());
   }
 
   private ParameterException usage(String message) {

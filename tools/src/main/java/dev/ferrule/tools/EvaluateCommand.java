@@ -7,6 +7,7 @@ import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Effort;
 import dev.ferrule.tools.evaluate.Evaluation;
 import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.ExperimentSource;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
@@ -19,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -46,6 +48,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule evaluate --out here",
       "  ferrule evaluate --provider sm --quick --only latency,bandwidth --out here",
+      "  ferrule evaluate --provider sm --peers --only latency,peers-latency,peers-rate --out here",
       "  ferrule evaluate --list",
       "",
       "What the parameters that it finds mean for more nodes than there are here:",
@@ -81,6 +84,13 @@ final class EvaluateCommand implements Callable<Integer> {
       description = "Run only these experiments; the others of the folder stay in the report.")
   private List<String> only = List.of();
 
+  @Option(
+      names = "--peers",
+      description =
+          "Also measure others who carry messages, in turns with Ferrule's own. From a checkout,"
+              + " ./ferrule fetches what that takes.")
+  private boolean peers;
+
   @Option(names = "--list", description = "Only tell which experiments there are.")
   private boolean list;
 
@@ -112,6 +122,7 @@ final class EvaluateCommand implements Callable<Integer> {
     List<Experiment> experiments = new ArrayList<>();
     for (ConnectionProvider provider : providers) {
       experiments.addAll(new Catalogue(provider, quick, processors).experiments());
+      experiments.addAll(beside(provider.scheme()));
     }
     Set<String> ids = new LinkedHashSet<>();
     experiments.forEach(experiment -> ids.add(experiment.id()));
@@ -131,6 +142,24 @@ final class EvaluateCommand implements Callable<Integer> {
         lastWord.release();
       }
     }
+  }
+
+  /** The experiments on others, which are in a module of their own. */
+  private List<Experiment> beside(String scheme) {
+    if (!peers) {
+      return List.of();
+    }
+    List<ExperimentSource> sources =
+        ServiceLoader.load(ExperimentSource.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+    if (sources.isEmpty()) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          "--peers needs Ferrule's module 'peers' on the class path; run ./ferrule in a checkout,"
+              + " which sees to that");
+    }
+    return sources.stream().flatMap(source -> source.experiments(scheme, quick).stream()).toList();
   }
 
   private Evaluation evaluation(List<ConnectionProvider> providers, List<Experiment> experiments) {

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,7 @@ public final class Workbench implements AutoCloseable {
   private final Optional<String> host;
   private final Consumer<String> problems;
   private final LinkedHashMap<Place, ServerProcess> servers = new LinkedHashMap<>(8, 0.75f, true);
+  private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
   private final Set<String> warm = new HashSet<>();
   private @Nullable Connections connections;
   private @Nullable Link link;
@@ -101,6 +103,47 @@ public final class Workbench implements AutoCloseable {
    */
   public Effort effort() {
     return effort;
+  }
+
+  /**
+   * Returns what tasks of others measure with, made when the first of them asks for it. Nothing of
+   * ours spins meanwhile.
+   *
+   * @param <T> its type
+   * @param key what it is known by
+   * @param type its class
+   * @param maker makes it
+   * @return the same for each call with that key, until it is {@linkplain #dismiss dismissed}
+   */
+  public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
+    disconnect();
+    stopThoseThatSpin();
+    return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
+  }
+
+  /**
+   * Closes what tasks of others measure with, after a failure: nobody knows in which state it is.
+   *
+   * @param key what it is known by
+   */
+  public void dismiss(Object key) {
+    AutoCloseable guest = guests.remove(key);
+    if (guest != null) {
+      try {
+        guest.close();
+      } catch (Exception e) {
+        problems.accept("cannot close " + key + ": " + e.getMessage());
+      }
+    }
+  }
+
+  /**
+   * Returns who is told in one line what goes wrong without being a failure.
+   *
+   * @return whom to tell
+   */
+  public Consumer<String> problems() {
+    return problems;
   }
 
   /** Measures a point once. */
@@ -158,11 +201,7 @@ public final class Workbench implements AutoCloseable {
     if (running != null) {
       return running;
     }
-    // one thread that receives from all spins even when nobody is there
-    servers.keySet().stream()
-        .filter(other -> other.options().containsKey(SINGLE_RECEIVER))
-        .toList()
-        .forEach(this::stop);
+    stopThoseThatSpin();
     while (servers.size() >= MAX_SERVERS) {
       stop(servers.keySet().iterator().next());
     }
@@ -179,6 +218,14 @@ public final class Workbench implements AutoCloseable {
             line -> problems.accept("server: " + line));
     servers.put(place, started);
     return started;
+  }
+
+  /** One thread that receives from all spins even when nobody is there. */
+  private void stopThoseThatSpin() {
+    servers.keySet().stream()
+        .filter(other -> other.options().containsKey(SINGLE_RECEIVER))
+        .toList()
+        .forEach(this::stop);
   }
 
   private static ConnectionProvider provider(String scheme) {
@@ -283,6 +330,7 @@ public final class Workbench implements AutoCloseable {
       disconnect();
     } finally {
       List.copyOf(servers.keySet()).forEach(this::stop);
+      List.copyOf(guests.keySet()).forEach(this::dismiss);
     }
   }
 }

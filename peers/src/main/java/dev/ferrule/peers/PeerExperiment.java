@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.tools.bench.Medians;
+import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.Figure;
+import dev.ferrule.tools.evaluate.Models;
+import dev.ferrule.tools.evaluate.Records;
+import dev.ferrule.tools.evaluate.Series;
+import dev.ferrule.tools.evaluate.SeriesExperiment;
+import dev.ferrule.tools.evaluate.Task;
+import dev.ferrule.tools.report.Axis;
+import dev.ferrule.tools.report.Section;
+import dev.ferrule.tools.report.Table;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * One of Ferrule's transports beside others who carry messages: a plot of all, and a table of the
+ * ratios. Each ratio is the median of those of the rounds, since only the turns of one round were
+ * close by.
+ */
+final class PeerExperiment implements Experiment {
+
+  private static final Axis SIZE = Axis.logarithmic("message size", Axis.Unit.BYTES);
+
+  private final String provider;
+  private final Measure measure;
+  private final List<Entrant> present;
+  private final List<Entrant> missing;
+  private final Map<String, String> versions = new LinkedHashMap<>(); // of those present, by name
+  private final Effort effort;
+  private final SeriesExperiment plain;
+
+  PeerExperiment(Field field, Measure measure, Effort effort) {
+    this.provider = field.ours();
+    this.measure = measure;
+    this.effort = effort;
+    List<Entrant> all =
+        field.entrants().stream()
+            .filter(entrant -> measure == Measure.LATENCY || entrant.hasRate())
+            .toList();
+    this.present = all.stream().filter(entrant -> entrant.missing().isEmpty()).toList();
+    this.missing = all.stream().filter(entrant -> entrant.missing().isPresent()).toList();
+    present.forEach(entrant -> versions.put(entrant.name(), entrant.version()));
+    this.plain =
+        new SeriesExperiment(
+            id(measure),
+            provider,
+            measure == Measure.LATENCY
+                ? "latency beside others, over message size"
+                : "rate beside others, over message size",
+            (measure == Measure.LATENCY
+                    ? "Half the time until a message's echo is back, one message at a time."
+                    : "Messages that follow each other as fast as they go, until the last has"
+                        + " arrived.")
+                + " Everybody is measured by the same loops, in two processes, and has a turn in"
+                + " each round: "
+                + versions.entrySet().stream()
+                    .map(entry -> entry.getKey() + " (" + entry.getValue() + ")")
+                    .collect(Collectors.joining("; "))
+                + ".",
+            SIZE,
+            measure == Measure.LATENCY
+                ? Axis.logarithmic("one-way latency", Axis.Unit.NANOS)
+                : Axis.logarithmic("messages per second", Axis.Unit.NUMBER),
+            Optional.empty(),
+            IntStream.range(0, present.size()).mapToObj(this::series).toList());
+  }
+
+  static String id(Measure measure) {
+    return "peers-" + measure.name().toLowerCase(Locale.ROOT);
+  }
+
+  static Figure figure(Measure measure) {
+    return measure == Measure.LATENCY ? Figure.P50 : Figure.MESSAGES;
+  }
+
+  private Series series(int index) {
+    Entrant entrant = present.get(index);
+    return Series.measured(
+        entrant.name(),
+        index,
+        figure(measure),
+        effort.sizesBytes().stream()
+            .map(size -> new Series.Sample(size, task(entrant, size)))
+            .toList());
+  }
+
+  private Task task(Entrant entrant, int size) {
+    return new PeerTask(
+        provider,
+        entrant,
+        versions.get(entrant.name()),
+        new Contestant.Turn(measure, size),
+        effort);
+  }
+
+  @Override
+  public String id() {
+    return plain.id();
+  }
+
+  @Override
+  public String provider() {
+    return provider;
+  }
+
+  @Override
+  public String title() {
+    return plain.title();
+  }
+
+  @Override
+  public Optional<String> obstacle() {
+    return Optional.empty();
+  }
+
+  @Override
+  public List<Task> tasks() {
+    return plain.tasks();
+  }
+
+  @Override
+  public Section section(Records records, Models models) {
+    Section section = plain.section(records, models);
+    List<Table> tables = new ArrayList<>(section.tables());
+    Table ratios = ratios(records);
+    if (!ratios.rows().isEmpty()) {
+      tables.add(ratios);
+    }
+    List<String> notes = new ArrayList<>(section.notes());
+    for (Entrant entrant : missing) {
+      notes.add("Not measured: " + entrant.name() + ": " + entrant.missing().orElseThrow());
+    }
+    return new Section(
+        section.id(), section.title(), section.text(), section.plots(), tables, notes);
+  }
+
+  private Table ratios(Records records) {
+    List<String> header = new ArrayList<>(List.of(SIZE.label()));
+    List<Entrant> others =
+        present.stream().filter(entrant -> !entrant.name().equals(provider)).toList();
+    others.forEach(entrant -> header.add(provider + " / " + entrant.name()));
+    Table table =
+        new Table(
+            measure == Measure.LATENCY
+                ? provider + " over each of the others: below 1 is faster"
+                : provider + " over each of the others: above 1 is faster",
+            header);
+    for (int size : effort.sizesBytes()) {
+      List<String> row = new ArrayList<>(List.of(SIZE.format(size)));
+      others.forEach(entrant -> row.add(ratio(records, entrant, size)));
+      if (row.stream().skip(1).anyMatch(cell -> !cell.isEmpty())) {
+        table.row(row);
+      }
+    }
+    return table;
+  }
+
+  private String ratio(Records records, Entrant other, int size) {
+    Optional<Entrant> ours =
+        present.stream().filter(entrant -> entrant.name().equals(provider)).findFirst();
+    if (ours.isEmpty()) {
+      return "";
+    }
+    List<Double> our = records.values(task(ours.get(), size), figure(measure).name());
+    List<Double> their = records.values(task(other, size), figure(measure).name());
+    OptionalDouble ratio =
+        Medians.of(
+            IntStream.range(0, Math.min(our.size(), their.size()))
+                .mapToObj(round -> our.get(round) / their.get(round))
+                .toList());
+    return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : "";
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.ExperimentSource;
+import java.util.Arrays;
+import java.util.List;
+
+/** Comparisons for {@code ferrule evaluate --peers}. */
+public final class PeerExperiments implements ExperimentSource {
+
+  /** For the service loader. */
+  public PeerExperiments() {}
+
+  @Override
+  public List<Experiment> experiments(String scheme, boolean quick) {
+    return Arrays.stream(Field.values())
+        .filter(field -> field.ours().equals(scheme))
+        .flatMap(field -> Arrays.stream(Measure.values()).map(measure -> of(field, measure, quick)))
+        .toList();
+  }
+
+  private static Experiment of(Field field, Measure measure, boolean quick) {
+    return new PeerExperiment(field, measure, Effort.usual(quick));
+  }
+}

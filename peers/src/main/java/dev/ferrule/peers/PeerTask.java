@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.tools.evaluate.Figure;
+import dev.ferrule.tools.evaluate.Task;
+import dev.ferrule.tools.evaluate.Workbench;
+import java.util.Locale;
+
+/** One entrant's turn at one size, as a point of an evaluation. */
+final class PeerTask implements Task {
+
+  /** What tells the points of one provider's comparison from those of another's. */
+  private final String provider;
+
+  private final Entrant entrant;
+  private final String version; // of a program, whose every answer takes a process
+  private final Contestant.Turn turn;
+  private final Effort effort;
+
+  PeerTask(String provider, Entrant entrant, String version, Contestant.Turn turn, Effort effort) {
+    this.provider = provider;
+    this.entrant = entrant;
+    this.version = version;
+    this.turn = turn;
+    this.effort = effort;
+  }
+
+  @Override
+  public JsonObject description() {
+    JsonObject description = new JsonObject();
+    description.addProperty("experiment", PeerExperiment.id(turn.measure()));
+    description.addProperty("provider", provider);
+    description.addProperty("kind", turn.measure().name().toLowerCase(Locale.ROOT));
+    description.addProperty("size_bytes", turn.sizeBytes());
+    description.addProperty("entrant", entrant.name());
+    description.addProperty("version", version);
+    return description;
+  }
+
+  /** Both sides are kept until the end, as they take a while to start and to get warm. */
+  @Override
+  public JsonObject run(Workbench bench) {
+    String key = provider + " " + entrant.name();
+    try {
+      Contestant.Outcome outcome =
+          bench
+              .guest(
+                  key,
+                  Contestant.class,
+                  () -> new Contestant(entrant, entrant.start(bench.problems()), effort))
+              .measure(turn);
+      JsonObject figures = new JsonObject();
+      figures.addProperty(PeerExperiment.figure(turn.measure()).name(), outcome.value());
+      outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Figure.P99.name(), nanos));
+      return figures;
+    } catch (RuntimeException e) {
+      bench.dismiss(key);
+      throw e;
+    }
+  }
+}
