@@ -5,7 +5,6 @@ import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -44,11 +43,12 @@ public final class Fragments {
   private final MemorySegment peer;
   private final MemorySegment buffer;
   private final Runnable tellTarget;
-  private final LineAllocator lines;
+  private final LineRing lines;
   private final int maxPayload;
 
   // What is under way, by the number of the submission modulo their number.
   private final int[] line = new int[RmaLayout.FRAGMENTS];
+  private final long[] end = new long[RmaLayout.FRAGMENTS]; // of its lines
   private final int[] length = new int[RmaLayout.FRAGMENTS];
   private final @Nullable MemorySegment[] into = new MemorySegment[RmaLayout.FRAGMENTS];
   private final long[] intoOffset = new long[RmaLayout.FRAGMENTS];
@@ -62,7 +62,7 @@ public final class Fragments {
    *
    * @param own this side's file
    * @param peer the peer's
-   * @param buffer the buffer, at least two lines
+   * @param buffer the buffer, at least 32 lines
    * @param tellTarget tells the peer, whose thread may sleep, that there are fragments
    */
   public Fragments(RmaFile own, RmaFile peer, MemorySegment buffer, Runnable tellTarget) {
@@ -71,7 +71,7 @@ public final class Fragments {
     this.buffer = buffer;
     this.tellTarget = tellTarget;
     int count = (int) (buffer.byteSize() / RmaLayout.LINE);
-    this.lines = new LineAllocator(count);
+    this.lines = new LineRing(count);
     this.maxPayload =
         Math.clamp(
             (long) (count / FRAGMENTS_IN_BUFFER - 1) * RmaLayout.LINE, RmaLayout.LINE, MAX_PAYLOAD);
@@ -112,8 +112,8 @@ public final class Fragments {
     if (submitted - reaped == RmaLayout.FRAGMENTS) {
       return false;
     }
-    int first = lines.allocate(RmaLayout.linesFor(bytes), Integer.MAX_VALUE);
-    if (first == LineAllocator.NONE) {
+    int first = lines.take(RmaLayout.linesFor(bytes));
+    if (first == LineRing.NONE) {
       return false;
     }
     long header = (long) first * RmaLayout.LINE;
@@ -129,6 +129,7 @@ public final class Fragments {
     LONG.set(buffer, header + RmaLayout.FRAGMENT_OFFSET, offset);
     int slot = (int) submitted & (RmaLayout.FRAGMENTS - 1);
     line[slot] = first;
+    end[slot] = lines.end();
     length[slot] = bytes;
     into[slot] = write ? null : local;
     intoOffset[slot] = localOffset;
@@ -167,7 +168,7 @@ public final class Fragments {
       if (status == RmaLayout.DONE && target != null) {
         MemorySegment.copy(buffer, header + RmaLayout.LINE, target, intoOffset[slot], length[slot]);
       }
-      lines.release(line[slot]);
+      lines.giveBackUpTo(end[slot]);
       reaped++;
       if (operation[slot] != ABANDONED) {
         listener.onFragment(operation[slot], status, last[slot]);
