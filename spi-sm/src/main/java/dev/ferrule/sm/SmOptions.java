@@ -31,7 +31,9 @@ final class SmOptions {
           "how many slots of "
               + RingLayout.SLOT
               + " bytes this side's ring has, rounded up to a power of two; a message takes one, or"
-              + " more if it is short enough to ride inline");
+              + " more if it is short enough to ride inline, and several of up to "
+              + RingLayout.PACKED_MAX
+              + " bytes share one");
 
   static final Option<Long> BUFFER =
       Option.size(

@@ -349,6 +349,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   private void acknowledge() {
+    if (consumer.unacknowledged() == 0) {
+      return; // still in the same slot
+    }
     try {
       acknowledgements++;
       if (consumer.acknowledge()) {

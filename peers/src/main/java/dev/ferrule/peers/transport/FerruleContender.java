@@ -6,7 +6,6 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.Receiver;
-import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.VersionProvider;
@@ -41,7 +40,7 @@ final class FerruleContender implements Contender {
 
   @Override
   public String version() {
-    return "Ferrule " + VersionProvider.version() + ", tryClaim and sendAsync, poll";
+    return "Ferrule " + VersionProvider.version() + ", send, poll";
   }
 
   @Override
@@ -100,19 +99,11 @@ final class FerruleContender implements Contender {
       receiver = connection.receiver();
     }
 
+    /** Waits for room, by looking again, as the caller would. */
     @Override
     public boolean trySend(long value, int length) {
-      SendRegion region = sender.tryClaim(length);
-      if (region == null) {
-        return false;
-      }
-      MemorySegment buffer = region.buffer();
-      long offset = region.offset();
-      buffer.set(LONG, offset, value);
-      if (length > Long.BYTES) {
-        MemorySegment.copy(payload, Long.BYTES, buffer, offset + Long.BYTES, length - Long.BYTES);
-      }
-      sender.sendAsync(region);
+      payload.set(LONG, 0, value);
+      sender.send(payload, 0, length);
       return true;
     }
 

@@ -28,10 +28,12 @@ public class RingConsumer {
   private final long slotsOffset;
   private final int releaseMask;
 
-  private long head; // position of the next slot to look at
+  private long head; // position of the slot to look at
   private int index; // its index,
   private long slot; // its offset in the ring,
   private int lap; // and the lap it is in
+  private int inSlot; // where in it the next header is
+  private long place; // where in the ring that is
   private long acknowledged; // what the sender was told
   private long released; // how many release entries were written
 
@@ -41,6 +43,8 @@ public class RingConsumer {
   private int messageLength;
   private int messageLine;
   private int messageSlots;
+  private int
+      messageNext; // where in its slot the header behind it is; 0 if that is the next slot's
 
   /**
    * Starts to receive on a ring that is new.
@@ -62,6 +66,7 @@ public class RingConsumer {
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
     this.slot = slotsOffset;
+    this.place = slotsOffset;
     this.lap = RingHeader.lap(0, layout.slotsShift());
   }
 
@@ -81,46 +86,77 @@ public class RingConsumer {
    */
   public boolean next() {
     while (true) {
-      int header = (int) INT.getAcquire(ring, slot);
+      int header = (int) INT.getAcquire(ring, place);
       if (RingHeader.lap(header) != lap) {
         checkOld(header);
         return false;
       }
       reached(RingStep.RECEIVER_FOUND);
-      int length = RingHeader.length(header);
-      switch (RingHeader.type(header)) {
-        case RingHeader.TYPE_INLINE -> {
-          return nextInline(length);
-        }
+      int type = RingHeader.type(header);
+      if (type == RingHeader.TYPE_INLINE) {
+        nextInline(RingHeader.length(header));
+        return true;
+      }
+      if (header == 0) {
+        return false; // cleared, in one of the laps that go by the number 0
+      }
+      if (inSlot != 0) {
+        endSlot(header);
+        continue;
+      }
+      switch (type) {
         case RingHeader.TYPE_LINES -> {
-          return nextInLines();
+          nextInLines();
+          return true;
         }
         case RingHeader.TYPE_SHARED -> {
-          return nextShared(header);
+          nextShared(header);
+          return true;
         }
-        case RingHeader.TYPE_PADDING -> skipPadding(length);
-        default -> {
-          if (header != 0) {
-            throw new CorruptRingException(
-                "a header of the unknown type " + RingHeader.type(header));
-          }
-          return false; // cleared, in one of the laps that go by the number 0
-        }
+        case RingHeader.TYPE_PADDING -> skipPadding(RingHeader.length(header));
+        default -> throw new CorruptRingException("a header of the unknown type " + type);
       }
     }
   }
 
-  private boolean nextInline(int length) {
-    int count = RingLayout.slotsFor(length);
-    if (length > inlineMax || count > slots - index) {
+  private void nextInline(int length) {
+    int count = inSlot == 0 ? RingLayout.slotsFor(length) : 1;
+    if (length > inlineMax
+        || count > slots - index
+        || (inSlot != 0 && RingLayout.inSlotFor(length) > RingLayout.SLOT - inSlot)) {
       throw new CorruptRingException(
-          "an inline message of " + length + " bytes in slot " + index + " of " + slots);
+          "an inline message of "
+              + length
+              + " bytes in slot "
+              + index
+              + " of "
+              + slots
+              + ", after "
+              + inSlot
+              + " bytes");
     }
-    messageOffset = slot + RingLayout.SLOT_INLINE;
+    found(place + RingLayout.SLOT_INLINE, length, RingProducer.INLINE, count);
+    messageNext = RingLayout.nextInSlot(inSlot, length);
+  }
+
+  private void found(long offset, int length, int line, int count) {
+    messageOffset = offset;
     messageLength = length;
-    messageLine = RingProducer.INLINE;
+    messageLine = line;
     messageSlots = count;
-    return true;
+    messageNext = 0;
+  }
+
+  /** Behind other messages there can only be the end of their slot. */
+  private void endSlot(int header) {
+    if (RingHeader.type(header) != RingHeader.TYPE_END || RingHeader.length(header) != 0) {
+      throw new CorruptRingException(
+          "a header of the type "
+              + RingHeader.type(header)
+              + " behind other messages in slot "
+              + index);
+    }
+    take(1);
   }
 
   private void skipPadding(int count) {
@@ -132,20 +168,16 @@ public class RingConsumer {
     take(count);
   }
 
-  private boolean nextInLines() {
+  private void nextInLines() {
     int length = (int) INT.get(ring, slot + RingLayout.SLOT_LENGTH);
     int line = (int) INT.get(ring, slot + RingLayout.SLOT_LINE);
     checkLength(length);
     checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
-    messageOffset = (long) line * RingLayout.LINE;
-    messageLength = length;
-    messageLine = line;
-    messageSlots = 1;
-    return true;
+    found((long) line * RingLayout.LINE, length, line, 1);
   }
 
   /** A message of one of several threads: its length lies before it, and not in the slot. */
-  private boolean nextShared(int header) {
+  private void nextShared(int header) {
     long word =
         SharedWord.ofHalves(header, (int) INT.get(ring, slot + RingLayout.SLOT_SHARED_LINE));
     if (!SharedWord.isOf(word, SharedWord.lap(head, layout.slotsShift()))) {
@@ -157,11 +189,7 @@ public class RingConsumer {
     int length = (int) INT.get(bufferView, (long) line * RingLayout.LINE);
     checkLength(length);
     checkLines(line, RingLayout.sharedLinesFor(length), length);
-    messageOffset = (long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX;
-    messageLength = length;
-    messageLine = line;
-    messageSlots = 1;
-    return true;
+    found((long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length, line, 1);
   }
 
   private void checkLength(int length) {
@@ -182,9 +210,9 @@ public class RingConsumer {
     }
   }
 
-  /** What is not of this lap has to be of the one before, or cleared. */
+  /** What is not of this lap has to be of the one before, or cleared; the latter in a slot. */
   private void checkOld(int header) {
-    if (header != 0 && RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1)) {
+    if (header != 0 && (inSlot != 0 || RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1))) {
       throw new CorruptRingException(
           "a header of lap " + RingHeader.lap(header) + " in lap " + lap);
     }
@@ -231,7 +259,13 @@ public class RingConsumer {
    * taken.
    */
   public void advance() {
-    take(messageSlots);
+    if (messageNext == 0) {
+      take(messageSlots);
+    } else {
+      inSlot = messageNext;
+      place = slot + inSlot;
+      reached(RingStep.RECEIVER_TAKEN);
+    }
   }
 
   /**
@@ -251,6 +285,8 @@ public class RingConsumer {
       slot = slotsOffset;
       lap = RingHeader.lap(head, layout.slotsShift());
     }
+    inSlot = 0;
+    place = slot;
     reached(RingStep.RECEIVER_TAKEN);
   }
 
@@ -304,7 +340,7 @@ public class RingConsumer {
    * @return false if nothing is there, unless it has come just now
    */
   public boolean mayHaveNext() {
-    int header = (int) INT.getOpaque(ring, slot);
+    int header = (int) INT.getOpaque(ring, place);
     return header != 0 && RingHeader.lap(header) == lap;
   }
 

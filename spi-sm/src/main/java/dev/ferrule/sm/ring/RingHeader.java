@@ -2,8 +2,8 @@
 package dev.ferrule.sm.ring;
 
 /**
- * The 4-byte header at the start of each slot of the ring. From the least significant bit: 4 bits
- * type, 12 bits lap, 16 bits length.
+ * The 4-byte header at the start of each slot of the ring, and before each further message in it.
+ * From the least significant bit: 4 bits type, 12 bits lap, 16 bits length.
  *
  * <p>The lap is how often the ring has been gone round, starting at 1. A slot holds a message for
  * the receiver exactly when its lap is the one the receiver is in, so one store publishes a message
@@ -32,6 +32,9 @@ public final class RingHeader {
    * {@link SharedWord}, which says where they are.
    */
   public static final int TYPE_SHARED = 4;
+
+  /** No message: the rest of a slot that has messages is left out; the header's length is 0. */
+  public static final int TYPE_END = 5;
 
   /** How many laps there are before they repeat. */
   public static final int LAPS = 1 << 12;

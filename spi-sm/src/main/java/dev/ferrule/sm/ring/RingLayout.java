@@ -16,7 +16,8 @@ import java.util.Optional;
  *         512   receiver's line: consumed                                  written by the receiver
  *         768   receiver's second line: asleep                             written by the receiver
  *         4096  release ring: one 4-byte entry for each freed message      written by the receiver
- *         ...   slots of 256 bytes: a 4-byte header, then an inline message or the place of one in the buffer
+ *         ...   slots of 256 bytes: a 4-byte header, then an inline message or the place of one in the buffer;
+ *               several short ones behind each other, each with a header
  * buffer        payload lines of 64 bytes
  * </pre>
  *
@@ -40,6 +41,9 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
 
   /** Bytes in a slot: four lines, of which a short message touches only the first. */
   public static final int SLOT = 4 * LINE;
+
+  /** The longest message that others may follow in its slot, in bytes: three of them fit. */
+  public static final int PACKED_MAX = 80;
 
   /** The most slots, one behind the other, that an inline message takes. */
   public static final int INLINE_SLOTS_MAX = 8;
@@ -213,6 +217,30 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public static int slotsFor(int length) {
     return (length + Integer.BYTES + SLOT - 1) / SLOT;
+  }
+
+  /**
+   * Returns how many bytes an inline message takes of its slot, header and gap behind it included.
+   *
+   * @param length the message's length in bytes
+   * @return the number of bytes, by which the next header has its place
+   */
+  public static int inSlotFor(int length) {
+    return length + 2 * Integer.BYTES - 1 & -Integer.BYTES;
+  }
+
+  /**
+   * Returns where in its slot a message is followed by another header: right behind it, if a
+   * message as long as itself would fit there. So messages of one length fill a slot without a
+   * header that says that it ends.
+   *
+   * @param offset where in the slot the message's header is
+   * @param length the message's length in bytes
+   * @return the offset of the next header in the slot; 0 if it is that of the next slot
+   */
+  public static int nextInSlot(int offset, int length) {
+    int size = inSlotFor(length);
+    return length <= PACKED_MAX && offset + 2 * size <= SLOT ? offset + size : 0;
   }
 
   /**

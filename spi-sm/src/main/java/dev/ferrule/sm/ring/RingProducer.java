@@ -6,13 +6,19 @@ import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
  * The sending side of a ring. A message takes three steps: {@link #reserve} takes a slot, and
  * payload lines if the message does not ride inline; one of the {@code stage} methods puts the
- * message into the next slot, or its place; {@link #publish} stores the headers of all that is
- * staged, which makes them visible to the receiver.
+ * message into the next slot, or its place; {@link #publish} makes all that is staged visible to
+ * the receiver, by one store: of the first header. Those behind it are stored before, as the
+ * receiver does not look at them.
+ *
+ * <p>Short messages go behind each other into one slot, the open one, as long as they fit. The rest
+ * of it was zeroed before the first of them was published, so that the receiver, who looks for the
+ * next header there, finds it or nothing.
  *
  * <p>Not for several threads at once.
  */
@@ -27,6 +33,10 @@ public class RingProducer extends SendingEnd {
   // The lines used first. As long as little is in flight they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
+  private static final MemorySegment ZEROS =
+      Arena.global().allocate(RingLayout.SLOT, RingLayout.LINE);
+  private static final long NOTHING = 0; // no slot lies at that offset
+
   private final RingLayout layout;
   private final LineAllocator allocator;
   private final int slots;
@@ -34,17 +44,18 @@ public class RingProducer extends SendingEnd {
   private final long slotsOffset;
   private final int releaseMask;
 
-  // what is staged and not published: the first slot and header, and all those behind it
-  private long firstSlot;
+  // the first header that is staged and not published, and where it belongs
+  private long first = NOTHING;
   private int firstHeader;
-  private final long[] moreSlots;
-  private final int[] moreHeaders;
-  private int more;
 
   private long tail; // position of the next slot to stage
   private int index; // its index,
   private long slot; // its offset in the ring,
   private int lap; // and the lap it is in
+  private boolean zeroed; // whether that slot is
+  private long open = NOTHING; // the offset in the ring of the next header in the slot before
+  private int openRoom; // how many bytes that slot has from there on
+  private int openLap;
   private long published; // positions before this one are visible to the receiver
   private int reserved; // slots that were reserved and not staged
   private long consumed; // what the receiver last said it has taken; never more than that
@@ -69,8 +80,6 @@ public class RingProducer extends SendingEnd {
     this.inlineMax = layout.inlineMax();
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.moreSlots = new long[slots];
-    this.moreHeaders = new int[slots];
     this.slot = slotsOffset;
     this.lap = RingHeader.lap(0, layout.slotsShift());
   }
@@ -84,7 +93,7 @@ public class RingProducer extends SendingEnd {
    */
   public int reserve(int length) {
     int count = slotsToReserve(length);
-    if (tail + reserved + count - consumed > slots && !hasSlots(count)) {
+    if (tail + reserved + count - consumed > slots && !hasSlots(count) && !isRoomInside(length)) {
       return FULL;
     }
     int line = length <= inlineMax ? INLINE : reserveLines(RingLayout.linesFor(length));
@@ -117,6 +126,15 @@ public class RingProducer extends SendingEnd {
     }
     consumed = now;
     return tail + reserved + count - consumed <= slots;
+  }
+
+  /** Whether a message fits into the open slot, and is the only one to go there. */
+  private boolean isRoomInside(int length) {
+    return reserved == 0 && length <= RingLayout.PACKED_MAX && fitsOpenSlot(length);
+  }
+
+  private boolean fitsOpenSlot(int length) {
+    return open != NOTHING && RingLayout.inSlotFor(length) <= openRoom;
   }
 
   private int reserveLines(int count) {
@@ -157,14 +175,15 @@ public class RingProducer extends SendingEnd {
 
   /**
    * Tells whether the receiver has anything that it could still give back. If not, and there is no
-   * room, then waiting for room is in vain: it is all reserved on this side.
+   * room, then waiting for room is in vain: it is all reserved on this side. The open slot is not
+   * given back.
    *
    * @return whether the receiver has
    */
   public boolean isAnythingOut() {
     takeReleases();
     hasSlots(0); // for what the receiver has taken by now
-    return tail != consumed || allocator.isAnythingCommitted();
+    return tail - consumed > (open == NOTHING ? 0 : 1) || allocator.isAnythingCommitted();
   }
 
   /**
@@ -181,7 +200,7 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Puts an inline message into the next slots; it was reserved.
+   * Puts an inline message into the open slot, or the next ones; it was reserved.
    *
    * @param source holds the message
    * @param offset where in it the message starts
@@ -189,18 +208,90 @@ public class RingProducer extends SendingEnd {
    * @param reservedLength the length that was reserved, which rides inline
    */
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
-    int count = RingLayout.slotsFor(length);
-    int left = slots - index;
-    // the copy goes first: it fails if the program's memory is gone, and then nothing is staged
-    long first = count > left ? slotsOffset : slot;
-    MemorySegment.copy(source, offset, ring, first + RingLayout.SLOT_INLINE, length);
-    reached(RingStep.SENDER_WRITTEN);
-    if (count > left) {
-      stage(RingHeader.TYPE_PADDING, left, left);
+    if (length > RingLayout.PACKED_MAX) {
+      stageInSlots(source, offset, length);
+    } else if (fitsOpenSlot(length)) {
+      stageInOpenSlot(source, offset, length);
+    } else {
+      openSlot(source, offset, length);
     }
-    stage(RingHeader.TYPE_INLINE, length, count);
     messagesStaged++;
     reserved -= slotsToReserve(reservedLength);
+    reached(RingStep.SENDER_STAGED);
+  }
+
+  // The copy always goes first: it fails if the program's memory is gone, and then nothing is
+  // staged. What it has left in a slot where other messages go must not be taken for headers.
+
+  private void stageInSlots(MemorySegment source, long offset, int length) {
+    int count = RingLayout.slotsFor(length);
+    int left = slots - index;
+    long place = count > left ? slotsOffset : slot;
+    zeroed = false;
+    MemorySegment.copy(source, offset, ring, place + RingLayout.SLOT_INLINE, length);
+    reached(RingStep.SENDER_WRITTEN);
+    endOpenSlot();
+    if (count > left) {
+      note(slot, RingHeader.of(RingHeader.TYPE_PADDING, lap, left));
+      takeSlots(left);
+    }
+    note(slot, RingHeader.of(RingHeader.TYPE_INLINE, lap, length));
+    takeSlots(count);
+  }
+
+  private void stageInOpenSlot(MemorySegment source, long offset, int length) {
+    copyBehindHeader(source, offset, open, openRoom, length);
+    reached(RingStep.SENDER_WRITTEN);
+    note(open, RingHeader.of(RingHeader.TYPE_INLINE, openLap, length));
+    goOnInSlot(open, openRoom, openLap, length);
+  }
+
+  private void openSlot(MemorySegment source, long offset, int length) {
+    if (!zeroed) {
+      zeroSlot();
+    }
+    copyBehindHeader(source, offset, slot, RingLayout.SLOT, length);
+    reached(RingStep.SENDER_WRITTEN);
+    endOpenSlot();
+    note(slot, RingHeader.of(RingHeader.TYPE_INLINE, lap, length));
+    goOnInSlot(slot, RingLayout.SLOT, lap, length);
+    takeSlots(1);
+  }
+
+  private void copyBehindHeader(
+      MemorySegment source, long offset, long place, int room, int length) {
+    boolean copied = false;
+    try {
+      MemorySegment.copy(source, offset, ring, place + RingLayout.SLOT_INLINE, length);
+      copied = true;
+    } finally {
+      if (!copied) {
+        MemorySegment.copy(ZEROS, 0, ring, place, room);
+      }
+    }
+  }
+
+  private void zeroSlot() {
+    MemorySegment.copy(ZEROS, 0, ring, slot, RingLayout.SLOT);
+    zeroed = true;
+  }
+
+  private void goOnInSlot(long place, int room, int slotsLap, int length) {
+    if (RingLayout.nextInSlot(RingLayout.SLOT - room, length) == 0) {
+      open = NOTHING;
+    } else {
+      int size = RingLayout.inSlotFor(length);
+      open = place + size;
+      openRoom = room - size;
+      openLap = slotsLap;
+    }
+  }
+
+  private void endOpenSlot() {
+    if (open != NOTHING) {
+      note(open, RingHeader.of(RingHeader.TYPE_END, openLap, 0));
+      open = NOTHING;
+    }
   }
 
   /**
@@ -215,30 +306,34 @@ public class RingProducer extends SendingEnd {
     INT.set(ring, slot + RingLayout.SLOT_LENGTH, length);
     INT.set(ring, slot + RingLayout.SLOT_LINE, line);
     reached(RingStep.SENDER_WRITTEN);
-    stage(RingHeader.TYPE_LINES, 0, 1);
+    endOpenSlot();
+    note(slot, RingHeader.of(RingHeader.TYPE_LINES, lap, 0));
+    takeSlots(1);
     messagesStaged++;
     reserved--;
+    reached(RingStep.SENDER_STAGED);
   }
 
-  private void stage(int type, int length, int count) {
-    int header = RingHeader.of(type, lap, length);
-    if (tail == published) {
-      firstSlot = slot;
+  /** Notes the first header for {@link #publish}; those behind it are stored at once. */
+  private void note(long place, int header) {
+    if (first == NOTHING) {
+      first = place;
       firstHeader = header;
     } else {
-      moreSlots[more] = slot;
-      moreHeaders[more] = header;
-      more++;
+      INT.set(ring, place, header);
     }
+  }
+
+  private void takeSlots(int count) {
     tail += count;
     index += count;
     slot += (long) count * RingLayout.SLOT;
+    zeroed = false;
     if (index == slots) {
       index = 0;
       slot = slotsOffset;
       lap = RingHeader.lap(tail, layout.slotsShift());
     }
-    reached(RingStep.SENDER_STAGED);
   }
 
   /**
@@ -247,15 +342,9 @@ public class RingProducer extends SendingEnd {
    * @return whether the receiver is asleep and has to be woken up
    */
   public boolean publish() {
-    // the first header goes last: the receiver, which looks at it, finds the others there and does
-    // not chase each line as it is written
-    while (more > 0) {
-      more--;
-      INT.setRelease(ring, moreSlots[more], moreHeaders[more]);
-      reached(RingStep.SENDER_PARTLY_PUBLISHED);
-    }
-    if (tail != published) {
-      INT.setRelease(ring, firstSlot, firstHeader);
+    if (first != NOTHING) {
+      INT.setRelease(ring, first, firstHeader);
+      first = NOTHING;
     }
     published = tail;
     messagesPublished = messagesStaged;
@@ -264,7 +353,14 @@ public class RingProducer extends SendingEnd {
     if (asleep) {
       reached(RingStep.SENDER_WAKES);
     }
+    if (open != NOTHING && !zeroed && isNextSlotSoon() && tail - consumed < slots) {
+      zeroSlot(); // now, and not when a message waits for its lines to leave the receiver's cache
+    }
     return asleep;
+  }
+
+  private boolean isNextSlotSoon() {
+    return openRoom <= RingLayout.SLOT / 2;
   }
 
   /**

@@ -37,12 +37,10 @@ public enum RingStep {
 
   /** The only sender has claimed all that it needs. */
   SENDER_RESERVED,
-  /** The only sender has written its message, and not noted the header. */
+  /** The only sender has written its message, and not stored or noted the header. */
   SENDER_WRITTEN,
-  /** The only sender has staged a message, and not published it. */
+  /** The only sender has staged a message, and not published the first header of what is staged. */
   SENDER_STAGED,
-  /** The only sender has stored some headers of a batch, and not the first. */
-  SENDER_PARTLY_PUBLISHED,
   /** The only sender has published, and not looked whether the receiver sleeps. */
   SENDER_PUBLISHED,
   /** The only sender has put out the flag of the receiver, and not told it. */

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,7 @@ class KillSoakTest extends ProcessTest {
 
   private static final int MESSAGES_UNDER_LOAD = 10;
   private static final int LONGEST_DELAY_MILLIS = 30;
+  private static final long BETWEEN_QUESTIONS_NANOS = 1_000_000;
 
   private final Random random = new Random(SEED);
   private Listener listener;
@@ -52,20 +54,7 @@ class KillSoakTest extends ProcessTest {
   private record Busy(Connection connection, CompletableFuture<Void> task) {
 
     static Busy of(Connection connection, Load load) {
-      CompletableFuture<Void> task = new CompletableFuture<>();
-      Thread.ofPlatform()
-          .name("busy-" + load)
-          .daemon()
-          .start(
-              () -> {
-                try {
-                  load.run(connection);
-                  task.complete(null);
-                } catch (Throwable e) {
-                  task.completeExceptionally(e);
-                }
-              });
-      return new Busy(connection, task);
+      return new Busy(connection, inBackground("busy-" + load, () -> load.run(connection)));
     }
 
     long messages() {
@@ -73,13 +62,39 @@ class KillSoakTest extends ProcessTest {
     }
   }
 
+  private static CompletableFuture<Void> inBackground(String name, Runnable work) {
+    CompletableFuture<Void> task = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .name(name)
+        .daemon()
+        .start(
+            () -> {
+              try {
+                work.run();
+                task.complete(null);
+              } catch (Throwable e) {
+                task.completeExceptionally(e);
+              }
+            });
+    return task;
+  }
+
+  /** Not all the time: the processors are there for those who are killed. */
+  private static void askNowAndThen(Connection connection) {
+    for (int i = 0; true; i++) {
+      Load.send(connection, i);
+      Load.receive(connection, i);
+      LockSupport.parkNanos(BETWEEN_QUESTIONS_NANOS);
+    }
+  }
+
   @BeforeEach
   void begin() {
     System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + ROUNDS + " rounds");
-    listener = Ferrule.listen(URI.create(address() + "/survivor?peerTimeout=2s"));
+    listener = Ferrule.listen(URI.create(address() + "/survivor?peerTimeout=1s"));
     bystander = OtherProcess.start("serve", address() + "/bystander");
     unaffected = Ferrule.connect(URI.create(bystander.line()), Load.options(Load.ECHO));
-    asking = Busy.of(unaffected, Load.ASK).task();
+    asking = inBackground("asking", () -> askNowAndThen(unaffected));
   }
 
   @AfterEach

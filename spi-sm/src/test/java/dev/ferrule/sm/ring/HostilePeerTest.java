@@ -62,7 +62,7 @@ class HostilePeerTest {
   @Test
   void shouldRefuseAnInlineMessageThatEndsBehindTheRing() {
     for (int i = 0; i < LAYOUT.slots() - 1; i++) {
-      rings.send(new byte[1]);
+      rings.send(new byte[Rings.ONE_IN_A_SLOT]);
       rings.receive();
     }
     header(LAYOUT.slots() - 1, RingHeader.TYPE_INLINE, 1, 253);
@@ -135,15 +135,68 @@ class HostilePeerTest {
   void shouldRefuseAReceiverThatTakesItsWordBack() {
     fill();
     rings.receive();
-    assertThat(rings.send(new byte[1])).isTrue();
+    assertThat(rings.send(new byte[Rings.ONE_IN_A_SLOT])).isTrue();
     rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, 0L);
     assertThatThrownBy(() -> rings.producer.reserve(1)).isInstanceOf(CorruptRingException.class);
   }
 
   private void fill() {
     for (int i = 0; i < LAYOUT.slots(); i++) {
-      assertThat(rings.send(new byte[1])).isTrue();
+      assertThat(rings.send(new byte[Rings.ONE_IN_A_SLOT])).isTrue();
     }
+  }
+
+  @Test
+  void shouldRefuseWhatCannotBeBehindAShortMessage() {
+    for (int type = 0; type <= 9; type++) {
+      if (type != RingHeader.TYPE_INLINE && type != RingHeader.TYPE_END) {
+        behindAMessage(type, 1, 0);
+        assertCorrupt("the type " + type + " behind other messages");
+      }
+    }
+  }
+
+  @Test
+  void shouldRefuseAnythingButNothingOfAnotherLapBehindAShortMessage() {
+    behindAMessage(RingHeader.TYPE_INLINE, 0, 8);
+    assertCorrupt("lap 0 in lap 1");
+    behindAMessage(RingHeader.TYPE_INLINE, 2, 8);
+    assertCorrupt("lap 2 in lap 1");
+  }
+
+  @Test
+  void shouldRefuseAMessageBehindAnotherThatEndsBehindTheirSlot() {
+    int room = RingLayout.SLOT - RingLayout.inSlotFor(8) - Integer.BYTES;
+    behindAMessage(RingHeader.TYPE_INLINE, 1, room);
+    assertThat(rings.consumer.next()).isTrue();
+    behindAMessage(RingHeader.TYPE_INLINE, 1, room + 1);
+    assertCorrupt(room + 1 + " bytes in slot 0 of 64, after 12 bytes");
+    behindAMessage(RingHeader.TYPE_INLINE, 1, 2000);
+    assertCorrupt("2000 bytes");
+  }
+
+  @Test
+  void shouldRefuseTheEndOfASlotThatHasNoMessages() {
+    header(0, RingHeader.TYPE_END, 1, 0);
+    assertCorrupt("unknown type 5");
+  }
+
+  @Test
+  void shouldRefuseTheEndOfASlotThatHasALength() {
+    behindAMessage(RingHeader.TYPE_END, 1, 3);
+    assertCorrupt("type 5 behind other messages");
+  }
+
+  /** What the receiver finds when it has taken the first message. */
+  private void behindAMessage(int type, int lap, int length) {
+    if (rings.producer.messagesStaged() == 0) {
+      rings.send(new byte[8]);
+      rings.receive();
+    }
+    rings.ring.set(
+        ValueLayout.JAVA_INT,
+        LAYOUT.slotsOffset() + RingLayout.inSlotFor(8),
+        RingHeader.of(type, lap, length));
   }
 
   @Test
@@ -163,16 +216,21 @@ class HostilePeerTest {
       int writes = random.nextInt(4);
       for (int i = 0; i < writes; i++) {
         long offset =
-            RingLayout.SENDER_ASLEEP
-                + 4L * random.nextInt((int) (LAYOUT.ringSize() - RingLayout.SENDER_ASLEEP) / 4);
+            random.nextBoolean()
+                ? RingLayout.SENDER_ASLEEP
+                    + 4L * random.nextInt((int) (LAYOUT.ringSize() - RingLayout.SENDER_ASLEEP) / 4)
+                : LAYOUT.slotsOffset() + 4L * random.nextInt(2 * RingLayout.SLOT / 4);
         int value =
             random.nextBoolean()
                 ? random.nextInt()
-                : RingHeader.of(random.nextInt(4), 1 + random.nextInt(2), random.nextInt(4200));
+                : RingHeader.of(
+                    random.nextInt(6),
+                    1 + random.nextInt(2),
+                    random.nextInt(random.nextBoolean() ? 4200 : 100));
         victim.ring.set(ValueLayout.JAVA_INT, offset, value);
       }
       try {
-        victim.send(new byte[random.nextInt(10_001)]);
+        victim.send(new byte[random.nextInt(random.nextBoolean() ? 10_001 : 30)]);
         if (victim.consumer.next()) {
           assertThat(victim.consumer.messageLength()).isBetween(0, LAYOUT.maxMessage());
           victim.receive();

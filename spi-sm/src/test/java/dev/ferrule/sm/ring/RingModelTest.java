@@ -116,7 +116,7 @@ class RingModelTest {
       assertThat(Arrays.equals(rings.receive(), longest)).isTrue();
     }
     int room = 0;
-    while (rings.send(new byte[0])) {
+    while (rings.send(new byte[Rings.ONE_IN_A_SLOT])) {
       room++;
     }
     assertThat(room).as("every slot is usable").isEqualTo(rings.layout.slots());

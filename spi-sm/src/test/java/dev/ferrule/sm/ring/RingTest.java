@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RingTest {
 
+  private static final int PAGE = 4096;
   private static final RingLayout LAYOUT = new RingLayout(6, 256, 256 * RingLayout.LINE);
+
+  @TempDir private Path folder;
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 60, 61, 252, 253, 508, 509, 2043, 2044, 2045, 4096, 8192, 16384})
@@ -67,7 +81,7 @@ class RingTest {
       MemorySegment view = MemorySegment.ofArray(headers);
       int header = RingHeader.of(RingHeader.TYPE_INLINE, lap + 1, 8);
       for (int i = 0; i + 4 <= headers.length; i += 4) {
-        view.set(java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED, i, header);
+        view.set(ValueLayout.JAVA_INT_UNALIGNED, i, header);
       }
       for (int i = 0; i < 5; i++) {
         assertThat(rings.send(headers)).isTrue();
@@ -75,6 +89,99 @@ class RingTest {
         assertThat(rings.consumer.next()).isFalse();
       }
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 64", "1, 32", "8, 21", "20, 10", "60, 4", "64, 3", "80, 3", "81, 1", "124, 1"})
+  void shouldPutShortMessagesBehindEachOtherIntoASlot(int length, int inASlot) {
+    Rings rings = new Rings(new RingLayout(2, 0, 252), true);
+    for (int lap = 0; lap < 3; lap++) {
+      int sent = 0;
+      while (rings.send(Rings.message(length, sent))) {
+        sent++;
+      }
+      assertThat(sent).isEqualTo(inASlot * rings.layout.slots());
+      for (int i = 0; i < sent; i++) {
+        assertThat(rings.receive()).isEqualTo(Rings.message(length, i));
+      }
+      assertThat(rings.consumer.next()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldEndASlotInWhichTheNextMessageDoesNotFit() {
+    Rings rings = new Rings(LAYOUT, true);
+    int[] lengths = {8, 80, 80, 80, 8, 100, 8, 252, 8, 700, 8, 10_000, 0, 80, 80, 80};
+    for (int lap = 0; lap < 20; lap++) {
+      for (int i = 0; i < lengths.length; i++) {
+        rings.stage(Rings.message(lengths[i], lap + i));
+        if (lap % 2 == 0) {
+          rings.producer.publish(); // and else all at once
+        }
+      }
+      rings.producer.publish();
+      for (int i = 0; i < lengths.length; i++) {
+        assertThat(rings.receive()).isEqualTo(Rings.message(lengths[i], lap + i));
+      }
+      assertThat(rings.consumer.next()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldNotMistakeBytesOfShortMessagesForHeaders() {
+    Rings rings = new Rings(new RingLayout(2, 0, 252), true);
+    Random random = new Random(5);
+    for (int i = 0; i < 20_000; i++) {
+      byte[] headers = new byte[random.nextInt(110)];
+      int lap = 1 + random.nextInt(4000);
+      for (int at = 0; at + 4 <= headers.length; at += 4) {
+        MemorySegment.ofArray(headers)
+            .set(
+                ValueLayout.JAVA_INT_UNALIGNED,
+                at,
+                RingHeader.of(RingHeader.TYPE_INLINE, lap, random.nextInt(90)));
+      }
+      assertThat(rings.send(headers)).isTrue();
+      assertThat(rings.receive()).isEqualTo(headers);
+      assertThat(rings.consumer.next()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingOfAMessageWhoseMemoryIsGone() throws IOException {
+    Rings rings = new Rings(LAYOUT, true);
+    Path file = folder.resolve("truncated");
+    Files.write(file, new byte[2 * PAGE]);
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel = FileChannel.open(file, READ, WRITE)) {
+      MemorySegment source = channel.map(FileChannel.MapMode.READ_WRITE, 0, 2 * PAGE, arena);
+      source.fill((byte) RingHeader.of(RingHeader.TYPE_INLINE, 1, 4));
+      rings.send(Rings.message(8, 1));
+      channel.truncate(PAGE);
+      rings.producer.reserve(60);
+      assertThatThrownBy(() -> rings.producer.stageInline(source, PAGE - 40, 60, 60))
+          .isInstanceOf(InternalError.class);
+      rings.producer.unreserve(RingProducer.INLINE, 60);
+    }
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
+    assertThat(rings.consumer.next()).isFalse();
+    for (int i = 0; i < 20; i++) {
+      rings.send(Rings.message(4, i));
+      assertThat(rings.receive()).isEqualTo(Rings.message(4, i));
+      assertThat(rings.consumer.next()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldLetAProgramClaimAllButTheSlotThatIsOpen() {
+    Rings rings = new Rings(new RingLayout(2, 0, 252), true);
+    rings.send(new byte[8]);
+    for (int i = 0; i < 3; i++) {
+      assertThat(rings.producer.reserve(8)).isEqualTo(RingProducer.INLINE);
+    }
+    assertThat(rings.producer.reserve(8)).isEqualTo(RingProducer.FULL);
+    rings.receive();
+    assertThat(rings.producer.isAnythingOut()).as("only what the sender holds").isFalse();
   }
 
   @Test

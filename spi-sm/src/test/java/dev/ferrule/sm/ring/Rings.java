@@ -8,6 +8,9 @@ import java.util.Arrays;
 /** Both sides of one ring, in ordinary memory of this process. */
 final class Rings {
 
+  /** The length of messages of which no two share a slot. */
+  static final int ONE_IN_A_SLOT = RingLayout.PACKED_MAX + 1;
+
   final RingLayout layout;
   final MemorySegment ring;
   final MemorySegment buffer;
