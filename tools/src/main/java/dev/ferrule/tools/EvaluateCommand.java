@@ -203,7 +203,7 @@ final class EvaluateCommand implements Callable<Integer> {
 
   private List<ConnectionProvider> providers() {
     if (!schemes.isEmpty()) {
-      return schemes.stream().distinct().map(EvaluateCommand::provider).toList();
+      return schemes.stream().distinct().map(Endpoint::requiredProvider).toList();
     }
     List<ConnectionProvider> working =
         Ferrule.providers().stream()
@@ -214,20 +214,6 @@ final class EvaluateCommand implements Callable<Integer> {
           ExitCode.NO_PROVIDER, "no provider works here; 'ferrule doctor' says why");
     }
     return working;
-  }
-
-  private static ConnectionProvider provider(String scheme) {
-    return Endpoint.provider(scheme)
-        .orElseThrow(
-            () ->
-                new ToolException(
-                    ExitCode.NO_PROVIDER,
-                    "there is no provider '"
-                        + scheme
-                        + "'; those that are here: "
-                        + Ferrule.providers().stream()
-                            .map(ConnectionProvider::scheme)
-                            .collect(Collectors.joining(", "))));
   }
 
   private Set<String> chosen(Set<String> ids) {

@@ -278,20 +278,7 @@ final class MeasureOptions {
 
   private ConnectionProvider provider() {
     if (providerScheme != null) {
-      String scheme = providerScheme;
-      return Endpoint.provider(scheme)
-          .orElseThrow(
-              () ->
-                  new ToolException(
-                      ExitCode.NO_PROVIDER,
-                      "there is no provider '"
-                          + scheme
-                          + "'; those that are here: "
-                          + String.join(
-                              ", ",
-                              Ferrule.providers().stream()
-                                  .map(ConnectionProvider::scheme)
-                                  .toList())));
+      return Endpoint.requiredProvider(providerScheme);
     }
     return Endpoint.provider(PREFERRED_PROVIDER)
         .filter(preferred -> preferred.availability().available())

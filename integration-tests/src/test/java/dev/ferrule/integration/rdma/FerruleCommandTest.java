@@ -81,6 +81,25 @@ class FerruleCommandTest {
         .containsPattern("(?m)^rdma +read +307200 ");
   }
 
+  /** Without repeats a message that finds no receive posted ends the connection. */
+  @Test
+  void anEvaluationOnTheDeviceIsWholeAndNoMessageFindsNobodyReady() throws IOException {
+    Path report = folder.resolve("report");
+    run(
+        "evaluate --provider sendrecv --quick --only rnr --rounds 1 --messages 300 --out "
+            + report);
+    JsonObject results =
+        new Gson().fromJson(Files.readString(report.resolve("results.json")), JsonObject.class);
+    JsonArray measured = results.getAsJsonArray("results");
+    assertThat(measured).hasSize(4); // 1 and 4 connections, one by one and in batches
+    for (JsonElement element : measured) {
+      JsonObject result = element.getAsJsonObject().getAsJsonObject("result");
+      assertThat(result.get("messages_per_s").getAsDouble()).as("%s", element).isPositive();
+      assertThat(result.get("rnr").getAsLong()).as("%s", element).isZero();
+    }
+    assertThat(report.resolve("report.html")).isNotEmptyFile();
+  }
+
   /** The test that the note on the magic ring asks for. */
   @Test
   void theSendReceiveAndFreeCallsAreTimedForMessagesOf2KiB() {

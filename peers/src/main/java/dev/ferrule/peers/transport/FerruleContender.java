@@ -7,12 +7,9 @@ import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.Receiver;
 import dev.ferrule.Sender;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.Endpoint;
-import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -68,10 +65,7 @@ final class FerruleContender implements Contender {
     if (scheme.equals(Contenders.OURS)) {
       return scheme + "://" + directory.toUri().getRawPath();
     }
-    ConnectionProvider provider =
-        Endpoint.provider(scheme)
-            .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no provider " + scheme));
-    return FreshAddress.of(provider, Optional.empty()).uri().toString();
+    return FreshAddress.of(Endpoint.requiredProvider(scheme), Optional.empty()).uri().toString();
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.contract.SystemResources;
 import java.net.URI;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -42,6 +43,7 @@ class KillSoakTest extends ProcessTest {
 
   private static final int MESSAGES_UNDER_LOAD = 10;
   private static final int LONGEST_DELAY_MILLIS = 30;
+  private static final int ROUNDS_BETWEEN_REPORTS = 50;
   private static final long BETWEEN_QUESTIONS_NANOS = 1_000_000;
 
   private final Random random = new Random(SEED);
@@ -167,6 +169,13 @@ class KillSoakTest extends ProcessTest {
     assertThat(held()).containsExactlyElementsOf(before);
   }
 
+  /** How far it is, for those who wait for hours. */
+  private static void tell(int round, String what) {
+    if ((round + 1) % ROUNDS_BETWEEN_REPORTS == 0) {
+      System.out.println(LocalTime.now().withNano(0) + " " + (round + 1) + " " + what);
+    }
+  }
+
   @Test
   void clientsThatAreKilledLeaveTheOthersAloneAndNothingBehind() throws Exception {
     List<String> before = held();
@@ -178,6 +187,7 @@ class KillSoakTest extends ProcessTest {
         assertAllAreLost(all);
       }
       assertNobodyElseIsAffected(before);
+      tell(i, "clients killed");
     }
   }
 
@@ -193,6 +203,7 @@ class KillSoakTest extends ProcessTest {
         assertAllAreLost(all);
       }
       assertNobodyElseIsAffected(before);
+      tell(i, "servers killed");
     }
     Ferrule.listen(address).close(); // whoever comes next tidies up
     assertThat(SystemResources.files(directory.resolve("victim"))).hasSizeLessThanOrEqualTo(1);
@@ -213,6 +224,7 @@ class KillSoakTest extends ProcessTest {
           assertThat(other.line()).contains(" ended by ");
         }
         assertThat(other.line()).isEqualTo("all have ended");
+        tell(i, "times stopped");
       }
     }
   }

@@ -3,7 +3,6 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.CallBench;
 import dev.ferrule.tools.bench.Connections;
@@ -16,8 +15,6 @@ import dev.ferrule.tools.bench.RmaBench;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.Endpoint;
-import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -212,7 +209,7 @@ public final class Workbench implements AutoCloseable {
     arguments.add(place.pinned() ? "--pin" : "--no-pin");
     ServerProcess started =
         ServerProcess.start(
-            provider(place.provider()),
+            Endpoint.requiredProvider(place.provider()),
             host,
             arguments,
             line -> problems.accept("server: " + line));
@@ -226,12 +223,6 @@ public final class Workbench implements AutoCloseable {
         .filter(other -> other.options().containsKey(SINGLE_RECEIVER))
         .toList()
         .forEach(this::stop);
-  }
-
-  private static ConnectionProvider provider(String scheme) {
-    return Endpoint.provider(scheme)
-        .orElseThrow(
-            () -> new ToolException(ExitCode.NO_PROVIDER, "there is no provider '" + scheme + "'"));
   }
 
   private void stop(Place place) {

@@ -9,6 +9,7 @@ import dev.ferrule.spi.ConnectionProvider;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * An address with options, as a command was given them.
@@ -50,6 +51,27 @@ public record Endpoint(URI address, ConnectionOptions options) {
     return Ferrule.providers().stream()
         .filter(candidate -> candidate.scheme().equalsIgnoreCase(scheme))
         .findFirst();
+  }
+
+  /**
+   * Finds the provider that the user has asked for.
+   *
+   * @param scheme the scheme of a URI
+   * @return the provider, whether or not it can work here
+   * @throws ToolException if there is none
+   */
+  public static ConnectionProvider requiredProvider(String scheme) {
+    return provider(scheme)
+        .orElseThrow(
+            () ->
+                new ToolException(
+                    ExitCode.NO_PROVIDER,
+                    "there is no provider '"
+                        + scheme
+                        + "'; those that are here: "
+                        + Ferrule.providers().stream()
+                            .map(ConnectionProvider::scheme)
+                            .collect(Collectors.joining(", "))));
   }
 
   /**
