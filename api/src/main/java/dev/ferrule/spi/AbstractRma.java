@@ -19,7 +19,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * What the remote memory access of all providers does alike: checks, ids, and which failure is told
@@ -31,7 +31,9 @@ import java.util.TreeMap;
 public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMemory>
     implements Rma {
 
-  private final TreeMap<Long, RemoteAccessException> failures = new TreeMap<>();
+  // Also whoever closes registered memory may find out that an operation has failed.
+  private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
+      new ConcurrentSkipListMap<>();
   private long lastId;
 
   /** For providers. */

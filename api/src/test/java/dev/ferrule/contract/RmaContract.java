@@ -549,6 +549,59 @@ public abstract class RmaContract extends Contract {
     messagesPass(pair);
   }
 
+  @Test
+  void accessesThatAreUnderWayFinishBeforeARegistrationEnds() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    MemorySegment theirs = filled(MIB, 3);
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    for (int round = 0; round < 10; round++) {
+      try (Arena arena = Arena.ofShared()) {
+        MemorySegment mine = arena.allocate(MIB);
+        RegisteredMemory local = pair.client().register(mine);
+        long id = rma.read(local, 0, remote, 0, MIB);
+
+        local.close();
+
+        assertSame(mine, theirs);
+        mine.fill((byte) 0x55);
+        rma.await(id);
+        assertThat(mine.mismatch(memory(MIB).fill((byte) 0x55))).isEqualTo(-1);
+      }
+    }
+    messagesPass(pair);
+  }
+
+  @Test
+  void memoryThatIsFreedWhileRegisteredIsEitherKeptOrNotAccessedAnyMore() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    MemorySegment theirs = filled(SIZE, 3);
+    RemoteMemory remote = attach(pair, theirs, BOTH);
+    Arena arena = Arena.ofShared();
+    RegisteredMemory local = pair.client().register(arena.allocate(SIZE));
+
+    try {
+      arena.close();
+    } catch (IllegalStateException e) { // the registration keeps it
+      rma.await(rma.read(local, 0, remote, 0, SIZE));
+      assertSame(local.segment(), theirs);
+      local.close();
+      arena.close();
+      return;
+    }
+
+    for (int i = 0; i < 100; i++) { // more than there is room for, if each took some
+      assertThatThrownBy(() -> rma.read(local, 0, remote, 0, SIZE))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> rma.write(local, 0, remote, 0, SIZE))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    assertSame(theirs, filled(SIZE, 3));
+    local.close();
+    messagesPass(pair);
+  }
+
   private static boolean isOpen(Connection connection) {
     return connection.state() == dev.ferrule.ConnectionState.OPEN;
   }

@@ -6,6 +6,7 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
+import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingEnds;
@@ -31,6 +32,7 @@ final class ConnectionResources implements AutoCloseable {
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
+  private volatile @Nullable MemorySegment rmaBuffer;
 
   /**
    * Gets a number and a directory for a connection.
@@ -92,8 +94,19 @@ final class ConnectionResources implements AutoCloseable {
 
   /** Makes the file from which this side writes to the peer's memory, or reads into. */
   MemorySegment makeRmaBuffer(long size) {
-    return SharedFile.create(
-        endpoint.connectionDirectory(id).resolve(EndpointFiles.RMA_BUFFER), size, arena);
+    MemorySegment made =
+        SharedFile.create(
+            endpoint.connectionDirectory(id).resolve(EndpointFiles.RMA_BUFFER), size, arena);
+    rmaBuffer = made;
+    return made;
+  }
+
+  /** Whether none of the files that are mapped was truncated by the peer. Reads all of them. */
+  boolean areFilesThere() {
+    MemorySegment fragments = rmaBuffer;
+    return there(own).isThere()
+        && there(peerRing).isThere()
+        && (fragments == null || MappedMemory.isThere(fragments, 0, fragments.byteSize()));
   }
 
   Endpoint endpoint() {

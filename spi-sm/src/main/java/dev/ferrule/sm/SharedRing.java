@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.Knem;
+import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
@@ -85,6 +86,13 @@ record SharedRing(
       }
       throw e;
     }
+  }
+
+  /** Whether all pages of the files are there; reads them all. */
+  boolean isThere() {
+    return MappedMemory.isThere(ring, 0, ring.byteSize())
+        && MappedMemory.isThere(buffer, 0, buffer.byteSize())
+        && MappedMemory.isThere(rma.memory(), 0, rma.memory().byteSize());
   }
 
   /**

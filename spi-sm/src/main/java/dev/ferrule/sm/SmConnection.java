@@ -178,6 +178,11 @@ final class SmConnection implements Connection, Link {
     return new SmRegisteredMemory(this, memory);
   }
 
+  /** Waits until no access uses memory whose registration was closed. */
+  void awaitUnused(SmRegisteredMemory memory) {
+    rma.awaitUnused(memory);
+  }
+
   @Override
   public ConnectionState state() {
     return life.state();
@@ -238,7 +243,8 @@ final class SmConnection implements Connection, Link {
    * What to throw for a failed access to shared memory.
    *
    * @param e an IllegalStateException: the connection was closed meanwhile, by another thread; or
-   *     an InternalError, which ends the connection: the peer has truncated its files; or a
+   *     an InternalError, which ends the connection: the peer has truncated its files, or this
+   *     program one that it sends from, and it is too late to say at what; or a
    *     CorruptRingException, which does so as well: the peer has written nonsense
    */
   RuntimeException accessFailed(Throwable e) {
@@ -246,9 +252,7 @@ final class SmConnection implements Connection, Link {
       return failCorrupt(corrupt);
     }
     if (!life.isReleased()) {
-      return e instanceof IllegalStateException known
-          ? known
-          : failCorrupt("it has truncated its files", e);
+      return e instanceof IllegalStateException known ? known : memoryGone(e);
     }
     // HotSpot also interrupts a thread which is just using memory that is being closed; nobody has
     // asked for that
@@ -267,6 +271,30 @@ final class SmConnection implements Connection, Link {
       tellPeer();
     }
     return life.exception(cause);
+  }
+
+  private RuntimeException memoryGone(Throwable cause) {
+    try {
+      return resources.areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
+    } catch (IllegalStateException e) {
+      return life.exception(e); // closed by another thread just now
+    }
+  }
+
+  /** Ends the connection, as the peer has truncated its files; returns what to throw. */
+  FerruleException failTruncated(Throwable cause) {
+    return failCorrupt("it has truncated its files", cause);
+  }
+
+  /** Compiled code may tell of it late, so nobody knows what was done and what not. */
+  private IllegalStateException failOwnFile(Throwable cause) {
+    String reason =
+        "this program has truncated a file from which it sends, or which it has registered; the"
+            + " connection was closed";
+    if (life.fail(new FerruleException(uri, reason, cause), reason)) {
+      tellPeer();
+    }
+    return new IllegalStateException(uri + ": " + reason, cause);
   }
 
   FerruleException interrupted(String doing) {
@@ -327,10 +355,10 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerGone() {
-    peerDead = true; // or has closed its last connection, which is as good
     if (closedByPeer()) {
-      onPeerClosed();
+      onPeerClosed(); // its process may live, and be about to finish a last copy
     } else {
+      peerDead = true;
       life.lost("the peer's process has ended without closing the connection");
     }
   }

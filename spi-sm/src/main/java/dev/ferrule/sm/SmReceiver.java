@@ -160,29 +160,41 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public @Nullable ReceiveRegion tryReceive() {
-    claim();
-    checkRegions();
-    return isReady() ? take() : null;
+    try {
+      claim();
+      checkRegions();
+      return isReady() ? take() : null;
+    } catch (InternalError e) {
+      throw connection.accessFailed(e); // compiled code may be told late
+    }
   }
 
   @Override
   public ReceiveRegion receive() {
-    claim();
-    checkRegions();
-    if (!isReady()) {
-      waiter.await(this, false, 0);
+    try {
+      claim();
+      checkRegions();
+      if (!isReady()) {
+        waiter.await(this, false, 0);
+      }
+      return take();
+    } catch (InternalError e) {
+      throw connection.accessFailed(e); // compiled code may be told late
     }
-    return take();
   }
 
   @Override
   public ReceiveRegion receive(Duration timeout) {
-    claim();
-    checkRegions();
-    if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
-      throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
+    try {
+      claim();
+      checkRegions();
+      if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+        throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
+      }
+      return take();
+    } catch (InternalError e) {
+      throw connection.accessFailed(e); // compiled code may be told late
     }
-    return take();
   }
 
   @Override

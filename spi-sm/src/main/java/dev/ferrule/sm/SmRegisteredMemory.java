@@ -7,13 +7,14 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Memory of the program's own. Shared memory has nothing to register, so this only keeps to the
- * rules of those that have.
+ * rules of those that have: messages are copied when they are sent, and accesses are waited for.
  */
 final class SmRegisteredMemory implements RegisteredMemory {
 
   private final SmConnection connection;
   private final MemorySegment segment;
   private volatile boolean closed;
+  private volatile long lastFragments; // the last operation of which the peer copies fragments
 
   SmRegisteredMemory(SmConnection connection, MemorySegment segment) {
     Registrations.check(segment);
@@ -29,6 +30,9 @@ final class SmRegisteredMemory implements RegisteredMemory {
     if (closed) {
       throw new IllegalStateException("the registration was closed");
     }
+    if (!segment.scope().isAlive()) {
+      throw new IllegalStateException("the memory has been freed while it was registered");
+    }
   }
 
   @Override
@@ -36,8 +40,18 @@ final class SmRegisteredMemory implements RegisteredMemory {
     return segment;
   }
 
+  /** An operation on it goes by fragments. */
+  void usedByFragments(long id) {
+    lastFragments = id;
+  }
+
+  long lastFragments() {
+    return lastFragments;
+  }
+
   @Override
   public void close() {
     closed = true;
+    connection.awaitUnused(this);
   }
 }

@@ -67,10 +67,14 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final RoomCondition roomCondition = new RoomCondition();
   private final DoneCondition doneCondition = new DoneCondition();
   private final Fragments.Listener onFragment = this::onFragment;
+  private final LocalUse localUse = new LocalUse();
 
-  // Of the thread that uses this.
+  // Under the monitor of fragmentsLock, for whoever closes a registration takes back what is done.
+  private final Object fragmentsLock = new Object();
   private @Nullable Fragments fragments;
   private long done; // all operations up to this one
+
+  // Of the thread that uses this.
   private @Nullable RemoteRegion wantedRegion;
   private @Nullable MemorySegment wantedLocal;
   private boolean wantedWrite;
@@ -183,28 +187,78 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private void takeBack(ExposedRegion region, long deadline) {
     try {
       if (!exposed.end(region)) {
+        while (!region.isTakenBack() && deadline - System.nanoTime() > 0) {
+          LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS); // another thread is at it
+        }
         return;
       }
-      while (exposed.isInUse(region) && !connection.isPeerDead()) {
-        if (deadline - System.nanoTime() < 0) {
-          connection.giveUp(
-              "the peer has been copying from or to exposed memory for too long (stopped, or"
-                  + " hostile?)");
-          break;
-        }
+      boolean inUse = isAccessed(region);
+      while (inUse && deadline - System.nanoTime() > 0) {
         LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
+        inUse = isAccessed(region);
       }
       exposed.free(region);
+      region.markTakenBack();
+      if (inUse) {
+        connection.giveUp(
+            "the peer has been copying from or to exposed memory for too long (stopped, or"
+                + " hostile?)");
+      }
     } catch (IllegalStateException | InternalError e) {
-      return; // the connection was closed meanwhile, which takes everything back
+      // The connection was closed meanwhile, which waits for this as long as may be; or the peer
+      // has truncated what says so.
+    } finally {
+      region.markTakenBack();
     }
+  }
+
+  private boolean isAccessed(ExposedRegion region) {
+    return exposed.isInUse(region) && !connection.isPeerDead();
   }
 
   /** Takes everything back; the connection is being closed. */
   void close() {
     // one deadline for all: a hostile peer can say that it copies from each of them in turn
     long deadline = System.nanoTime() + patienceNanos;
+    localUse.awaitNone(deadline); // or the peer would take this side for done with its memory
     exposed.all().forEach(region -> takeBack(region, deadline));
+  }
+
+  /** Waits until no access is under way that uses memory whose registration was closed. */
+  void awaitUnused(SmRegisteredMemory memory) {
+    long deadline = System.nanoTime() + patienceNanos;
+    boolean unused = localUse.awaitUnused(memory, deadline);
+    while (unused && !connection.hasEnded() && !areFragmentsDone(memory)) {
+      unused = deadline - System.nanoTime() > 0;
+      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
+    }
+    if (!unused) {
+      connection.giveUp(
+          "registered memory was closed, and the peer had not done the last access that uses it"
+              + " within closeTimeout");
+    }
+    if (connection.hasEnded()) {
+      abandonFragments(); // or what was read would go there when it comes
+    }
+  }
+
+  private boolean areFragmentsDone(SmRegisteredMemory memory) {
+    synchronized (fragmentsLock) {
+      try {
+        return memory.lastFragments() <= done || doneCondition.look(memory.lastFragments());
+      } catch (FerruleException e) {
+        return true; // it has ended
+      }
+    }
+  }
+
+  private void abandonFragments() {
+    synchronized (fragmentsLock) {
+      Fragments known = fragments;
+      if (known != null) {
+        known.abandonAll();
+      }
+    }
   }
 
   @Override
@@ -235,17 +289,20 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long length,
       long id) {
     boolean write = right == RmaRight.WRITE;
+    MemorySegment memory = local.segment();
     try {
+      localUse.begin(local);
       long copied =
           ways.direct() == null
               ? 0
-              : copyDirectly(write, local.segment(), localOffset, region, remoteOffset, length);
+              : copyDirectly(write, memory, localOffset, region, remoteOffset, length);
       if (ways.direct() != null) {
         done = id;
       } else {
+        local.usedByFragments(id);
         submit(
             write,
-            local.segment(),
+            memory,
             localOffset + copied,
             region,
             remoteOffset + copied,
@@ -256,6 +313,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       throw connection.failCorrupt(e);
     } catch (IllegalStateException | InternalError e) {
       throw connection.accessFailed(e);
+    } finally {
+      localUse.end();
     }
   }
 
@@ -282,11 +341,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
             way == null || piece == 0
                 ? 0
                 : way.copy(
-                    write,
-                    region,
-                    remoteOffset + copied,
-                    local.address() + localOffset + copied,
-                    piece);
+                    write, region, remoteOffset + copied, local, localOffset + copied, piece);
       } finally {
         remote.release();
       }
@@ -306,13 +361,18 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
     connection.checkOpen();
     if (errno == LibC.EFAULT()) {
-      throw new RemoteAccessException(
-          uri(),
-          "the memory is not there: either side has freed it, although it is exposed or registered",
-          null);
+      throw notThere();
     }
     ways.giveUp(PosixException.describe("copying", errno));
     checkAvailable();
+  }
+
+  private RemoteAccessException notThere() {
+    return new RemoteAccessException(
+        uri(),
+        "the memory is not there: either side has freed it, or truncated its file, although it is"
+            + " exposed or registered",
+        null);
   }
 
   private void submit(
@@ -346,28 +406,33 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       wantedRegion = null;
       wantedLocal = null;
       if (!complete) {
-        known.abandon(id);
+        synchronized (fragmentsLock) {
+          known.abandon(id);
+        }
       }
     }
   }
 
   /** The buffer is made when it is first needed: most connections never do. */
   private Fragments fragments() {
-    Fragments known = fragments;
-    if (known == null) {
-      try {
-        known =
-            new Fragments(
-                own,
-                peer,
-                resources.makeRmaBuffer(bufferSize),
-                () -> resources.peer().tellFragments());
-      } catch (PosixException e) {
-        throw Failures.of(uri(), e);
+    synchronized (fragmentsLock) {
+      Fragments known = fragments;
+      if (known == null) {
+        known = makeFragments();
+        fragments = known;
       }
-      fragments = known;
+      return known;
     }
-    return known;
+  }
+
+  private Fragments makeFragments() {
+    try {
+      return new Fragments(
+          own, peer, resources.makeRmaBuffer(bufferSize), () -> resources.peer().tellFragments());
+    } catch (PosixException e) {
+      connection.checkOpen(); // or its directory is gone because of that
+      throw Failures.of(uri(), e);
+    }
   }
 
   private void onFragment(long id, int status, boolean isLast) {
@@ -384,13 +449,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
                   uri(),
                   "the peer does not expose that part of the memory, or not for that",
                   null));
-      case RmaLayout.FAULT ->
-          failed(
-              id,
-              new RemoteAccessException(
-                  uri(),
-                  "the peer has freed the memory, or truncated its file, although it exposes it",
-                  null));
+      case RmaLayout.FAULT -> failed(id, notThere());
       default ->
           throw new CorruptRingException("it has handled a fragment with the status " + status);
     }
@@ -401,7 +460,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   @Override
   protected boolean isDone(long id) {
-    return id <= done || doneCondition.look(id);
+    synchronized (fragmentsLock) {
+      return id <= done || doneCondition.look(id);
+    }
   }
 
   @Override
@@ -425,8 +486,11 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (CorruptRingException e) {
       connection.failCorrupt(e);
       return false;
-    } catch (IllegalStateException | InternalError e) {
-      connection.accessFailed(e); // closed meanwhile, or the peer has truncated its files
+    } catch (IllegalStateException e) {
+      connection.accessFailed(e); // closed meanwhile
+      return false;
+    } catch (InternalError e) {
+      connection.failTruncated(e); // what this side exposes was looked at before
       return false;
     }
   }
@@ -456,12 +520,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private abstract class FragmentCondition implements Waiter.Condition {
 
     final void reap() {
-      Fragments known = fragments;
-      if (known == null) {
-        return;
-      }
       try {
-        known.reap(onFragment);
+        synchronized (fragmentsLock) {
+          Fragments known = fragments;
+          if (known != null) {
+            known.reap(onFragment);
+          }
+        }
       } catch (CorruptRingException e) {
         throw connection.failCorrupt(e);
       } catch (IllegalStateException | InternalError e) {
@@ -514,16 +579,18 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       if (region == null || local == null) {
         throw new IllegalStateException("there is no fragment to submit");
       }
-      return fragments()
-          .trySubmit(
-              wantedWrite,
-              region,
-              wantedOffset,
-              local,
-              wantedLocalOffset,
-              wantedLength,
-              wantedId,
-              wantedLast);
+      synchronized (fragmentsLock) {
+        return fragments()
+            .trySubmit(
+                wantedWrite,
+                region,
+                wantedOffset,
+                local,
+                wantedLocalOffset,
+                wantedLength,
+                wantedId,
+                wantedLast);
+      }
     }
   }
 
@@ -538,15 +605,17 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
 
     private boolean look(long wanted) {
-      if (wanted <= done) {
-        return true;
+      synchronized (fragmentsLock) {
+        if (wanted <= done) {
+          return true;
+        }
+        connection.checkNotReleased();
+        reap();
+        if (wanted > done) {
+          connection.checkOpen();
+        }
+        return wanted <= done;
       }
-      connection.checkNotReleased();
-      reap();
-      if (wanted > done) {
-        connection.checkOpen();
-      }
-      return wanted <= done;
     }
   }
 }

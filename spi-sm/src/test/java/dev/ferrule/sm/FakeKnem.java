@@ -6,8 +6,10 @@ import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** What the driver does, within one process; with failures when they are asked for. */
 final class FakeKnem implements Knem {
@@ -17,6 +19,7 @@ final class FakeKnem implements Knem {
   private final Map<Long, Region> regions = new ConcurrentHashMap<>();
   private final AtomicLong lastCookie = new AtomicLong(0x1000);
   private final AtomicInteger copies = new AtomicInteger();
+  private volatile @Nullable Hold hold;
   private volatile int failure;
   private volatile int copiesUntilFailure = Integer.MAX_VALUE;
 
@@ -35,7 +38,17 @@ final class FakeKnem implements Knem {
   }
 
   @Override
-  public int copy(long cookie, long offset, long localAddress, long length, boolean write) {
+  public int copy(
+      long cookie,
+      long offset,
+      MemorySegment memory,
+      long localOffset,
+      long length,
+      boolean write) {
+    Hold now = hold;
+    if (now != null) {
+      now.stay();
+    }
     if (copies.incrementAndGet() > copiesUntilFailure) {
       return -failure;
     }
@@ -48,9 +61,39 @@ final class FakeKnem implements Knem {
     }
     long count = Math.min(length, region.length - offset);
     MemorySegment remote = MemorySegment.ofAddress(region.address + offset).reinterpret(count);
-    MemorySegment local = MemorySegment.ofAddress(localAddress).reinterpret(count);
+    MemorySegment local = memory.asSlice(localOffset, count);
     (write ? remote : local).copyFrom(write ? local : remote);
     return 0;
+  }
+
+  /** Keeps copies that begin from now on in the driver. */
+  static final class Hold {
+    private final CountDownLatch entered = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    private void stay() {
+      entered.countDown();
+      try {
+        released.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    /** Waits for a copy. */
+    void awaitCopy() throws InterruptedException {
+      entered.await();
+    }
+
+    void release() {
+      released.countDown();
+    }
+  }
+
+  Hold holdCopies() {
+    Hold now = new Hold();
+    hold = now;
+    return now;
   }
 
   /** Lets copies fail, from some later one on. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
@@ -18,6 +19,7 @@ import dev.ferrule.sm.ring.RingEnds;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RmaPathsTest {
 
   private static final long SIZE = 40L << 20; // several pieces of any way
+  private static final long NOT_SOON_MILLIS = 100;
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
@@ -133,6 +136,75 @@ class RmaPathsTest {
       checkTransfer(pair);
 
       assertThat(pair.client().rma().path()).isEqualTo("cma");
+    }
+  }
+
+  /** The peer has begun to write to the memory, in the driver, and does not come back. */
+  private final class Writing implements AutoCloseable {
+    final Pair pair = connect(withKnem, "knem");
+    final ExposedMemory exposed =
+        pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.WRITE);
+    final RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
+    final FakeKnem.Hold hold;
+    final CompletableFuture<Void> writing;
+
+    Writing() throws Exception {
+      Rma rma = pair.client().rma();
+      RemoteMemory remote = rma.attach(exposed.handle());
+      hold = knem.holdCopies();
+      writing = inBackground(() -> rma.await(rma.write(local, 0, remote, 0, 8)));
+      hold.awaitCopy();
+    }
+
+    CompletableFuture<Void> inBackground(Runnable work) {
+      return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
+    }
+
+    /** Nobody may come back before the peer's copy has ended; then all do. */
+    void awaitAll(List<CompletableFuture<Void>> waiting) throws Exception {
+      Thread.sleep(NOT_SOON_MILLIS); // too short a time would let a wrong one pass, and no more
+      assertThat(waiting).noneMatch(CompletableFuture::isDone);
+      hold.release();
+      for (CompletableFuture<Void> each : waiting) {
+        each.get();
+      }
+    }
+
+    @Override
+    public void close() {
+      hold.release();
+      pair.close();
+    }
+  }
+
+  @Test
+  void whoeverTakesMemoryBackWaitsForThePeerThatIsAtItThoughAnotherThreadIsAtThatToo()
+      throws Exception {
+    try (Writing held = new Writing()) {
+      CompletableFuture<Void> first = held.inBackground(held.exposed::close);
+      CompletableFuture<Void> second = held.inBackground(held.exposed::close);
+      CompletableFuture<Void> third = held.inBackground(held.pair.server()::close);
+      held.awaitAll(List.of(first, second, third));
+    }
+  }
+
+  @Test
+  void memoryIsNotTakenBackFromAPeerThatHasClosedAndIsStillAtIt() throws Exception {
+    try (Writing held = new Writing()) {
+      CompletableFuture<Void> closing = held.inBackground(held.pair.client()::close);
+      while (held.pair.server().state() == ConnectionState.OPEN) {
+        Thread.onSpinWait();
+      }
+      CompletableFuture<Void> takingBack = held.inBackground(held.exposed::close);
+      held.awaitAll(List.of(closing, takingBack));
+    }
+  }
+
+  @Test
+  void aRegistrationIsNotClosedBeforeTheAccessThatUsesIt() throws Exception {
+    try (Writing held = new Writing()) {
+      held.awaitAll(List.of(held.inBackground(held.local::close)));
+      held.writing.get();
     }
   }
 

@@ -14,9 +14,13 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteMemory;
 import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
@@ -37,8 +41,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,10 +58,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What users see of the provider beyond the contract that all providers keep. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmProviderTest {
+
+  private static final int LENGTH = 100_000;
 
   @TempDir Path directory = Path.of("");
 
@@ -294,6 +304,41 @@ class SmProviderTest {
       assertThatThrownBy(() -> pair.server().receiver().receive())
           .isInstanceOf(ProtocolException.class)
           .hasMessageContaining("truncated");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"send 8", "send 100", "send 100000", "write", "read"})
+  void shouldNotBlameThePeerForAFileThatTheProgramItselfHasTruncated(String what)
+      throws IOException {
+    Path file = Files.write(directory.resolve("program.data"), new byte[LENGTH]);
+    try (Pair pair = Pair.open(address("?rma=mmap"));
+        Arena arena = Arena.ofShared();
+        FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena);
+      Rma rma = pair.client().rma();
+      RegisteredMemory local = pair.client().register(mapped);
+      RemoteMemory remote =
+          rma.attach(
+              pair.server().rma().expose(arena.allocate(LENGTH), RmaRight.values()).handle());
+      channel.truncate(0);
+
+      assertThatThrownBy(
+              () -> {
+                switch (what) {
+                  case "write" -> rma.await(rma.write(local, 0, remote, 0, LENGTH));
+                  case "read" -> rma.await(rma.read(local, 0, remote, 0, LENGTH));
+                  default ->
+                      pair.client().sender().send(mapped, 0, Long.parseLong(what.substring(5)));
+                }
+                pair.client().receiver().receive(); // compiled code may be told late
+              })
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("this program has truncated a file");
+      assertThatThrownBy(() -> pair.client().sender().send(MemorySegment.ofArray(new byte[1])))
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("this program has truncated a file");
     }
   }
 

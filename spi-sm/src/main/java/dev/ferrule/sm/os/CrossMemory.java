@@ -32,27 +32,31 @@ public final class CrossMemory {
   /**
    * Reads.
    *
-   * @param localAddress where to
+   * @param into where to
+   * @param offset where in it
    * @param remoteAddress where from, in the other process
    * @param length how many bytes
    * @return how many it were, perhaps fewer; or -errno
+   * @throws IllegalStateException if the memory of this process was freed
    */
-  public long read(long localAddress, long remoteAddress, long length) {
-    set(localAddress, remoteAddress, length);
-    return Posix.processVmReadv(pid, local, remote);
+  public long read(MemorySegment into, long offset, long remoteAddress, long length) {
+    set(into.address() + offset, remoteAddress, length);
+    return Posix.processVmReadv(pid, local, remote, into);
   }
 
   /**
    * Writes.
    *
-   * @param localAddress where from
+   * @param from where from
+   * @param offset where in it
    * @param remoteAddress where to, in the other process
    * @param length how many bytes
    * @return how many it were, perhaps fewer; or -errno
+   * @throws IllegalStateException if the memory of this process was freed
    */
-  public long write(long localAddress, long remoteAddress, long length) {
-    set(localAddress, remoteAddress, length);
-    return Posix.processVmWritev(pid, local, remote);
+  public long write(MemorySegment from, long offset, long remoteAddress, long length) {
+    set(from.address() + offset, remoteAddress, length);
+    return Posix.processVmWritev(pid, local, remote, from);
   }
 
   private void set(long localAddress, long remoteAddress, long length) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * What KNEM does: memory of one process is made a region, which has a cookie; another process
  * copies from or to it by that.
@@ -25,16 +27,19 @@ public interface Knem {
   void destroyRegion(long cookie);
 
   /**
-   * Copies. Allocates nothing.
+   * Copies. Allocates nothing. The memory of this process cannot be freed meanwhile.
    *
    * @param cookie another process's region
    * @param offset where in it, in bytes
-   * @param localAddress where in this process
+   * @param local where in this process
+   * @param localOffset where in it
    * @param length how many bytes; the driver stops at the region's end and says nothing, so this is
    *     to be checked before
    * @param write whether to copy to the region, and not from it
    * @return 0, or -errno: EINVAL for an unknown cookie, EACCES or EPERM if that is not permitted,
    *     EFAULT if one of the two pieces of memory is not there
+   * @throws IllegalStateException if the memory of this process was freed
    */
-  int copy(long cookie, long offset, long localAddress, long length, boolean write);
+  int copy(
+      long cookie, long offset, MemorySegment local, long localOffset, long length, boolean write);
 }

@@ -119,9 +119,10 @@ public final class KnemDevice implements Knem {
   }
 
   @Override
-  public int copy(long cookie, long offset, long localAddress, long length, boolean write) {
+  public int copy(
+      long cookie, long offset, MemorySegment local, long localOffset, long length, boolean write) {
     Arguments room = arguments.get();
-    room.vector.set(ValueLayout.JAVA_LONG, 0, localAddress);
+    room.vector.set(ValueLayout.JAVA_LONG, 0, local.address() + localOffset);
     room.vector.set(ValueLayout.JAVA_LONG, Long.BYTES, length);
     MemorySegment copy = room.copy;
     copy.set(ValueLayout.JAVA_LONG, COPY_VECTORS, room.vector.address());
@@ -131,7 +132,7 @@ public final class KnemDevice implements Knem {
     copy.set(ValueLayout.JAVA_LONG, COPY_OFFSET, offset);
     copy.set(ValueLayout.JAVA_LONG, COPY_LENGTH, length);
     copy.set(ValueLayout.JAVA_INT, COPY_STATUS, 0);
-    int result = Posix.ioctl(fd, INLINE_COPY_BOUNDED, copy);
+    int result = Posix.ioctl(fd, INLINE_COPY_BOUNDED, copy, local);
     if (result < 0) {
       return result;
     }

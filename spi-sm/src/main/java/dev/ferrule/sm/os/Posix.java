@@ -97,20 +97,18 @@ final class Posix {
   private static final MethodHandle EPOLL_WAIT =
       linkPlain(LibC.epoll_wait$address(), LibC.epoll_wait$descriptor());
   private static final MethodHandle PROCESS_VM_READV =
-      linkPlain(LibC.process_vm_readv$address(), LibC.process_vm_readv$descriptor());
+      linkPlain(LibC.process_vm_readv$address(), keeping(LibC.process_vm_readv$descriptor()));
   private static final MethodHandle PROCESS_VM_READV_AGAIN =
-      link(LibC.process_vm_readv$address(), LibC.process_vm_readv$descriptor());
+      link(LibC.process_vm_readv$address(), keeping(LibC.process_vm_readv$descriptor()));
   private static final MethodHandle PROCESS_VM_WRITEV =
-      linkPlain(LibC.process_vm_writev$address(), LibC.process_vm_writev$descriptor());
+      linkPlain(LibC.process_vm_writev$address(), keeping(LibC.process_vm_writev$descriptor()));
   private static final MethodHandle PROCESS_VM_WRITEV_AGAIN =
-      link(LibC.process_vm_writev$address(), LibC.process_vm_writev$descriptor());
+      link(LibC.process_vm_writev$address(), keeping(LibC.process_vm_writev$descriptor()));
+  private static final FunctionDescriptor IOCTL_KEEPING =
+      keeping(LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor());
   private static final MethodHandle IOCTL =
-      LINKER.downcallHandle(
-          LibC.ioctl.address(),
-          LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor(),
-          Linker.Option.firstVariadicArg(2));
-  private static final MethodHandle IOCTL_AGAIN =
-      variadic(LibC.ioctl.makeInvoker(LibC.C_POINTER).descriptor(), LibC.ioctl.address(), 2);
+      LINKER.downcallHandle(LibC.ioctl.address(), IOCTL_KEEPING, Linker.Option.firstVariadicArg(2));
+  private static final MethodHandle IOCTL_AGAIN = variadic(IOCTL_KEEPING, LibC.ioctl.address(), 2);
   private static final MethodHandle EVENTFD =
       link(LibC.eventfd$address(), LibC.eventfd$descriptor());
 
@@ -382,49 +380,67 @@ final class Posix {
     }
   }
 
+  /**
+   * The function with an argument more, which it does not know of, and which the calling
+   * conventions leave to the caller: memory of which the function is told by address only, and
+   * which is not freed during the call if it is an argument.
+   */
+  private static FunctionDescriptor keeping(FunctionDescriptor function) {
+    return function.appendArgumentLayouts(LibC.C_POINTER);
+  }
+
   /** Reads from another process, one piece; returns the number of bytes, or -errno. */
-  static long processVmReadv(int pid, MemorySegment local, MemorySegment remote) {
+  static long processVmReadv(
+      int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
     try {
-      long result = (long) PROCESS_VM_READV.invokeExact(pid, local, 1L, remote, 1L, 0L);
-      return result < 0 ? again(PROCESS_VM_READV_AGAIN, pid, local, remote) : result;
+      long result = (long) PROCESS_VM_READV.invokeExact(pid, local, 1L, remote, 1L, 0L, kept);
+      return result < 0 ? again(PROCESS_VM_READV_AGAIN, pid, local, remote, kept) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
   /** Writes to another process, one piece; returns the number of bytes, or -errno. */
-  static long processVmWritev(int pid, MemorySegment local, MemorySegment remote) {
+  static long processVmWritev(
+      int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
     try {
-      long result = (long) PROCESS_VM_WRITEV.invokeExact(pid, local, 1L, remote, 1L, 0L);
-      return result < 0 ? again(PROCESS_VM_WRITEV_AGAIN, pid, local, remote) : result;
+      long result = (long) PROCESS_VM_WRITEV.invokeExact(pid, local, 1L, remote, 1L, 0L, kept);
+      return result < 0 ? again(PROCESS_VM_WRITEV_AGAIN, pid, local, remote, kept) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
-  private static long again(MethodHandle copy, int pid, MemorySegment local, MemorySegment remote)
+  private static long again(
+      MethodHandle copy, int pid, MemorySegment local, MemorySegment remote, MemorySegment kept)
       throws Throwable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      long result = (long) copy.invokeExact(state, pid, local, 1L, remote, 1L, 0L);
+      long result = (long) copy.invokeExact(state, pid, local, 1L, remote, 1L, 0L, kept);
       return result < 0 ? -errno(state) : result;
     }
   }
 
   /** Returns what the driver does, or -errno. */
   static int ioctl(int fd, long request, MemorySegment argument) {
+    return ioctl(fd, request, argument, argument);
+  }
+
+  /** The same, for an argument that says where memory is, which is not freed meanwhile. */
+  static int ioctl(int fd, long request, MemorySegment argument, MemorySegment kept) {
     try {
-      int result = (int) IOCTL.invokeExact(fd, request, argument);
-      return result < 0 ? ioctlAgain(fd, request, argument) : result;
+      int result = (int) IOCTL.invokeExact(fd, request, argument, kept);
+      return result < 0 ? ioctlAgain(fd, request, argument, kept) : result;
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
-  private static int ioctlAgain(int fd, long request, MemorySegment argument) throws Throwable {
+  private static int ioctlAgain(int fd, long request, MemorySegment argument, MemorySegment kept)
+      throws Throwable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      int result = (int) IOCTL_AGAIN.invokeExact(state, fd, request, argument);
+      int result = (int) IOCTL_AGAIN.invokeExact(state, fd, request, argument, kept);
       return result < 0 ? -errno(state) : result;
     }
   }

@@ -108,6 +108,11 @@ public final class SharedFile {
             LibC.MAP_SHARED() | LibC.MAP_POPULATE(),
             fd,
             path.toString());
-    return address.reinterpret(size, arena, mapping -> Posix.munmap(mapping, size));
+    try {
+      return address.reinterpret(size, arena, mapping -> Posix.munmap(mapping, size));
+    } catch (IllegalStateException e) {
+      Posix.munmap(address, size); // the arena was closed meanwhile
+      throw e;
+    }
   }
 }

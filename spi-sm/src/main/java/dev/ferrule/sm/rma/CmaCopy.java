@@ -33,7 +33,7 @@ final class CmaCopy implements DirectCopy {
   public @Nullable String probe() {
     long address = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE);
     long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
-    long result = memory.read(word.address(), address, Long.BYTES);
+    long result = memory.read(word, 0, address, Long.BYTES);
     if (result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted) {
       return null;
     }
@@ -46,10 +46,15 @@ final class CmaCopy implements DirectCopy {
 
   @Override
   public long copy(
-      boolean write, RemoteRegion region, long offset, long localAddress, long length) {
+      boolean write,
+      RemoteRegion region,
+      long offset,
+      MemorySegment local,
+      long localOffset,
+      long length) {
     long remoteAddress = region.address() + offset;
     return write
-        ? memory.write(localAddress, remoteAddress, length)
-        : memory.read(localAddress, remoteAddress, length);
+        ? memory.write(local, localOffset, remoteAddress, length)
+        : memory.read(local, localOffset, remoteAddress, length);
   }
 }

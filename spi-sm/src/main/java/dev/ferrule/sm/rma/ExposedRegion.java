@@ -13,6 +13,7 @@ public final class ExposedRegion {
   private final MemorySegment memory;
   private final long cookie;
   private boolean exposed = true; // under this monitor
+  private volatile boolean takenBack;
 
   ExposedRegion(RmaKey key, MemorySegment memory, long cookie) {
     this.key = key;
@@ -80,6 +81,20 @@ public final class ExposedRegion {
       }
       throw e;
     }
+  }
+
+  /** Says that the peer is not at it any more, or was waited for as long as may be. */
+  public void markTakenBack() {
+    takenBack = true;
+  }
+
+  /**
+   * Tells whether that was said.
+   *
+   * @return whether it was
+   */
+  public boolean isTakenBack() {
+    return takenBack;
   }
 
   /** Ends the exposure; returns whether it had not ended before. */

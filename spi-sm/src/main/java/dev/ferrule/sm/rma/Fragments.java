@@ -112,13 +112,22 @@ public final class Fragments {
     if (submitted - reaped == RmaLayout.FRAGMENTS) {
       return false;
     }
+    long before = lines.end();
     int first = lines.take(RmaLayout.linesFor(bytes));
     if (first == LineRing.NONE) {
       return false;
     }
     long header = (long) first * RmaLayout.LINE;
     if (write) {
-      MemorySegment.copy(local, localOffset, buffer, header + RmaLayout.LINE, bytes);
+      boolean copied = false;
+      try {
+        MemorySegment.copy(local, localOffset, buffer, header + RmaLayout.LINE, bytes);
+        copied = true;
+      } finally {
+        if (!copied) { // the program has freed it
+          lines.giveBackLast(before);
+        }
+      }
     }
     INT.set(
         buffer, header + RmaLayout.FRAGMENT_OPERATION, write ? RmaLayout.WRITE : RmaLayout.READ);
@@ -166,7 +175,7 @@ public final class Fragments {
       MemorySegment target = into[slot];
       into[slot] = null;
       if (status == RmaLayout.DONE && target != null) {
-        MemorySegment.copy(buffer, header + RmaLayout.LINE, target, intoOffset[slot], length[slot]);
+        status = copy(header + RmaLayout.LINE, target, intoOffset[slot], length[slot]);
       }
       lines.giveBackUpTo(end[slot]);
       reaped++;
@@ -174,6 +183,31 @@ public final class Fragments {
         listener.onFragment(operation[slot], status, last[slot]);
       }
     }
+  }
+
+  private int copy(long payload, MemorySegment target, long offset, int bytes) {
+    try {
+      MemorySegment.copy(buffer, payload, target, offset, bytes);
+      return RmaLayout.DONE;
+    } catch (IllegalStateException e) {
+      if (buffer.scope().isAlive() && !target.scope().isAlive()) {
+        return RmaLayout.FAULT; // the program has freed it
+      }
+      throw e;
+    }
+  }
+
+  /** Forgets all that is under way: what was read goes nowhere, and nothing more becomes done. */
+  public void abandonAll() {
+    for (long number = reaped; number < submitted; number++) {
+      abandon((int) number & (RmaLayout.FRAGMENTS - 1));
+    }
+  }
+
+  private void abandon(int slot) {
+    operation[slot] = ABANDONED;
+    into[slot] = null;
+    last[slot] = false;
   }
 
   /**
@@ -185,9 +219,7 @@ public final class Fragments {
     for (long number = reaped; number < submitted; number++) {
       int slot = (int) number & (RmaLayout.FRAGMENTS - 1);
       if (operation[slot] == id) {
-        operation[slot] = ABANDONED;
-        into[slot] = null;
-        last[slot] = false;
+        abandon(slot);
       }
     }
   }

@@ -31,7 +31,7 @@ final class KnemCopy implements DirectCopy {
     if (cookie == 0) {
       return "the peer cannot use /dev/knem";
     }
-    int result = driver.copy(cookie, 0, word.address(), Long.BYTES, false);
+    int result = driver.copy(cookie, 0, word, 0, Long.BYTES, false);
     if (result < 0) {
       return PosixException.describe("ioctl(/dev/knem)", -result);
     }
@@ -40,11 +40,16 @@ final class KnemCopy implements DirectCopy {
 
   @Override
   public long copy(
-      boolean write, RemoteRegion region, long offset, long localAddress, long length) {
+      boolean write,
+      RemoteRegion region,
+      long offset,
+      MemorySegment local,
+      long localOffset,
+      long length) {
     if (region.cookie() == 0) {
       return -LibC.EINVAL(); // the peer had no room for another
     }
-    int result = driver.copy(region.cookie(), offset, localAddress, length, write);
+    int result = driver.copy(region.cookie(), offset, local, localOffset, length, write);
     return result < 0 ? result : length;
   }
 }

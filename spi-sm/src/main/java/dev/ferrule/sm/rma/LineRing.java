@@ -55,6 +55,15 @@ final class LineRing {
   }
 
   /**
+   * Gives the run back that was taken last.
+   *
+   * @param end what {@link #end} had told before it was taken
+   */
+  void giveBackLast(long end) {
+    taken = end;
+  }
+
+  /**
    * Gives runs back.
    *
    * @param end the last one's, as {@link #end} has told

@@ -93,7 +93,7 @@ class KillSoakTest extends ProcessTest {
   @BeforeEach
   void begin() {
     System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + ROUNDS + " rounds");
-    listener = Ferrule.listen(URI.create(address() + "/survivor?peerTimeout=1s"));
+    listener = Ferrule.listen(URI.create(address() + "/survivor?peerTimeout=2s"));
     bystander = OtherProcess.start("serve", address() + "/bystander");
     unaffected = Ferrule.connect(URI.create(bystander.line()), Load.options(Load.ECHO));
     asking = inBackground("asking", () -> askNowAndThen(unaffected));

@@ -98,7 +98,7 @@ enum Load {
 
   private static final int EXPOSED = 100_000;
   private static final int MAX_LENGTH = 5000;
-  private static final Duration PEER_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration PEER_TIMEOUT = Duration.ofSeconds(2);
 
   /**
    * Goes on until the connection ends.

@@ -50,6 +50,19 @@ class LineRingTest {
     assertThat(ring.take(12)).isEqualTo(20);
   }
 
+  @Test
+  void whatWasTakenLastCanBeGivenBackAsIfItHadNotBeen() {
+    LineRing ring = new LineRing(LINES);
+    ring.take(20);
+    for (int i = 0; i < 100; i++) {
+      long before = ring.end();
+      assertThat(ring.take(8)).isEqualTo(20);
+      ring.giveBackLast(before);
+    }
+    assertThat(ring.take(12)).isEqualTo(20);
+    assertThat(ring.take(1)).isEqualTo(LineRing.NONE);
+  }
+
   /** Above 0: take so many lines; 0: give the oldest run back. */
   @Property
   void noLineIsTakenTwiceAndHalfOfThemCanAlwaysBeTakenOnceAllIsGivenBack(

@@ -204,15 +204,17 @@ public final class Exposures {
    */
   public void takeBack(Exposure exposure) {
     if (!exposure.end()) {
+      awaitForgotten(exposure); // by another thread
       return;
     }
-    if (!retract(exposure)) {
-      // not under the monitor, for the program is told, and may do anything
+    boolean ended = retract(exposure);
+    forget(exposure);
+    if (!ended) {
+      // not under the monitor, and last, for the program is told, and may do anything
       life.lost(
           "the peer has been accessing exposed memory for longer than closeTimeout after it was"
               + " taken back (stopped, held up by messages before it, or hostile)");
     }
-    forget(exposure);
   }
 
   /**
@@ -243,6 +245,16 @@ public final class Exposures {
     return true;
   }
 
+  private void awaitForgotten(Exposure exposure) {
+    while (isKnown(exposure)) {
+      Threads.pause(PAUSE_NANOS);
+    }
+  }
+
+  private synchronized boolean isKnown(Exposure exposure) {
+    return exposures[exposure.key().id()] == exposure;
+  }
+
   private synchronized void forget(Exposure exposure) {
     exposure.deregister();
     if (exposures[exposure.key().id()] == exposure) {
@@ -258,7 +270,7 @@ public final class Exposures {
     for (Exposure exposure : exposures) {
       if (exposure != null) {
         exposure.end();
-        exposure.deregister();
+        forget(exposure);
       }
     }
   }
