@@ -2,6 +2,7 @@
 package dev.ferrule.sm.rma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.RmaRight;
@@ -12,7 +13,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -143,6 +146,37 @@ class FragmentsTest {
       assertThat(target.serve()).isTrue();
       reap();
     }
+  }
+
+  @Test
+  void aFragmentThatCannotBeCopiedTakesNoRoom() {
+    Arena closed = Arena.ofShared();
+    MemorySegment freed = closed.allocate(SIZE);
+    closed.close();
+    for (int i = 0; i < 1000; i++) {
+      assertThatThrownBy(() -> initiator.trySubmit(true, remote, 0, freed, 0, SIZE / 8, 1, true))
+          .isInstanceOf(IllegalStateException.class);
+    }
+
+    assertThat(write(1)).isTrue();
+    target.serve();
+    reap();
+    assertThat(lastDone).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsReadIntoMemoryThatWasFreedMeanwhileFailsAndTheNextOneDoesNot() {
+    Arena closed = Arena.ofShared();
+    MemorySegment freed = closed.allocate(SIZE);
+    initiator.trySubmit(false, remote, 0, freed, 0, SIZE / 8, 1, true);
+    write(2);
+    closed.close();
+    target.serve();
+
+    List<Integer> statuses = new ArrayList<>();
+    initiator.reap((id, status, isLast) -> statuses.add(status));
+
+    assertThat(statuses).containsExactly(RmaLayout.FAULT, RmaLayout.DONE);
   }
 
   /** Fragments come at moments in which the target may just be falling asleep. */
