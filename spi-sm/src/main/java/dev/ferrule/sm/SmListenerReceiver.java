@@ -126,13 +126,20 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       SmConnection connection = all[advance(all.length)];
       SmReceiver receiver = connection.ownReceiver();
       boolean mayBeOver = connection.hasEnded();
-      if (receiver.mayTake() && receiver.taker().begin()) {
+      boolean begun;
+      try {
+        begun = receiver.mayTake() && receiver.taker().begin();
+      } catch (InternalError e) {
+        lookFailed(connection, e);
+        continue;
+      }
+      if (begun) {
         try {
           ReceiveRegion message = receiver.takeForListener();
           if (message != null) {
             return message;
           }
-          removeIfFailed(connection);
+          removeIfBroken(connection);
         } catch (FerruleException e) {
           remove(connection); // it was closed just now
         } finally {
@@ -145,11 +152,21 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return null;
   }
 
-  /** What is left in the ring of a peer that broke the protocol is no message. */
-  private void removeIfFailed(SmConnection connection) {
-    if (connection.failure() instanceof ProtocolException) {
+  /**
+   * What is left in the ring of a peer that broke the protocol is no message. If its connection had
+   * ended before, only its receiver knows that it did.
+   */
+  private void removeIfBroken(SmConnection connection) {
+    if (connection.ownReceiver().isBroken() || connection.failure() instanceof ProtocolException) {
       remove(connection);
     }
+  }
+
+  /** A peer has truncated its files, and compiled code may say so only when the look is over. */
+  private void lookFailed(SmConnection connection, InternalError e) {
+    connection.ownReceiver().taker().end(); // if it has begun
+    connection.accessFailed(e);
+    remove(connection);
   }
 
   private int advance(int count) {
@@ -185,16 +202,18 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       SmConnection connection = all[advance(all.length)];
       SmReceiver receiver = connection.ownReceiver();
       boolean mayBeOver = connection.hasEnded();
-      if (receiver.mayHaveNext() && receiver.taker().begin()) {
+      boolean begun;
+      try {
+        begun = receiver.mayHaveNext() && receiver.taker().begin();
+      } catch (InternalError e) {
+        lookFailed(connection, e);
+        continue;
+      }
+      if (begun) {
         try {
           count += receiver.pollForListener(handler, Math.min(TURN, limit - count));
-          removeIfFailed(connection);
-        } catch (FerruleException e) {
-          removeIfFailed(connection);
-          if (!(connection.failure() instanceof ProtocolException)) {
-            throw e; // the handler's own
-          }
         } finally {
+          removeIfBroken(connection);
           receiver.taker().end();
         }
       } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
@@ -215,13 +234,17 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   @Override
   public boolean isReady() {
     checkNotEnded();
-    for (SmConnection connection : connections) {
-      SmReceiver receiver = connection.ownReceiver();
-      if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
-        return true; // or is to leave
+    try {
+      for (SmConnection connection : connections) {
+        SmReceiver receiver = connection.ownReceiver();
+        if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
+          return true; // or is to leave
+        }
       }
+      return false;
+    } catch (InternalError e) {
+      return true; // whoever looks at each finds out whose files are truncated
     }
-    return false;
   }
 
   @Override

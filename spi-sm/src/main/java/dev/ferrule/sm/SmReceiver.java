@@ -41,6 +41,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final Taker taker = new Taker();
   private boolean claimed; // by whoever uses this receiver itself
   private boolean polling;
+  private boolean broken;
 
   private long messages;
   private long bytes;
@@ -108,7 +109,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return take();
   }
 
-  /** Hands some messages over for the listener's receiver, which has begun; returns how many. */
+  /**
+   * Hands some messages over for the listener's receiver, which has begun; returns how many. Throws
+   * what the handler throws, and nothing of its own.
+   */
   int pollForListener(MessageHandler handler, int limit) {
     int count = 0;
     try {
@@ -125,10 +129,18 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** A connection that fails is no reason for the others' receiver to throw. */
   private boolean hasNextForListener() {
     try {
-      return hasNext();
+      return !broken && hasNext();
     } catch (FerruleException e) {
       return false; // it has ended, and tells it by its close callback
     }
+  }
+
+  /**
+   * Whether what the peer has in its files could not be read or could not be: then no message comes
+   * any more. The connection may have ended before, by whatever it was, and tell only that.
+   */
+  boolean isBroken() {
+    return broken;
   }
 
   /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
@@ -268,7 +280,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       return consumer.next();
     } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+      throw accessFailed(e);
     }
   }
 
@@ -286,7 +298,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       consumer.advance();
     } catch (IllegalStateException | InternalError e) {
       idleCount++;
-      throw connection.accessFailed(e);
+      throw accessFailed(e);
     }
     messages++;
     bytes += length;
@@ -320,7 +332,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         idle[idleCount++] = new SmReceiveRegion(this, inline);
       }
     } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+      throw accessFailed(e);
     }
   }
 
@@ -374,10 +386,19 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** What is given back to a sender that is gone matters to nobody. */
-  private void ignoreIfReleased(Throwable e) {
+  private RuntimeException accessFailed(Throwable e) {
     RuntimeException failure = connection.accessFailed(e);
-    if (!connection.isReleased()) {
+    broken |= !connection.isReleased();
+    return failure;
+  }
+
+  /**
+   * What is given back to a sender that is gone matters to nobody; nor does it stop the listener's
+   * receiver that one sender's files are gone, as the others' are not.
+   */
+  private void ignoreIfReleased(Throwable e) {
+    RuntimeException failure = accessFailed(e);
+    if (claimed && !connection.isReleased()) {
       throw failure;
     }
   }
@@ -387,7 +408,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       consumer.armSleep();
     } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+      throw accessFailed(e);
     }
   }
 
@@ -396,7 +417,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       return consumer.isSleepArmed();
     } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+      throw accessFailed(e);
     }
   }
 

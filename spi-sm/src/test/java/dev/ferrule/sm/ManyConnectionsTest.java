@@ -18,7 +18,9 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
+import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -99,6 +102,13 @@ class ManyConnectionsTest {
 
   private static void send(Connection connection, int number) {
     connection.sender().send(MemorySegment.ofArray(new int[] {number}));
+  }
+
+  /** In payload lines, which are given back. */
+  private static void sendLong(Connection connection, int number) {
+    int[] numbers = new int[400];
+    numbers[0] = number;
+    connection.sender().send(MemorySegment.ofArray(numbers));
   }
 
   private static int number(ReceiveRegion message) {
@@ -280,6 +290,88 @@ class ManyConnectionsTest {
       }
       assertThat(got).containsExactly(4);
       assertThat(broken.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  /**
+   * It ends before anybody has looked at what it wrote, so that its end has another reason; and the
+   * receiver waits, so that it must not look again and again.
+   */
+  @ParameterizedTest
+  @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+  void aClientThatBreaksTheProtocolAndEndsIsTakenOutAndStopsNoOther(boolean truncates, boolean poll)
+      throws Exception {
+    try (Star star = new Star(2, "wait", "block")) {
+      Receiver common = star.receiver();
+      Connection broken = star.servers.get(0);
+      scribble(star, broken, truncates);
+      ((SmConnection) broken).giveUp("its process was killed");
+      assertThat(broken.failure()).isNotInstanceOf(ProtocolException.class);
+      List<Integer> got = new ArrayList<>();
+      send(star.clients.get(1), 4);
+      while (got.isEmpty()) {
+        takeInto(got, common, poll);
+      }
+      assertThatThrownBy(() -> common.receive(SHORT)).isInstanceOf(OperationTimeoutException.class);
+      send(star.clients.get(1), 5);
+      while (got.size() < 2) {
+        takeInto(got, common, poll);
+      }
+      assertThat(got).containsExactly(4, 5);
+    }
+  }
+
+  private static void scribble(Star star, Connection connection, boolean truncates)
+      throws IOException {
+    Path endpoint = Path.of(star.listener.uri().getPath());
+    Path ring = endpoint.resolve("conns/" + connection.uri().getFragment() + "/ring");
+    try (RandomAccessFile file = new RandomAccessFile(ring.toFile(), "rw")) {
+      if (truncates) {
+        file.setLength(0);
+      } else {
+        file.seek(new RingLayout(4, 0, 64).slotsOffset());
+        file.write(0x1f); // of an unknown type in the first lap
+      }
+    }
+  }
+
+  /** The handler's messages are in files that the client truncates before the handler is done. */
+  @Test
+  void aClientThatTruncatesItsFilesUnderAMessageStopsNeitherThePollNorWhoFreesIt()
+      throws Exception {
+    try (Star star = new Star(2, "maxMessage", "2000")) {
+      Receiver common = star.receiver();
+      Connection broken = star.servers.get(0);
+      sendLong(star.clients.get(0), 1);
+      ReceiveRegion held = common.receive(PATIENCE);
+      sendLong(star.clients.get(0), 2);
+      List<Integer> got = new ArrayList<>();
+      int polled = 0;
+      while (polled == 0) {
+        polled =
+            common.poll(
+                (memory, offset, length) -> {
+                  got.add(memory.get(ValueLayout.JAVA_INT_UNALIGNED, offset));
+                  truncate(star, broken);
+                },
+                1);
+      }
+      assertThat(got).containsExactly(2);
+      common.free(held);
+      send(star.clients.get(1), 3);
+      while (got.size() < 2) {
+        takeInto(got, common, true);
+      }
+      assertThat(got).containsExactly(2, 3);
+      assertThat(broken.failure()).isInstanceOf(ProtocolException.class);
+    }
+  }
+
+  private static void truncate(Star star, Connection connection) {
+    try {
+      scribble(star, connection, true);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
