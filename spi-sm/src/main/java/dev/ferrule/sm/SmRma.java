@@ -486,6 +486,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (CorruptRingException e) {
       connection.failCorrupt(e);
       return false;
+    } catch (PosixException e) {
+      connection.onPeerClosed(); // it says so before it removes its files
+      if (!connection.hasEnded()) {
+        connection.failCorrupt(
+            new CorruptRingException("its buffer for fragments is not there: " + e.getMessage()));
+      }
+      return false;
     } catch (IllegalStateException e) {
       connection.accessFailed(e); // closed meanwhile
       return false;

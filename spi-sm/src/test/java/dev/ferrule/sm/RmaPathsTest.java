@@ -10,17 +10,22 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.ring.RingEnds;
+import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +38,10 @@ class RmaPathsTest {
 
   private static final long SIZE = 40L << 20; // several pieces of any way
   private static final long NOT_SOON_MILLIS = 100;
+
+  /** Without keepalives: an endpoint's thread that is kept busy is not to be given up. */
+  private static final ConnectionOptions BY_FRAGMENTS =
+      ConnectionOptions.builder().set("rma", "mmap").set("peerTimeout", "0").build();
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
@@ -216,6 +225,88 @@ class RmaPathsTest {
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("rma=knem is not possible")
           .hasMessageContaining("not permitted");
+    }
+  }
+
+  @Test
+  void aPeerThatClosesWithAWriteUnderWayHasClosedAndBrokenNothing() throws Exception {
+    Connection server = serverThatLooksAfter(Connection::close);
+    assertThat(server.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    assertThat(server.failure()).isNull();
+    server.close();
+  }
+
+  @Test
+  void aPeerThatOnlyRemovesTheBufferOfItsWriteBreaksTheProtocol() throws Exception {
+    Connection server =
+        serverThatLooksAfter(
+            client -> {
+              for (String file : addresses.leftOverFiles()) {
+                if (file.endsWith("/" + EndpointFiles.RMA_BUFFER)) {
+                  assertThat(new File(file).delete()).isTrue();
+                }
+              }
+            });
+    assertThat(server.failure())
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("buffer for fragments is not there");
+    server.close();
+  }
+
+  /**
+   * Has a client write by fragments and do something, while the server's endpoint is busy with the
+   * end of another connection; returns the server's side when it has ended.
+   */
+  private Connection serverThatLooksAfter(Consumer<Connection> action) throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    try (Listener listener = without.listen(addresses.listenAddress(), BY_FRAGMENTS)) {
+      Pair pair = connect(listener);
+      MemorySegment memory = Arena.ofAuto().allocate(64);
+      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(64));
+      RemoteMemory remote =
+          pair.client().rma().attach(pair.server().rma().expose(memory, RmaRight.WRITE).handle());
+      keepEndpointBusy(listener, goOn);
+      pair.client().rma().write(local, 0, remote, 0, 64);
+      action.accept(pair.client());
+      pair.server().onClose(closed -> ended.countDown());
+      goOn.countDown();
+      ended.await();
+      pair.client().close();
+      return pair.server();
+    } finally {
+      goOn.countDown();
+    }
+  }
+
+  /** The listener's endpoint does nothing until it may go on. */
+  private void keepEndpointBusy(Listener listener, CountDownLatch goOn) throws Exception {
+    CountDownLatch busy = new CountDownLatch(1);
+    Pair other = connect(listener);
+    other
+        .server()
+        .onClose(
+            closed -> {
+              busy.countDown();
+              awaitUninterruptibly(goOn);
+              closed.close();
+            });
+    other.client().close();
+    busy.await();
+  }
+
+  private Pair connect(Listener listener) {
+    CompletableFuture<Connection> connecting =
+        CompletableFuture.supplyAsync(() -> without.connect(listener.uri(), BY_FRAGMENTS));
+    Connection server = listener.accept();
+    return new Pair(connecting.join(), server);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

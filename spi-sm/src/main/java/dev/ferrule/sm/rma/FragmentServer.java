@@ -4,6 +4,7 @@ package dev.ferrule.sm.rma;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SharedFile;
@@ -77,6 +78,7 @@ public class FragmentServer {
    *
    * @return whether it is to be called again, as there are more, or may soon be
    * @throws CorruptRingException if the peer has written what cannot be
+   * @throws PosixException ENOENT if its buffer is not there, which is right if it has closed
    */
   public boolean serve() {
     boolean any = false;
@@ -163,7 +165,10 @@ public class FragmentServer {
                 (long) count * RmaLayout.LINE,
                 arena);
       } catch (PosixException e) {
-        throw new CorruptRingException("its buffer for fragments is not there: " + e.getMessage());
+        if (e.is(LibC.ENOENT())) {
+          throw e; // of which the rings tell whether it is right
+        }
+        throw new CorruptRingException("its buffer for fragments is none: " + e.getMessage());
       }
       lines = count;
       buffer = known;
