@@ -545,7 +545,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     public void arm() {
       try {
         fragments().arm();
-      } catch (IllegalStateException e) {
+      } catch (IllegalStateException | InternalError e) {
         throw connection.accessFailed(e);
       }
     }
@@ -554,7 +554,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     public boolean isArmed() {
       try {
         return fragments().isArmed();
-      } catch (IllegalStateException e) {
+      } catch (IllegalStateException | InternalError e) {
         throw connection.accessFailed(e);
       }
     }
