@@ -88,7 +88,7 @@ final class Failures {
   /** Names the file system that shared memory is in, and says how large it is. */
   private static String fileSystem(URI uri) {
     try {
-      Path place = SmAddress.parse(uri).base();
+      Path place = existing(SmAddress.parse(uri).base());
       FileStore store = Files.getFileStore(place);
       for (Path above = place.getParent();
           above != null && Files.getFileStore(above).equals(store);
@@ -107,6 +107,19 @@ final class Failures {
     } catch (IOException e) {
       return "the file system that holds the shared memory is full"; // and cannot be looked at
     }
+  }
+
+  /**
+   * The nearest directory above that is there: PATH goes again when nothing could be made in it.
+   */
+  private static Path existing(Path path) {
+    Path place = path;
+    for (Path above = path.getParent();
+        above != null && !Files.exists(place);
+        above = above.getParent()) {
+      place = above;
+    }
+    return place;
   }
 
   private static String size(long bytes) {

@@ -3,6 +3,7 @@ package dev.ferrule.sm;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
@@ -18,6 +19,8 @@ import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
@@ -109,8 +112,7 @@ final class SmConnector {
   private static SmAddress find(URI uri, SmAddress address) throws IOException {
     List<SmAddress> listeners = EndpointScan.listeners(address);
     if (listeners.isEmpty()) {
-      throw new ConnectionRefusedException(
-          uri, "nobody listens there: no live listener in " + address.base(), null);
+      throw nobody(uri, address.base());
     }
     if (listeners.size() > 1) {
       throw new InvalidAddressException(
@@ -123,6 +125,27 @@ final class SmConnector {
           null);
     }
     return listeners.get(0);
+  }
+
+  /** Nobody listens in a directory, which may not even be what the user has in mind. */
+  private static FerruleException nobody(URI uri, Path directory) {
+    if (Files.isDirectory(directory)) {
+      return new ConnectionRefusedException(
+          uri, "nobody listens there: no live listener in " + directory, null);
+    }
+    if (Files.exists(directory)) {
+      return new InvalidAddressException(
+          uri,
+          directory + " is a file, not a directory; name the directory that the listener names",
+          null);
+    }
+    String hint =
+        SmAddress.isNearlyEndpoint(directory)
+            ? "; it is taken for a directory, because it ends in no PID/ID of an endpoint, whose PID"
+                + " has at most 9 digits and whose ID at most 5: name the listener as it names itself"
+            : "; start the listener first, or name the directory that it names";
+    return new ConnectionRefusedException(
+        uri, "nobody listens there: there is no " + directory + hint, null);
   }
 
   private SmConnection connect() throws IOException {

@@ -470,6 +470,42 @@ class SmProviderTest {
   }
 
   @Test
+  void shouldSayToAClientThatThePathIsAFile() throws IOException {
+    Files.writeString(directory.resolve("app"), "");
+    assertThatThrownBy(() -> Ferrule.connect(address("")))
+        .isInstanceOf(InvalidAddressException.class)
+        .hasMessageContaining(directory.resolve("app") + " is a file, not a directory");
+  }
+
+  @Test
+  void shouldSayWhyAnAddressIsTakenForThatOfADirectoryThatIsNotThere() {
+    assertThatThrownBy(() -> Ferrule.connect(address("/12/99999999")))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("there is no " + directory.resolve("app/12/99999999"))
+        .hasMessageContaining("ID at most 5");
+    assertThatThrownBy(() -> Ferrule.connect(address("")))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("there is no " + directory.resolve("app"))
+        .hasMessageContaining("start the listener first");
+  }
+
+  @Test
+  void shouldNameAFullFileSystemWhenListeningInADirectoryThatIsNotThere() throws Exception {
+    Path tmpfs = Files.createDirectory(directory.resolve("small"));
+    assumeTrue(
+        mount("-t", "tmpfs", "-o", "size=64k,nr_inodes=6", "tmpfs", tmpfs.toString()),
+        "mounting a tmpfs needs root");
+    try {
+      assertThatThrownBy(() -> Ferrule.listen(URI.create("sm://" + tmpfs + "/above/app")))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("the tmpfs at " + tmpfs + " has 64 KiB");
+      assertThat(tmpfs).isEmptyDirectory();
+    } finally {
+      new ProcessBuilder("umount", tmpfs.toString()).start().waitFor();
+    }
+  }
+
+  @Test
   void shouldCloseTheConnectionWhenThePeerWritesNonsenseIntoTheRing() {
     try (Pair pair = Pair.open(address("?slots=16"));
         Arena arena = Arena.ofConfined()) {

@@ -31,6 +31,8 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** See {@link #PID}. */
   static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
 
+  private static final Pattern TWO_NUMBERS = Pattern.compile(".*/\\d+/\\d+", Pattern.DOTALL);
+
   private static final Pattern ENDPOINT =
       Pattern.compile("(.*)/(" + PID + ")/(" + NUMBER + ")", Pattern.DOTALL);
 
@@ -101,6 +103,17 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
       throw new InvalidAddressException(
           uri, "the path is not a path of this system: " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * Tells whether a directory PATH looks as if an endpoint was meant: it ends in two numbers, which
+   * are too long for that.
+   *
+   * @param base the directory
+   * @return whether it does
+   */
+  public static boolean isNearlyEndpoint(Path base) {
+    return TWO_NUMBERS.matcher(base.toString()).matches();
   }
 
   private void checkLength(URI uri) {
