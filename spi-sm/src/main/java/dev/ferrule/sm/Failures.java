@@ -18,6 +18,9 @@ import java.nio.file.Path;
 /** Turns what the operating system refused into an exception that says what to do about it. */
 final class Failures {
 
+  private static final String DESCRIPTORS =
+      "; a connection takes a few descriptors, so raise the limit (ulimit -n)";
+
   private Failures() {}
 
   static FerruleException of(URI uri, PosixException e) {
@@ -25,10 +28,7 @@ final class Failures {
       return new ResourceExhaustedException(uri, full(uri, e), e);
     }
     if (e.is(LibC.EMFILE(), LibC.ENFILE())) {
-      return new ResourceExhaustedException(
-          uri,
-          e.getMessage() + "; a connection takes a few descriptors, so raise the limit (ulimit -n)",
-          e);
+      return new ResourceExhaustedException(uri, e.getMessage() + DESCRIPTORS, e);
     }
     if (e.is(LibC.ENOMEM(), LibC.EAGAIN())) {
       return new ResourceExhaustedException(
@@ -69,9 +69,13 @@ final class Failures {
       return new InvalidAddressException(
           uri, e.getMessage() + " is a file, not a directory; name another path", e);
     }
-    // NIO has no class of its own for ENOSPC
-    if (String.valueOf(e.getMessage()).contains("No space left")) {
+    // NIO has no classes of its own for ENOSPC, EMFILE and ENFILE
+    String message = String.valueOf(e.getMessage());
+    if (message.contains("No space left")) {
       return new ResourceExhaustedException(uri, full(uri, e), e);
+    }
+    if (message.contains("Too many open files")) {
+      return new ResourceExhaustedException(uri, message + DESCRIPTORS, e);
     }
     return new FerruleException(uri, e.getClass().getSimpleName() + ": " + e.getMessage(), e);
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.PosixException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -101,7 +104,13 @@ public final class Acceptor {
   }
 
   private void connect(Key key, HandshakeMessage message) {
-    long generation = ServerHandshake.generationOf(key);
+    long generation;
+    try {
+      generation = ServerHandshake.generationOf(key);
+    } catch (PosixException e) {
+      turnAwayForLackOfRoom(key, e);
+      return;
+    }
     if (generation == 0) {
       return; // the client is gone again, or somebody pretends to be one
     }
@@ -130,6 +139,20 @@ public final class Acceptor {
     }
     if (known != null) {
       known.answerAgain();
+    }
+  }
+
+  /**
+   * Tells a client that it cannot even be looked at, unless it is known and gets an answer as it
+   * is. Not logged: to log for the first time takes descriptors, too.
+   */
+  private void turnAwayForLackOfRoom(Key key, PosixException e) {
+    if (find(key) == null) {
+      String fix =
+          e.is(LibC.ENOMEM())
+              ? "free memory there, or raise vm.max_map_count"
+              : "raise the limit of descriptors there (ulimit -n)";
+      endpoint.send(noRoom(key.clientId(), e.getMessage() + "; " + fix), key.client());
     }
   }
 
@@ -189,5 +212,11 @@ public final class Acceptor {
 
   static HandshakeMessage refusal(int clientId, String reason) {
     return new HandshakeMessage(Type.REFUSE, clientId, 0, reason.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static HandshakeMessage noRoom(int clientId, String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    byte[] cut = Arrays.copyOf(text, Math.min(text.length, HandshakeMessage.MAX_PAYLOAD));
+    return new HandshakeMessage(Type.NO_ROOM, clientId, 0, cut);
   }
 }

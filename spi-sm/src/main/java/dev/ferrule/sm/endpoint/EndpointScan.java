@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.PosixException;
@@ -35,6 +36,7 @@ public final class EndpointScan {
    * @return their addresses; another user's only if there is none of this user's, and it may see
    *     them
    * @throws IOException if there are none that this user may see, because it may not look
+   * @throws PosixException EMFILE, ENFILE or ENOMEM if this process lacks what it takes to look
    */
   public static List<SmAddress> listeners(SmAddress address) throws IOException {
     List<SmAddress> own = new ArrayList<>();
@@ -67,6 +69,9 @@ public final class EndpointScan {
           && OwnerLock.read(lock).startsWith(LISTENER)
           && OwnerLock.isHeld(lock);
     } catch (PosixException e) {
+      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+        throw e; // there may be one, and this process could not look
+      }
       return false; // gone meanwhile
     }
   }

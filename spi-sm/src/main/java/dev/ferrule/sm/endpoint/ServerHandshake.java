@@ -12,9 +12,7 @@ import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +51,8 @@ public final class ServerHandshake {
 
   /**
    * The generation of the ring that a client has made for a connection; 0 if there is no such ring.
+   *
+   * @throws PosixException EMFILE, ENFILE or ENOMEM if this process lacks what it takes to look
    */
   static long generationOf(Acceptor.Key key) {
     Path ring =
@@ -62,8 +62,13 @@ public final class ServerHandshake {
       return RingLayout.readDescriptor(SharedFile.attach(ring, RingLayout.DESCRIPTOR_SIZE, arena))
           .map(RingLayout.Descriptor::generation)
           .orElse(0L);
-    } catch (PosixException | InternalError e) { // not there, or truncated just now
-      return 0;
+    } catch (PosixException e) {
+      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+        throw e;
+      }
+      return 0; // not there
+    } catch (InternalError e) {
+      return 0; // truncated just now
     }
   }
 
@@ -215,9 +220,7 @@ public final class ServerHandshake {
    * @param reason which
    */
   public void refuseForLackOfRoom(String reason) {
-    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    byte[] cut = Arrays.copyOf(text, Math.min(text.length, HandshakeMessage.MAX_PAYLOAD));
-    turnAway(new HandshakeMessage(Type.NO_ROOM, key.clientId(), 0, cut));
+    turnAway(Acceptor.noRoom(key.clientId(), reason));
   }
 
   private void turnAway(HandshakeMessage message) {

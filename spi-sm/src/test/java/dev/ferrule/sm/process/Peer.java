@@ -50,6 +50,8 @@ public final class Peer {
           SteppedPeer.sender(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
       case "stopped receiver" ->
           SteppedPeer.receiver(URI.create(arguments[1]), RingStep.valueOf(arguments[2]));
+      case "limited server" -> LimitedPeer.server(URI.create(arguments[1]));
+      case "limited client" -> LimitedPeer.client(URI.create(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
