@@ -15,6 +15,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.endpoint.Link;
+import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingEnds;
@@ -271,6 +272,14 @@ final class SmConnection implements Connection, Link {
       tellPeer();
     }
     return life.exception(cause);
+  }
+
+  /** Ends the connection, as this process lacks what it needs to go on. */
+  void failForLack(PosixException e) {
+    FerruleException failure = Failures.of(uri, e);
+    if (life.fail(failure, String.valueOf(failure.getMessage()))) {
+      tellPeer();
+    }
   }
 
   private RuntimeException memoryGone(Throwable cause) {

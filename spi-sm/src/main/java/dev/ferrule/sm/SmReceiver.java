@@ -41,6 +41,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final Taker taker = new Taker();
   private boolean claimed; // by whoever uses this receiver itself
   private boolean polling;
+  private boolean inHandler; // or it has thrown
   private boolean broken;
 
   private long messages;
@@ -120,7 +121,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         count++;
         handOver(handler);
       }
+    } catch (InternalError e) {
+      if (inHandler) {
+        throw e;
+      }
+      accessFailed(e); // compiled code may be told late
     } finally {
+      inHandler = false;
       acknowledge();
     }
     return count;
@@ -247,7 +254,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     int line = consumer.messageLine();
     int length = consumer.messageLength();
     try {
+      inHandler = true;
       handler.onMessage(consumer.messageMemory(), consumer.messageOffset(), length);
+      inHandler = false;
     } finally {
       messages++;
       bytes += length;

@@ -487,6 +487,10 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       connection.failCorrupt(e);
       return false;
     } catch (PosixException e) {
+      if (!e.is(LibC.ENOENT())) {
+        connection.failForLack(e);
+        return false;
+      }
       connection.onPeerClosed(); // it says so before it removes its files
       if (!connection.hasEnded()) {
         connection.failCorrupt(

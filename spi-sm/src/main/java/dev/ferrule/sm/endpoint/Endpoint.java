@@ -376,7 +376,15 @@ public final class Endpoint {
     try {
       action.run();
     } catch (Throwable e) { // an error in one connection's affairs, too
-      LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), e);
+      warn(e);
+    }
+  }
+
+  private void warn(Throwable problem) {
+    try {
+      LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), problem);
+    } catch (Throwable e) {
+      return; // it needs a descriptor, say, and there is none; the other connections go on
     }
   }
 

@@ -165,8 +165,8 @@ public class FragmentServer {
                 (long) count * RmaLayout.LINE,
                 arena);
       } catch (PosixException e) {
-        if (e.is(LibC.ENOENT())) {
-          throw e; // of which the rings tell whether it is right
+        if (e.is(LibC.ENOENT(), LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+          throw e; // the rings tell whether the first is right; the others are this side's lack
         }
         throw new CorruptRingException("its buffer for fragments is none: " + e.getMessage());
       }
