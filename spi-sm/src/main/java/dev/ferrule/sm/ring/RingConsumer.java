@@ -98,7 +98,7 @@ public class RingConsumer {
         return true;
       }
       if (header == 0) {
-        return false; // cleared, in one of the laps that go by the number 0
+        return false; // nothing, in one of the laps that go by the number 0
       }
       if (inSlot != 0) {
         endSlot(header);
@@ -210,7 +210,7 @@ public class RingConsumer {
     }
   }
 
-  /** What is not of this lap has to be of the one before, or cleared; the latter in a slot. */
+  /** What is not of this lap has to be of the one before, or 0; the latter within a slot. */
   private void checkOld(int header) {
     if (header != 0 && (inSlot != 0 || RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1))) {
       throw new CorruptRingException(
@@ -268,15 +268,7 @@ public class RingConsumer {
     }
   }
 
-  /**
-   * Takes slots. All but the first hold bytes that are no header, or a header of a lap long past;
-   * they are cleared, so that the next lap does not take them for one of its own.
-   */
   private void take(int count) {
-    for (int i = 1; i < count; i++) {
-      INT.set(ring, slot + (long) i * RingLayout.SLOT, 0);
-    }
-    reached(RingStep.RECEIVER_CLEARED);
     head += count;
     index += count;
     slot += (long) count * RingLayout.SLOT;

@@ -12,7 +12,7 @@ package dev.ferrule.sm.ring;
  */
 public final class RingHeader {
 
-  /** No message: a slot that was never written, or that the receiver has cleared. */
+  /** No message: nothing was written there, or the sender has zeroed it. */
   public static final int TYPE_EMPTY = 0;
 
   /** A message whose bytes follow the header; the header's length is the message's. */

@@ -8,6 +8,7 @@ import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 
 /**
  * The sending side of a ring. A message takes three steps: {@link #reserve} takes a slot, and
@@ -18,7 +19,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Short messages go behind each other into one slot, the open one, as long as they fit. The rest
  * of it was zeroed before the first of them was published, so that the receiver, who looks for the
- * next header there, finds it or nothing.
+ * next header there, finds it or nothing. For the same reason, the slot behind what is staged never
+ * begins with bytes of an older message; so one slot is always left free.
  *
  * <p>Not for several threads at once.
  */
@@ -53,6 +55,7 @@ public class RingProducer extends SendingEnd {
   private long slot; // its offset in the ring,
   private int lap; // and the lap it is in
   private boolean zeroed; // whether that slot is
+  private final BitSet noHeader; // slots that begin with bytes of a message, or an older header
   private long open = NOTHING; // the offset in the ring of the next header in the slot before
   private int openRoom; // how many bytes that slot has from there on
   private int openLap;
@@ -80,6 +83,7 @@ public class RingProducer extends SendingEnd {
     this.inlineMax = layout.inlineMax();
     this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
+    this.noHeader = new BitSet(slots);
     this.slot = slotsOffset;
     this.lap = RingHeader.lap(0, layout.slotsShift());
   }
@@ -93,7 +97,7 @@ public class RingProducer extends SendingEnd {
    */
   public int reserve(int length) {
     int count = slotsToReserve(length);
-    if (tail + reserved + count - consumed > slots && !hasSlots(count) && !isRoomInside(length)) {
+    if (tail + reserved + count - consumed >= slots && !hasSlots(count) && !isRoomInside(length)) {
       return FULL;
     }
     int line = length <= inlineMax ? INLINE : reserveLines(RingLayout.linesFor(length));
@@ -125,7 +129,7 @@ public class RingProducer extends SendingEnd {
               + " were published");
     }
     consumed = now;
-    return tail + reserved + count - consumed <= slots;
+    return tail + reserved + count - consumed < slots;
   }
 
   /** Whether a message fits into the open slot, and is the only one to go there. */
@@ -227,12 +231,15 @@ public class RingProducer extends SendingEnd {
     int count = RingLayout.slotsFor(length);
     int left = slots - index;
     long place = count > left ? slotsOffset : slot;
+    int begin = count > left ? 0 : index;
+    noHeader.set(begin + 1, begin + count);
     zeroed = false;
     MemorySegment.copy(source, offset, ring, place + RingLayout.SLOT_INLINE, length);
     reached(RingStep.SENDER_WRITTEN);
     endOpenSlot();
     if (count > left) {
       note(slot, RingHeader.of(RingHeader.TYPE_PADDING, lap, left));
+      noHeader.set(index + 1, slots);
       takeSlots(left);
     }
     note(slot, RingHeader.of(RingHeader.TYPE_INLINE, lap, length));
@@ -333,6 +340,10 @@ public class RingProducer extends SendingEnd {
       index = 0;
       slot = slotsOffset;
       lap = RingHeader.lap(tail, layout.slotsShift());
+    }
+    if (noHeader.get(index)) {
+      noHeader.clear(index);
+      INT.set(ring, slot, 0); // the receiver comes there next
     }
   }
 

@@ -48,8 +48,6 @@ public enum RingStep {
 
   /** The receiver has found a message. */
   RECEIVER_FOUND,
-  /** The receiver has cleared the slots of a message, and not advanced. */
-  RECEIVER_CLEARED,
   /** The receiver has taken a message, and not said so. */
   RECEIVER_TAKEN,
   /** The receiver has said what it took, and not looked whether the sender sleeps. */
