@@ -211,8 +211,14 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       }
       if (begun) {
         try {
-          count += receiver.pollForListener(handler, Math.min(TURN, limit - count));
+          receiver.pollForListener(handler, Math.min(TURN, limit - count));
+        } catch (InternalError e) {
+          if (receiver.isInHandler()) {
+            throw e;
+          }
+          receiver.breakOff(e);
         } finally {
+          count += receiver.polled();
           removeIfBroken(connection);
           receiver.taker().end();
         }

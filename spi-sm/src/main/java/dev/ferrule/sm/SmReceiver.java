@@ -42,6 +42,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean claimed; // by whoever uses this receiver itself
   private boolean polling;
   private boolean inHandler; // or it has thrown
+  private int polled; // by the listener's receiver, the last time
   private boolean broken;
 
   private long messages;
@@ -111,26 +112,36 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   /**
-   * Hands some messages over for the listener's receiver, which has begun; returns how many. Throws
-   * what the handler throws, and nothing of its own.
+   * Hands some messages over for the listener's receiver, which has begun. Throws what the handler
+   * throws, or, as compiled code may be told of truncated files late, an InternalError: {@link
+   * #isInHandler} tells which.
    */
-  int pollForListener(MessageHandler handler, int limit) {
-    int count = 0;
+  void pollForListener(MessageHandler handler, int limit) {
+    polled = 0;
+    inHandler = false;
     try {
-      while (count < limit && !connection.isReleased() && hasNextForListener()) {
-        count++;
+      while (polled < limit && !connection.isReleased() && hasNextForListener()) {
+        polled++;
         handOver(handler);
       }
-    } catch (InternalError e) {
-      if (inHandler) {
-        throw e;
-      }
-      accessFailed(e); // compiled code may be told late
     } finally {
-      inHandler = false;
       acknowledge();
     }
-    return count;
+  }
+
+  /** How many messages the last {@link #pollForListener} has handed over. */
+  int polled() {
+    return polled;
+  }
+
+  /** Whether it has ended in the handler. */
+  boolean isInHandler() {
+    return inHandler;
+  }
+
+  /** What the peer has in its files cannot be read. */
+  void breakOff(InternalError e) {
+    accessFailed(e);
   }
 
   /** A connection that fails is no reason for the others' receiver to throw. */
