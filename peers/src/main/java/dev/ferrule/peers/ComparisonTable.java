@@ -95,7 +95,10 @@ final class ComparisonTable {
   }
 
   private static String ratio(OptionalDouble ratio) {
-    return ratio.isPresent() ? digits(ratio.getAsDouble(), 2) : NOTHING;
+    if (ratio.isEmpty()) {
+      return NOTHING;
+    }
+    return digits(ratio.getAsDouble(), ratio.getAsDouble() < 0.1 ? 4 : 2);
   }
 
   private static String load(OptionalDouble load) {

@@ -62,8 +62,9 @@ final class PeerExperiment implements Experiment {
                     ? "Half the time until a message's echo is back, one message at a time."
                     : "Messages that follow each other as fast as they go, until the last has"
                         + " arrived.")
-                + " Everybody is measured by the same loops, in two processes, and has a turn in"
-                + " each round: "
+                + " Everybody has two processes, and a turn in each round. The same loops measure"
+                + " them; only programs of others (ucx, perftest) measure themselves, and their"
+                + " median is over single messages, not over groups of 16: "
                 + versions.entrySet().stream()
                     .map(entry -> entry.getKey() + " (" + entry.getValue() + ")")
                     .collect(Collectors.joining("; "))

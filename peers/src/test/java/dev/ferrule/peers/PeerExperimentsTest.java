@@ -57,7 +57,8 @@ class PeerExperimentsTest {
                 Set.of(),
                 List.of(experiment),
                 "test")
-            .run(Set.of("peers-latency"), Optional.empty(), problems::add);
+            .run(Set.of("peers-latency"), Optional.empty(), problems::add)
+            .report();
 
     assertThat(problems).noneMatch(problem -> problem.contains("failed"));
     assertThat(Files.readString(report))

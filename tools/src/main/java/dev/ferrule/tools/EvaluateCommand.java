@@ -134,9 +134,10 @@ final class EvaluateCommand implements Callable<Integer> {
     Evaluation evaluation = evaluation(providers, experiments);
     Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
     try {
-      Path report = evaluation.run(chosen, Optional.ofNullable(host), this::tell);
-      spec.commandLine().getOut().println(report);
-      return ExitCode.OK;
+      Evaluation.Outcome outcome = evaluation.run(chosen, Optional.ofNullable(host), this::tell);
+      outcome.failures().forEach(this::tell);
+      spec.commandLine().getOut().println(outcome.report());
+      return outcome.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
     } finally {
       if (!Guarded.exiting()) {
         lastWord.release();

@@ -10,6 +10,8 @@ import dev.ferrule.tools.model.ParameterFile;
 import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.model.Prediction;
 import dev.ferrule.tools.model.Scenario;
+import dev.ferrule.tools.model.SharedMemory;
+import dev.ferrule.tools.model.Stage;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Json;
@@ -49,6 +51,11 @@ import picocli.CommandLine.Spec;
 final class ModelCommand implements Callable<Integer> {
 
   private static final int MOST_NODES = 1_000_000;
+  private static final int LEAST_SLOTS = 4;
+  private static final int MOST_SLOTS = 1 << 16;
+  private static final int MOST_RECEIVES = 16_384;
+  private static final int MOST_WINDOW = 4096;
+  private static final String SHARED_MEMORY = "sm";
 
   @Spec private CommandSpec spec;
 
@@ -143,6 +150,13 @@ final class ModelCommand implements Callable<Integer> {
       description = "How many messages a ring takes. Default: ${DEFAULT-VALUE}.")
   private int window;
 
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      defaultValue = "1024",
+      description = "The slots of a ring of sm, a power of two. Default: ${DEFAULT-VALUE}.")
+  private int slots;
+
   @Option(names = "--json", description = "Write JSON.")
   private boolean json;
 
@@ -150,8 +164,7 @@ final class ModelCommand implements Callable<Integer> {
   public Integer call() {
     check();
     ParameterFile.Entry entry = entry(ParameterFile.read(file));
-    int longest = maxMessage != null ? maxMessage : sizes.stream().max(Integer::compare).get();
-    Memory memory = new Memory(Math.max(1, longest), receives, sharedReceives, ring, window);
+    Memory memory = new Memory(Math.max(1, longest()), receives, sharedReceives, ring, window);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.print(Json.format(toJson(entry, memory)));
@@ -167,8 +180,15 @@ final class ModelCommand implements Callable<Integer> {
     require(batch >= 1 && batch <= unacked, "--batch is at least 1 and at most --unacked");
     require(threads >= 1, "--threads is at least 1");
     require(
-        receives >= 0 && sharedReceives >= 0 && window >= 1,
-        "--receives and --srq-receives are at least 0, --window at least 1");
+        receives >= 0
+            && receives <= MOST_RECEIVES
+            && sharedReceives >= 0
+            && sharedReceives <= MOST_RECEIVES,
+        "--receives and --srq-receives are 0 to " + MOST_RECEIVES);
+    require(window >= 1 && window <= MOST_WINDOW, "--window is 1 to " + MOST_WINDOW);
+    require(
+        slots >= LEAST_SLOTS && slots <= MOST_SLOTS && Integer.bitCount(slots) == 1,
+        "--slots is a power of two from " + LEAST_SLOTS + " to " + MOST_SLOTS);
     int longest = sizes.stream().max(Integer::compare).orElse(0);
     require(
         maxMessage == null || maxMessage >= longest,
@@ -226,7 +246,14 @@ final class ModelCommand implements Callable<Integer> {
       out.println("the measurements do not tell, so this hangs on what was assumed: " + uncertain);
     }
     TextTable rates = new TextTable();
-    rates.cells("pattern", "bytes", "messages/s", "bytes/s", "CPU allows", "card allows", "bound");
+    rates.cells(
+        "pattern",
+        "bytes",
+        "messages/s",
+        "bytes/s",
+        "CPU allows",
+        isShared(entry) ? "lines allow" : "card allows",
+        "bound");
     rates.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {
@@ -238,11 +265,16 @@ final class ModelCommand implements Callable<Integer> {
             rate(prediction.bytesPerSecond()),
             rate(prediction.cpuMessagesPerSecond()),
             rate(prediction.nicMessagesPerSecond()),
-            prediction.bottleneck().toString());
+            bound(entry, prediction.bottleneck()));
         rates.endRow();
       }
     }
     out.print(rates);
+    if (isShared(entry)) {
+      out.println("each process receives that much");
+      printShared(out);
+      return;
+    }
     out.println("each node receives that much");
     TextTable table = new TextTable();
     table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "to send from");
@@ -271,6 +303,50 @@ final class ModelCommand implements Callable<Integer> {
             + " each");
   }
 
+  /** All on one host: no cards, and no receive buffers, but memory that both sides map. */
+  private static boolean isShared(ParameterFile.Entry entry) {
+    return entry.provider().equalsIgnoreCase(SHARED_MEMORY);
+  }
+
+  private SharedMemory sharedMemory() {
+    return new SharedMemory(Math.max(1, longest()), slots);
+  }
+
+  private void printShared(PrintWriter out) {
+    SharedMemory memory = sharedMemory();
+    TextTable table = new TextTable();
+    table.cells("memory of a process's connections", "connections", "shared");
+    table.endRow();
+    for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
+      long connections = scenario(pattern, 0).connections();
+      table.cells(
+          pattern.toString(),
+          String.valueOf(connections),
+          Numbers.bytes(memory.bytes(connections)));
+      table.endRow();
+    }
+    out.print(table);
+    out.println(
+        "for messages of up to "
+            + memory.maxMessage()
+            + " bytes; in each direction a ring of "
+            + slots
+            + " slots, "
+            + Numbers.bytes(memory.ringBytes())
+            + ", and a buffer of "
+            + Numbers.bytes(memory.bufferBytes()));
+  }
+
+  private int longest() {
+    return maxMessage != null ? maxMessage : sizes.stream().max(Integer::compare).orElse(0);
+  }
+
+  /** What is a card's stage over RDMA is the moving of cache lines between two processors here. */
+  private static String bound(ParameterFile.Entry entry, Stage stage) {
+    boolean card = stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC;
+    return isShared(entry) && card ? "cache lines on their way" : stage.toString();
+  }
+
   private static String rate(double value) {
     return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
   }
@@ -289,7 +365,10 @@ final class ModelCommand implements Callable<Integer> {
       for (int size : sizes) {
         rates.add(rates(entry.model(), scenario(pattern, size)));
       }
-      sums.add(sums(memory, scenario(pattern, 0)));
+      sums.add(
+          isShared(entry)
+              ? shared(sharedMemory(), scenario(pattern, 0))
+              : sums(memory, scenario(pattern, 0)));
     }
     object.add("throughput", rates);
     object.add("memory", sums);
@@ -314,6 +393,14 @@ final class ModelCommand implements Callable<Integer> {
     if (Double.isFinite(value)) {
       object.addProperty(name, Math.round(value));
     }
+  }
+
+  private static JsonObject shared(SharedMemory memory, Scenario scenario) {
+    JsonObject object = new JsonObject();
+    object.addProperty("pattern", scenario.pattern().toString());
+    object.addProperty("connections", scenario.connections());
+    object.addProperty("shared_bytes", memory.bytes(scenario.connections()));
+    return object;
   }
 
   private static JsonObject sums(Memory memory, Scenario scenario) {

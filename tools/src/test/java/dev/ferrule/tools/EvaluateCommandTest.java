@@ -85,6 +85,20 @@ class EvaluateCommandTest {
     return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().count();
   }
 
+  @Test
+  void theModelOfATransportWithCardsTellsOfReceiveBuffersAndRings() throws IOException {
+    Path params = folder.resolve("params.json");
+    Files.writeString(
+        params,
+        "{\"providers\": [{\"provider\": \"sendrecv\", \"parameters\": {\"L\": 1900, \"G\": 0.08,"
+            + " \"g_snd\": 30, \"o_snd\": 120, \"o_nsnd\": 60, \"o_nrcv\": 70, \"o_rcv\": 50,"
+            + " \"g_rcv\": 16, \"o_bell\": 100}}]}");
+    String[] line = {"model", "--params", params.toString(), "--nodes", "64"};
+    assertThat(Run.of(line).out()).contains("sendrecv, 64 nodes", "card allows", "SRQ", "rings");
+    assertThat(Run.of(with(line, "--json")).out())
+        .contains("\"receive_buffers_bytes\"", "\"srq_bytes\"", "\"rings_bytes\"");
+  }
+
   private static void assertReport(Path out) throws Exception {
     String page = Files.readString(out.resolve("report.html"));
     DocumentBuilderFactory.newInstance()
@@ -113,11 +127,10 @@ class EvaluateCommandTest {
     assertThat(table.exitCode()).as(table.err()).isZero();
     assertThat(table.out())
         .contains("sm, 64 nodes")
-        .contains("N:1")
-        .contains("N:N")
-        .contains("SRQ");
+        .contains("N:1", "N:N", "lines allow", "a ring of 1024 slots")
+        .doesNotContain("SRQ", "card");
     Run json = Run.of("model", "--params", params.toString(), "--nodes", "64", "--json");
-    assertThat(json.out()).contains("\"receive_buffers_bytes\"", "\"bottleneck\"");
+    assertThat(json.out()).contains("\"shared_bytes\"", "\"bottleneck\"");
     Run none =
         Run.of("model", "--params", params.toString(), "--nodes", "64", "--provider", "sendrecv");
     assertThat(none.exitCode()).isEqualTo(2);

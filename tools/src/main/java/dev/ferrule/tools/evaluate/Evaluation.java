@@ -8,6 +8,7 @@ import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Progress;
 import dev.ferrule.tools.support.ToolException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -25,7 +26,7 @@ import java.util.regex.Pattern;
 public final class Evaluation {
 
   /** What failures start with; it is another one for each server, and says nothing here. */
-  private static final Pattern ADDRESS = Pattern.compile("^[a-z]+://\\S+: ");
+  private static final Pattern ADDRESS = Pattern.compile("[a-z]+://\\S+: ");
 
   private final ReportFolder folder;
   private final Effort effort;
@@ -78,11 +79,12 @@ public final class Evaluation {
    * @param chosen the ids of the experiments to run; the others are only shown
    * @param host where servers listen, for transports that have hosts
    * @param problems is told in one line what goes wrong with a point; the others are measured on
-   * @return where the report is
+   * @return where the report is, and what of those that were chosen is missing in it
    */
-  public Path run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
+  public Outcome run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
     folder.prepare();
     try (Journal journal = Journal.open(folder.journal(), settings())) {
+      checkKnown(journal.records());
       List<Experiment> wanted =
           all.stream()
               .filter(experiment -> chosen.contains(experiment.id()))
@@ -95,13 +97,54 @@ public final class Evaluation {
         for (Experiment experiment : wanted) {
           if (left(experiment, journal) > 0) {
             run(experiment, journal, bench.get(), progress, problems);
+            bench.get().dismissGuests();
             write(journal.records(), Set.of()); // the model takes a while, and is for the end
           }
         }
       }
       write(journal.records(), new LinkedHashSet<>(providers));
+      return new Outcome(folder.report(), failures(wanted, journal.records()));
     }
-    return folder.report();
+  }
+
+  /**
+   * What an evaluation has come to.
+   *
+   * @param report where the report is
+   * @param failures a line for each experiment that has no figure, or has not passed
+   */
+  public record Outcome(Path report, List<String> failures) {}
+
+  /** The report is written anew as a whole, so it must not leave out what the folder has. */
+  private void checkKnown(Records records) {
+    Set<String> known = new HashSet<>();
+    all.forEach(experiment -> known.add(experiment.id()));
+    Set<String> unknown = records.experiments();
+    unknown.removeAll(known);
+    if (!unknown.isEmpty()) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          folder.report().toAbsolutePath().getParent()
+              + " has experiments that are none of this command's: "
+              + String.join(", ", unknown)
+              + "; say --peers as well, or take another folder");
+    }
+  }
+
+  private static List<String> failures(List<Experiment> wanted, Records records) {
+    List<String> failures = new ArrayList<>();
+    for (Experiment experiment : wanted) {
+      String name = experiment.provider() + " " + experiment.id();
+      if (experiment.tasks().stream().noneMatch(task -> records.has(task, 1))) {
+        failures.add(name + ": no point could be measured");
+      }
+      if (experiment.tasks().stream()
+          .flatMap(task -> records.values(task, Catalogue.RNR).stream())
+          .anyMatch(count -> count > 0)) {
+        failures.add(name + ": messages found no receive posted");
+      }
+    }
+    return failures;
   }
 
   private long count(Experiment experiment) {
@@ -158,7 +201,7 @@ public final class Evaluation {
         throw new ToolException(ExitCode.FAILED, "interrupted", e);
       }
       String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());
-      journal.fail(task, round, ADDRESS.matcher(reason).replaceFirst(""));
+      journal.fail(task, round, ADDRESS.matcher(reason).replaceAll(""));
       return false;
     }
     journal.add(task, round, result);

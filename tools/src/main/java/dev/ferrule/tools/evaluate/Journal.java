@@ -5,6 +5,7 @@ import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
+import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -175,10 +176,14 @@ final class Journal implements AutoCloseable {
     if (!(line.get(TASK) instanceof JsonObject task)) {
       throw strange(number);
     }
-    if (line.get(RESULT) instanceof JsonObject result && line.get(ROUND) != null) {
-      records.add(task, line.get(ROUND).getAsInt(), result);
-    } else if (line.get(FAILED) != null) {
-      records.fail(task, line.get(FAILED).getAsString());
+    if (line.get(RESULT) instanceof JsonObject result
+        && line.get(ROUND) instanceof JsonPrimitive round
+        && round.isNumber()
+        && round.getAsDouble() >= 1
+        && round.getAsDouble() == round.getAsInt()) {
+      records.add(task, round.getAsInt(), result);
+    } else if (line.get(FAILED) instanceof JsonPrimitive reason) {
+      records.fail(task, reason.getAsString());
     } else {
       throw strange(number);
     }

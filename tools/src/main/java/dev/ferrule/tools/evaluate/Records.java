@@ -11,12 +11,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** What was measured: for each task, the figures of each round. */
 public final class Records {
+
+  private static final String EXPERIMENT = "experiment";
 
   private final Map<String, Entry> entries = new LinkedHashMap<>();
 
@@ -117,6 +121,18 @@ public final class Records {
     return values.length < 2 || least <= 0
         ? OptionalDouble.empty()
         : OptionalDouble.of(Arrays.stream(values).max().orElse(0) / least);
+  }
+
+  /** Returns the ids of all experiments of which anything was tried. */
+  Set<String> experiments() {
+    Set<String> ids = new TreeSet<>();
+    for (Entry entry : entries.values()) {
+      JsonElement id = entry.description.get(EXPERIMENT);
+      if (id != null && id.isJsonPrimitive()) {
+        ids.add(id.getAsString());
+      }
+    }
+    return ids;
   }
 
   /** Goes through all that was measured. */

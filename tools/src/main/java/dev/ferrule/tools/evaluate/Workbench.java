@@ -53,7 +53,7 @@ public final class Workbench implements AutoCloseable {
   private final Consumer<String> problems;
   private final LinkedHashMap<Place, ServerProcess> servers = new LinkedHashMap<>(8, 0.75f, true);
   private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
-  private final Set<String> warm = new HashSet<>();
+  private final Set<Warm> warm = new HashSet<>();
   private @Nullable Connections connections;
   private @Nullable Link link;
 
@@ -78,6 +78,9 @@ public final class Workbench implements AutoCloseable {
           point.provider(), point.waiting(), pinning(point) != Pinning.OFF, point.server());
     }
   }
+
+  /** Whose loops have run for a while, in a server that runs still, and here. */
+  private record Warm(Point.Kind kind, Place place) {}
 
   /** Which connections it needs. */
   private record Link(Place place, Map<String, String> options, int count) {
@@ -116,6 +119,11 @@ public final class Workbench implements AutoCloseable {
     disconnect();
     stopThoseThatSpin();
     return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
+  }
+
+  /** Closes all that tasks of others measure with: their processes cost time also when idle. */
+  void dismissGuests() {
+    List.copyOf(guests.keySet()).forEach(this::dismiss);
   }
 
   /**
@@ -229,6 +237,7 @@ public final class Workbench implements AutoCloseable {
     if (link != null && link.place().equals(place)) {
       disconnect();
     }
+    warm.removeIf(loops -> loops.place().equals(place)); // the next one there begins cold
     ServerProcess server = servers.remove(place);
     if (server != null) {
       server.close();
@@ -250,7 +259,7 @@ public final class Workbench implements AutoCloseable {
         new Subject(point.provider(), point.waiting(), point.connections(), point.threads());
     Pinning pinning = pinning(point);
     // the loops of this kind of measurement, here and in that server
-    boolean cold = warm.add(point.kind() + " " + Place.of(point));
+    boolean cold = warm.add(new Warm(point.kind(), Place.of(point)));
     try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
       List<Result> results =
           Pinning.call(pinning.client(0), problems, () -> run(point, crew, subject, cold));
@@ -321,7 +330,7 @@ public final class Workbench implements AutoCloseable {
       disconnect();
     } finally {
       List.copyOf(servers.keySet()).forEach(this::stop);
-      List.copyOf(guests.keySet()).forEach(this::dismiss);
+      dismissGuests();
     }
   }
 }

@@ -50,7 +50,7 @@ public record Memory(
    * @return bytes
    */
   public long ownBufferBytes(long connections) {
-    return connections * (receives + CONTROL_RECEIVES) * roundUp(maxMessage, LINE);
+    return connections * ((long) receives + CONTROL_RECEIVES) * roundUp(maxMessage, LINE);
   }
 
   /**

@@ -23,7 +23,10 @@ public final class SvgPlot {
   private static final int TOP = 14;
   private static final int BOTTOM = 54;
   private static final int LEGEND_LINE = 20;
-  private static final int LEGEND_COLUMNS = 3;
+  private static final int MOST_LEGEND_COLUMNS = 3;
+  private static final double LETTER = 6.5; // the mean width, about
+  private static final int LEGEND_MARK = 28;
+  private static final int LEGEND_GAP = 14;
   private static final int TICK_ROOM = 46;
   private static final double RADIUS = 3.2;
 
@@ -114,7 +117,8 @@ public final class SvgPlot {
   }
 
   private String draw(String style) {
-    int lines = (plot.curves().size() + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS;
+    int columns = legendColumns();
+    int lines = (plot.curves().size() + columns - 1) / columns;
     add(
         "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"%s\">",
         WIDTH, HEIGHT + lines * LEGEND_LINE, Markup.escape(plot.title()));
@@ -124,7 +128,7 @@ public final class SvgPlot {
       curve(curve);
     }
     for (int i = 0; i < plot.curves().size(); i++) {
-      legend(i, plot.curves().get(i));
+      legend(i, columns, plot.curves().get(i));
     }
     return svg.append("</svg>").toString();
   }
@@ -196,14 +200,21 @@ public final class SvgPlot {
     };
   }
 
-  private void legend(int index, Plot.Curve curve) {
-    double column = (WIDTH - LEFT - RIGHT) / (double) LEGEND_COLUMNS;
-    double left = LEFT + index % LEGEND_COLUMNS * column;
-    double middle = HEIGHT + index / LEGEND_COLUMNS * LEGEND_LINE + LEGEND_LINE / 2.0 - 4;
+  /** As many as there is room for by the longest name. */
+  private int legendColumns() {
+    int longest = plot.curves().stream().mapToInt(curve -> curve.name().length()).max().orElse(1);
+    double wanted = LEGEND_MARK + LETTER * longest + LEGEND_GAP;
+    return (int) Math.clamp((WIDTH - LEFT - RIGHT) / wanted, 1, MOST_LEGEND_COLUMNS);
+  }
+
+  private void legend(int index, int columns, Plot.Curve curve) {
+    double column = (WIDTH - LEFT - RIGHT) / (double) columns;
+    double left = LEFT + index % columns * column;
+    double middle = HEIGHT + index / columns * LEGEND_LINE + LEGEND_LINE / 2.0 - 4;
     add(
         "<line class=\"curve c%d%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
         colour(curve), look(curve), left, left + 22, middle, middle);
-    text(left + 28, middle + 4, "start", curve.name());
+    text(left + LEGEND_MARK, middle + 4, "start", curve.name());
   }
 
   private void text(double left, double base, String anchor, String text) {

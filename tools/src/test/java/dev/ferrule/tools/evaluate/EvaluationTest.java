@@ -2,12 +2,14 @@
 package dev.ferrule.tools.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Parameter;
 import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.report.Axis;
+import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +20,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +36,7 @@ class EvaluationTest {
               Parameter.SEND_GAP, 100.0,
               Parameter.SEND_OVERHEAD, 100.0),
           true);
+  private static final String LOSSY = "lossy";
   private static final Effort TWICE = new Effort(true, 2, OptionalLong.empty());
 
   @TempDir private Path folder;
@@ -55,6 +60,7 @@ class EvaluationTest {
     @Override
     public JsonObject description() {
       JsonObject description = new JsonObject();
+      description.addProperty("experiment", name.equals("rates") ? "rates" : "latency");
       description.addProperty("peer", name);
       description.addProperty("size_bytes", load.sizeBytes());
       description.addProperty("unacked", load.unacked());
@@ -69,6 +75,9 @@ class EvaluationTest {
       }
       JsonObject result = new JsonObject();
       result.addProperty(figure.name(), figure.predicted(TRUTH, load));
+      if (name.equals(LOSSY)) {
+        result.addProperty(Catalogue.RNR, 2);
+      }
       return result;
     }
 
@@ -123,7 +132,57 @@ class EvaluationTest {
 
   private Path run(Set<String> only) {
     return new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
-        .run(only, Optional.empty(), problems::add);
+        .run(only, Optional.empty(), problems::add)
+        .report();
+  }
+
+  private Evaluation.Outcome evaluate(Experiment... experiments) {
+    Set<String> all =
+        Stream.of(experiments).map(Experiment::id).collect(Collectors.toUnmodifiableSet());
+    return new Evaluation(folder, TWICE, List.of("fake"), Set.of(), List.of(experiments), "test")
+        .run(all, Optional.empty(), problems::add);
+  }
+
+  private Experiment fails(boolean all) {
+    return experiment(
+        "latency",
+        Optional.empty(),
+        Series.measured(
+            "some",
+            0,
+            Figure.P50,
+            samples(size -> new Fake("some", Figure.P50, new Load(size, 1, 1), all || size > 16))));
+  }
+
+  @Test
+  void anExperimentHasFailedIfNotOnePointCouldBeMeasured() {
+    assertThat(evaluate(fails(true)).failures())
+        .containsExactly("fake latency: no point could be measured");
+    assertThat(evaluate(fails(false)).failures()).isEmpty();
+  }
+
+  @Test
+  void anExperimentHasFailedIfAMessageFoundNoReceivePosted() {
+    Series lossy =
+        Series.measured(
+            "lossy",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake(LOSSY, Figure.MESSAGES, new Load(size, 64, 1), false)));
+    assertThat(evaluate(experiment("latency", Optional.empty(), lossy)).failures())
+        .containsExactly("fake latency: messages found no receive posted");
+  }
+
+  @Test
+  void aFolderWithExperimentsThatAreNotKnownIsLeftAlone() throws IOException {
+    Path report = run(ALL);
+    String before = Files.readString(report);
+
+    assertThatThrownBy(() -> evaluate(experiments().get(1)))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("experiments that are none of this command's: latency;")
+        .hasMessageContaining("--peers");
+    assertThat(Files.readString(report)).isEqualTo(before);
   }
 
   private static final Set<String> ALL = Set.of("latency", "rates", "impossible");

@@ -15,6 +15,8 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JournalTest {
 
@@ -141,10 +143,20 @@ class JournalTest {
     }
   }
 
-  @Test
-  void aStrangeLineInTheMiddleIsNamed() throws IOException {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"task\":5}",
+        "{\"task\":{},\"round\":\"x\",\"result\":{}}",
+        "{\"task\":{},\"round\":0,\"result\":{}}",
+        "{\"task\":{},\"round\":1.5,\"result\":{}}",
+        "{\"task\":{},\"round\":[1],\"result\":{}}",
+        "{\"task\":{},\"failed\":{}}",
+        "{\"task\":{}}"
+      })
+  void aStrangeLineInTheMiddleIsNamed(String line) throws IOException {
     Journal.open(file, settings(3)).close();
-    Files.write(file, (Files.readString(file) + "{\"task\":5}\n").getBytes(StandardCharsets.UTF_8));
+    Files.write(file, (Files.readString(file) + line + "\n").getBytes(StandardCharsets.UTF_8));
     assertThatThrownBy(() -> Journal.open(file, settings(3)))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("line 2 is not of an evaluation; remove that line");

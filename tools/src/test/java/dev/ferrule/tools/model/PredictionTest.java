@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PredictionTest {
 
@@ -68,5 +70,13 @@ class PredictionTest {
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
     assertThat(new Memory(128 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(128 << 20);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).sendBytes(3)).isEqualTo(12 << 20);
+  }
+
+  /** The table of docs/sm.md, Memory, and 20 KiB for remote memory access in each direction. */
+  @ParameterizedTest
+  @CsvSource({"2044, 272", "4096, 332", "16384, 332", "65536, 524", "1048576, 4364"})
+  void connectionsOverSharedMemoryTakeWhatTheirDocumentSays(long maxMessage, long kibEachWay) {
+    assertThat(new SharedMemory(maxMessage, 1024).bytes(3))
+        .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
   }
 }
