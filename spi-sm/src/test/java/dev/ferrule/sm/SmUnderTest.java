@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What the contract tests have to know of sm: each test works in a directory of its own. */
 final class SmUnderTest implements ProviderUnderTest {
@@ -25,7 +26,7 @@ final class SmUnderTest implements ProviderUnderTest {
 
   private static final int FEWER_MESSAGES = 20_000;
 
-  private final Path directory;
+  private @Nullable Path made; // a test that is skipped makes none, as nobody would remove it
   private final boolean viaListenerReceiver;
   private final boolean fewerMessages;
   private final String[] options;
@@ -44,14 +45,22 @@ final class SmUnderTest implements ProviderUnderTest {
     this.viaListenerReceiver = viaListenerReceiver;
     this.fewerMessages = fewerMessages;
     this.options = options;
-    try {
-      directory =
-          Files.isWritable(SHARED_MEMORY)
-              ? Files.createTempDirectory(SHARED_MEMORY, "ferrule-test-")
-              : Files.createTempDirectory("ferrule-test-");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  }
+
+  private synchronized Path directory() {
+    Path known = made;
+    if (known == null) {
+      try {
+        known =
+            Files.isWritable(SHARED_MEMORY)
+                ? Files.createTempDirectory(SHARED_MEMORY, "ferrule-test-")
+                : Files.createTempDirectory("ferrule-test-");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      made = known;
     }
+    return known;
   }
 
   /**
@@ -88,7 +97,7 @@ final class SmUnderTest implements ProviderUnderTest {
   @Override
   public synchronized URI listenAddress() {
     addresses++;
-    return URI.create("sm://" + directory.resolve(String.valueOf(addresses)));
+    return URI.create("sm://" + directory().resolve(String.valueOf(addresses)));
   }
 
   @Override
@@ -102,19 +111,19 @@ final class SmUnderTest implements ProviderUnderTest {
 
   @Override
   public List<String> mappings() {
-    return SystemResources.mappings(directory.toString());
+    return SystemResources.mappings(directory().toString());
   }
 
   @Override
   public List<String> leftOverFiles() {
-    return SystemResources.files(directory).stream()
-        .filter(path -> !path.equals(directory.toString()))
+    return SystemResources.files(directory()).stream()
+        .filter(path -> !path.equals(directory().toString()))
         .collect(Collectors.toList());
   }
 
   @Override
   public void close() {
-    try (Stream<Path> paths = Files.walk(directory)) {
+    try (Stream<Path> paths = Files.walk(directory())) {
       for (Path path : paths.sorted(Comparator.reverseOrder()).collect(Collectors.toList())) {
         Files.deleteIfExists(path);
       }
