@@ -27,7 +27,7 @@ done
 # In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap has a limit because the
 # tests start processes, pin memory and write files beside it, all in the memory of that machine.
 java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
-  --enable-native-access=ALL-UNNAMED -cp "$class_path")
+  -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
 # The command that runs the tests of the tag $1, with reports to $2.
 set_tests() {

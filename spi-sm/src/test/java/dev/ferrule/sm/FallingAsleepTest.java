@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -37,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Receivers that go to sleep, of one connection or of all that a listener has. Keepalives are off,
  * as whoever misses a wake-up would look again at the next one: here it sleeps for ever.
  */
-@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FallingAsleepTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -221,10 +222,12 @@ class FallingAsleepTest {
     return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
   }
 
-  private static CompletableFuture<Void> sendWhenAsleep(Connection connection, Thread receiver) {
+  /** Sends when the receiver sleeps; or at once if it has woken up by itself, as it may. */
+  private static CompletableFuture<Void> sendWhenAsleep(
+      Connection connection, Thread receiver, BooleanSupplier awake) {
     return inBackground(
         () -> {
-          while (receiver.getState() == Thread.State.RUNNABLE) {
+          while (receiver.getState() == Thread.State.RUNNABLE && !awake.getAsBoolean()) {
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
           }
           send(connection, 0, -1);
@@ -267,17 +270,19 @@ class FallingAsleepTest {
     try (Star star = new Star(mode)) {
       for (int round = 0; round < 5 * SENDERS; round++) {
         int now = round;
+        AtomicBoolean there = new AtomicBoolean();
         // the message; or, when a message is what ends the sleep, another one behind it
         boolean second = point == Point.BEFORE_IT_TAKES_THAT_BACK;
         CompletableFuture<Void> first =
             second
-                ? sendWhenAsleep(star.client(now + 1), Thread.currentThread())
+                ? sendWhenAsleep(star.client(now + 1), Thread.currentThread(), there::get)
                 : CompletableFuture.completedFuture(null);
         plan.set(
             new Plan(
                 Thread.currentThread(),
                 point,
                 () -> {
+                  there.set(true);
                   // spinning, or what is to unpark the receiver would be used up here
                   spinUntil(first::isDone);
                   spinUntil(inBackground(() -> send(star.client(now), 0, now))::isDone);

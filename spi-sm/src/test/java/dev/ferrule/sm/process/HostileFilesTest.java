@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
  * neither crash nor hang. How often is told by the system property {@value #ROUNDS_PROPERTY}, see
  * CONTRIBUTING.md.
  */
-@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileFilesTest extends ProcessTest {
 
   private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
  * few times in every build; as often as the system property {@value #ROUNDS_PROPERTY} says on
  * demand, see CONTRIBUTING.md.
  */
-@Timeout(value = 3, unit = TimeUnit.HOURS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KillSoakTest extends ProcessTest {
 
   private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
