@@ -283,11 +283,22 @@ final class SmConnection implements Connection, Link {
   }
 
   private RuntimeException memoryGone(Throwable cause) {
+    return areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
+  }
+
+  @Override
+  public boolean areFilesThere() {
     try {
-      return resources.areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
+      return resources.areFilesThere();
     } catch (IllegalStateException e) {
-      return life.exception(e); // closed by another thread just now
+      return true; // closed by another thread, so nobody looks at them
     }
+  }
+
+  @Override
+  public void onFilesGone(InternalError cause) {
+    failTruncated(cause);
+    onWakeup(); // whoever was to hear of the end may not have
   }
 
   /** Ends the connection, as the peer has truncated its files; returns what to throw. */
@@ -357,7 +368,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerClosed() {
-    if (closedByPeer()) {
+    if (!life.hasEnded() && closedByPeer()) {
       life.closedByPeer();
     }
   }

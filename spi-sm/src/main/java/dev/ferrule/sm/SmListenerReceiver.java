@@ -33,6 +33,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private final Waiter waiter;
   private volatile SmConnection[] connections = {}; // replaced under this monitor, never changed
   private int next; // whose turn it is
+  private @Nullable SmReceiver current; // whose files were looked at last
+  private boolean brokenInThisCall;
+  private int polled;
   private boolean polling;
   private volatile boolean ended;
 
@@ -119,35 +122,49 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** The next message of whoever has one; null if nobody has. */
+  /**
+   * The next message of whoever has one; null if nobody has, or if somebody turned out to have
+   * truncated its files.
+   */
   private @Nullable ReceiveRegion take() {
+    brokenInThisCall = false;
+    try {
+      return takeFromAll();
+    } catch (InternalError e) {
+      filesGone(e);
+      return null;
+    }
+  }
+
+  private @Nullable ReceiveRegion takeFromAll() {
     SmConnection[] all = connections;
     for (int i = 0; i < all.length; i++) {
       SmConnection connection = all[advance(all.length)];
-      SmReceiver receiver = connection.ownReceiver();
-      boolean mayBeOver = connection.hasEnded();
-      boolean begun;
+      current = connection.ownReceiver();
+      ReceiveRegion message = take(connection, current);
+      if (message != null) {
+        return message;
+      }
+    }
+    return null;
+  }
+
+  private @Nullable ReceiveRegion take(SmConnection connection, SmReceiver receiver) {
+    boolean mayBeOver = connection.hasEnded();
+    if (receiver.mayTake() && receiver.taker().begin()) {
       try {
-        begun = receiver.mayTake() && receiver.taker().begin();
-      } catch (InternalError e) {
-        lookFailed(connection, e);
-        continue;
-      }
-      if (begun) {
-        try {
-          ReceiveRegion message = receiver.takeForListener();
-          if (message != null) {
-            return message;
-          }
+        ReceiveRegion message = receiver.takeForListener();
+        if (message == null) {
           removeIfBroken(connection);
-        } catch (FerruleException e) {
-          remove(connection); // it was closed just now
-        } finally {
-          receiver.taker().end();
         }
-      } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
-        remove(connection);
+        return message;
+      } catch (FerruleException e) {
+        remove(connection); // it was closed just now
+      } finally {
+        receiver.taker().end();
       }
+    } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
+      remove(connection);
     }
     return null;
   }
@@ -158,15 +175,30 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
    */
   private void removeIfBroken(SmConnection connection) {
     if (connection.ownReceiver().isBroken() || connection.failure() instanceof ProtocolException) {
+      brokenInThisCall = true;
       remove(connection);
     }
   }
 
-  /** A peer has truncated its files, and compiled code may say so only when the look is over. */
-  private void lookFailed(SmConnection connection, InternalError e) {
-    connection.ownReceiver().taker().end(); // if it has begun
-    connection.accessFailed(e);
-    remove(connection);
+  /**
+   * A peer has truncated its files, and compiled code may be told of it late: when another peer's
+   * are looked at, or when it was told already. If it is none of them, it is the program's affair.
+   */
+  private void filesGone(InternalError e) {
+    if (current != null) {
+      current.taker().end(); // if it has begun
+    }
+    boolean known = brokenInThisCall;
+    for (SmConnection connection : connections) {
+      if (!connection.areFilesThere()) {
+        connection.ownReceiver().breakOff(e);
+        remove(connection);
+        known = true;
+      }
+    }
+    if (!known) {
+      throw e;
+    }
   }
 
   private int advance(int count) {
@@ -181,52 +213,61 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       throw new IllegalArgumentException("a limit of " + limit + " messages");
     }
     check();
-    int count = 0;
+    polled = 0;
+    brokenInThisCall = false;
     polling = true;
     try {
       int before;
       do { // until nobody has any more, or there are enough
-        before = count;
-        count = pollAll(handler, limit, count);
-      } while (count < limit && count > before && !ended);
+        before = polled;
+        pollAll(handler, limit);
+      } while (polled < limit && polled > before && !ended);
     } finally {
       polling = false;
     }
-    return count;
+    return polled;
   }
 
-  private int pollAll(MessageHandler handler, int limit, int already) {
-    int count = already;
+  /** Each connection once; ends before if one turns out to have truncated its files. */
+  private void pollAll(MessageHandler handler, int limit) {
+    try {
+      pollEach(handler, limit);
+    } catch (InternalError e) {
+      if (current != null && current.isInHandler()) {
+        throw e;
+      }
+      filesGone(e);
+    }
+  }
+
+  private void pollEach(MessageHandler handler, int limit) {
     SmConnection[] all = connections;
-    for (int i = 0; i < all.length && count < limit && !ended; i++) {
+    for (int i = 0; i < all.length && polled < limit && !ended; i++) {
       SmConnection connection = all[advance(all.length)];
       SmReceiver receiver = connection.ownReceiver();
-      boolean mayBeOver = connection.hasEnded();
-      boolean begun;
+      current = receiver;
+      receiver.beginPoll();
       try {
-        begun = receiver.mayHaveNext() && receiver.taker().begin();
-      } catch (InternalError e) {
-        lookFailed(connection, e);
-        continue;
-      }
-      if (begun) {
-        try {
-          receiver.pollForListener(handler, Math.min(TURN, limit - count));
-        } catch (InternalError e) {
-          if (receiver.isInHandler()) {
-            throw e;
-          }
-          receiver.breakOff(e);
-        } finally {
-          count += receiver.polled();
-          removeIfBroken(connection);
-          receiver.taker().end();
-        }
-      } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
-        remove(connection);
+        poll(connection, receiver, handler, Math.min(TURN, limit - polled));
+      } finally {
+        polled += receiver.polled();
       }
     }
-    return count;
+  }
+
+  private void poll(
+      SmConnection connection, SmReceiver receiver, MessageHandler handler, int limit) {
+    boolean mayBeOver = connection.hasEnded();
+    if (receiver.mayHaveNext() && receiver.taker().begin()) {
+      try {
+        receiver.pollForListener(handler, limit);
+      } finally {
+        removeIfBroken(connection);
+        receiver.taker().end();
+      }
+    } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
+      remove(connection);
+    }
   }
 
   @Override

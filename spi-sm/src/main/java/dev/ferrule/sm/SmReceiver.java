@@ -117,8 +117,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * #isInHandler} tells which.
    */
   void pollForListener(MessageHandler handler, int limit) {
-    polled = 0;
-    inHandler = false;
     try {
       while (polled < limit && !connection.isReleased() && hasNextForListener()) {
         polled++;
@@ -129,7 +127,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** How many messages the last {@link #pollForListener} has handed over. */
+  /** Before a {@link #pollForListener}, which may not come to that. */
+  void beginPoll() {
+    polled = 0;
+    inHandler = false;
+  }
+
+  /** How many messages were handed over since {@link #beginPoll}. */
   int polled() {
     return polled;
   }
@@ -309,6 +313,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     SmReceiveRegion region = idle[--idleCount];
     int length = consumer.messageLength();
     int line = consumer.messageLine();
+    long position = consumer.position();
     try {
       if (line == RingProducer.INLINE) {
         region.lendInline(consumer.messageMemory(), consumer.messageOffset(), length);
@@ -317,8 +322,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       consumer.advance();
     } catch (IllegalStateException | InternalError e) {
-      idleCount++;
-      throw accessFailed(e);
+      if (consumer.position() == position || !isOfAnother(e)) {
+        idleCount++;
+        throw accessFailed(e);
+      }
     }
     messages++;
     bytes += length;
@@ -371,10 +378,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * connection.
    */
   private void advance() {
+    long position = consumer.position();
     try {
       consumer.advance();
     } catch (IllegalStateException | InternalError e) {
       ignoreIfReleased(e);
+      if (consumer.position() == position) {
+        consumer.advance(); // told too early; the handler has had the message
+      }
     }
   }
 
@@ -406,10 +417,22 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
+  /** Returns what to throw, or throws what the listener's receiver has to judge. */
   private RuntimeException accessFailed(Throwable e) {
+    if (isOfAnother(e)) {
+      throw (InternalError) e;
+    }
     RuntimeException failure = connection.accessFailed(e);
     broken |= !connection.isReleased();
     return failure;
+  }
+
+  /**
+   * Whether it is the files of another of the listener's connections that were truncated, of which
+   * compiled code is told late, when it is busy with this one.
+   */
+  private boolean isOfAnother(Throwable e) {
+    return !claimed && e instanceof InternalError && connection.areFilesThere();
   }
 
   /**
@@ -417,6 +440,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * receiver that one sender's files are gone, as the others' are not.
    */
   private void ignoreIfReleased(Throwable e) {
+    if (isOfAnother(e)) {
+      return;
+    }
     RuntimeException failure = accessFailed(e);
     if (claimed && !connection.isReleased()) {
       throw failure;

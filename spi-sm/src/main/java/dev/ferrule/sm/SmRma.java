@@ -187,9 +187,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private void takeBack(ExposedRegion region, long deadline) {
     try {
       if (!exposed.end(region)) {
-        while (!region.isTakenBack() && deadline - System.nanoTime() > 0) {
-          LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS); // another thread is at it
-        }
+        awaitTakenBack(region, deadline); // another thread is at it
         return;
       }
       boolean inUse = isAccessed(region);
@@ -207,8 +205,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (IllegalStateException | InternalError e) {
       // The connection was closed meanwhile, which waits for this as long as may be; or the peer
       // has truncated what says so.
-    } finally {
       region.markTakenBack();
+    }
+  }
+
+  private static void awaitTakenBack(ExposedRegion region, long deadline) {
+    while (!region.isTakenBack() && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
     }
   }
 
@@ -509,7 +512,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   /** Whether {@link #serve} has something to do; false if that is to fail. */
   boolean hasToServe() {
     try {
-      return server.isAnyWaiting();
+      return !connection.hasEnded() && server.isAnyWaiting();
     } catch (CorruptRingException | IllegalStateException | InternalError e) {
       return false;
     }

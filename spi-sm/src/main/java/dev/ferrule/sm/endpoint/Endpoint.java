@@ -53,6 +53,8 @@ public final class Endpoint {
   private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
   private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with fragments; the thread's
+  private boolean inDoubt; // whether every link is to be looked at; the thread's, as the next
+  private boolean lookingAtAll;
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private volatile boolean ticksChanged;
@@ -349,7 +351,7 @@ public final class Endpoint {
         long now = System.nanoTime();
         int timeoutMs =
             nextTick == NEVER ? -1 : Math.clamp((nextTick - now) / 1_000_000 + 1, 0, 60_000);
-        int events = poll.await(busy.isEmpty() ? timeoutMs : 0);
+        int events = poll.await(busy.isEmpty() && !inDoubt ? timeoutMs : 0);
         for (int i = 0; i < events && !stopped; i++) {
           long key = poll.key(i);
           boolean broken = poll.isBroken(i);
@@ -358,6 +360,10 @@ public final class Endpoint {
         if (owing) {
           owing = false;
           links.forEach((id, state) -> guard(() -> tellAgain(id, state)));
+        }
+        if (inDoubt) {
+          inDoubt = false;
+          lookAtAll();
         }
         serveBusy();
         now = System.nanoTime();
@@ -376,8 +382,35 @@ public final class Endpoint {
     try {
       action.run();
     } catch (Throwable e) { // an error in one connection's affairs, too
+      failed(e);
+    }
+  }
+
+  private void failed(Throwable problem) {
+    if (problem instanceof InternalError e) {
+      filesGone(e);
+    } else {
+      warn(problem);
+    }
+  }
+
+  /**
+   * Some peer has truncated its files. Compiled code may be told of it late, when it is busy with
+   * another one's affairs, which are looked at once more therefore.
+   */
+  private void filesGone(InternalError e) {
+    boolean known = false;
+    for (LinkState state : links.values()) {
+      if (!state.link().areFilesThere()) {
+        state.link().onFilesGone(e);
+        known = true;
+      }
+    }
+    if (!known) {
       warn(e);
     }
+    inDoubt |= known || !lookingAtAll;
+    owing = true;
   }
 
   private void warn(Throwable problem) {
@@ -410,6 +443,7 @@ public final class Endpoint {
   }
 
   private void onPeerGone(LinkState state) {
+    state.setGone();
     synchronized (state) {
       if (state.watched()) {
         state.unwatch();
@@ -481,15 +515,32 @@ public final class Endpoint {
     // the FIFO may have been so full that a wake-up or a close did not fit in
     boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
-      complete &= handleHeader(fifo.header(i), now);
-    }
-    if (!complete) {
-      for (LinkState state : links.values()) {
-        state.link().onWakeup();
-        state.link().onPeerClosed();
-        serveFragments(state.link());
+      try {
+        handleHeader(fifo.header(i), now);
+      } catch (Throwable e) { // not by guard, for which each would need an object
+        failed(e);
       }
     }
+    inDoubt |= !complete;
+  }
+
+  /** What was to be told may have been lost. */
+  private void lookAtAll() {
+    lookingAtAll = true;
+    for (LinkState state : links.values()) {
+      guard(() -> look(state));
+    }
+    lookingAtAll = false;
+  }
+
+  private void look(LinkState state) {
+    Link link = state.link();
+    if (state.isGone()) {
+      link.onPeerGone();
+    }
+    link.onWakeup();
+    link.onPeerClosed();
+    serveFragments(link);
   }
 
   /** A link that has much to do takes turns with the others. */
@@ -506,11 +557,12 @@ public final class Endpoint {
     }
   }
 
-  /** Returns false if the header may be a broken one, of which nobody knows what it was to say. */
-  private boolean handleHeader(int header, long now) {
+  /** One that may be broken, so that nobody knows what it was to say, leaves a doubt. */
+  private void handleHeader(int header, long now) {
     LinkState state = links.get(FifoHeader.connection(header));
     if (state == null) {
-      return false; // of a connection that was closed meanwhile, or garbage
+      inDoubt = true; // of a connection that was closed meanwhile, or garbage
+      return;
     }
     state.heard(now);
     int type = FifoHeader.type(header);
@@ -523,11 +575,8 @@ public final class Endpoint {
       case FifoHeader.CLOSED -> state.link().onPeerClosed();
       case FifoHeader.RMA -> serveFragments(state.link());
       case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
-      default -> {
-        return false; // a later version's, or garbage
-      }
+      default -> inDoubt = true; // a later version's, or garbage
     }
-    return true;
   }
 
   /** Returns when it wants to be called again. */

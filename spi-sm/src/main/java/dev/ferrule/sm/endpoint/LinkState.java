@@ -19,6 +19,7 @@ final class LinkState {
   private long lastTick = lastHeard;
   private boolean watched = true;
   private boolean wantsRoom;
+  private boolean gone;
 
   LinkState(Link link, Peer peer, Duration peerTimeout) {
     this.link = link;
@@ -41,6 +42,15 @@ final class LinkState {
 
   void unwatch() {
     watched = false;
+  }
+
+  /** Whether the peer's FIFO has no reader any more. */
+  boolean isGone() {
+    return gone;
+  }
+
+  void setGone() {
+    gone = true;
   }
 
   /** Whether the poll also waits for room in the peer's FIFO. */

@@ -255,6 +255,15 @@ public class RingConsumer {
   }
 
   /**
+   * Tells one message from the next: it changes by {@link #advance}.
+   *
+   * @return where in the ring this end looks for messages, in bytes
+   */
+  public long position() {
+    return place;
+  }
+
+  /**
    * Takes the message that {@link #next} found out of its slot. Its payload lines, if any, stay
    * taken.
    */

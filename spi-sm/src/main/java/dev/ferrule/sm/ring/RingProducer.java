@@ -217,7 +217,7 @@ public class RingProducer extends SendingEnd {
     } else if (fitsOpenSlot(length)) {
       stageInOpenSlot(source, offset, length);
     } else {
-      openSlot(source, offset, length);
+      stageInNewSlot(source, offset, length);
     }
     messagesStaged++;
     reserved -= slotsToReserve(reservedLength);
@@ -253,7 +253,7 @@ public class RingProducer extends SendingEnd {
     goOnInSlot(open, openRoom, openLap, length);
   }
 
-  private void openSlot(MemorySegment source, long offset, int length) {
+  private void stageInNewSlot(MemorySegment source, long offset, int length) {
     if (!zeroed) {
       zeroSlot();
     }
