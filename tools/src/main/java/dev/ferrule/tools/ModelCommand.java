@@ -365,10 +365,7 @@ final class ModelCommand implements Callable<Integer> {
       for (int size : sizes) {
         rates.add(rates(entry.model(), scenario(pattern, size)));
       }
-      sums.add(
-          isShared(entry)
-              ? shared(sharedMemory(), scenario(pattern, 0))
-              : sums(memory, scenario(pattern, 0)));
+      sums.add(sums(isShared(entry), memory, scenario(pattern, 0)));
     }
     object.add("throughput", rates);
     object.add("memory", sums);
@@ -395,23 +392,19 @@ final class ModelCommand implements Callable<Integer> {
     }
   }
 
-  private static JsonObject shared(SharedMemory memory, Scenario scenario) {
-    JsonObject object = new JsonObject();
-    object.addProperty("pattern", scenario.pattern().toString());
-    object.addProperty("connections", scenario.connections());
-    object.addProperty("shared_bytes", memory.bytes(scenario.connections()));
-    return object;
-  }
-
-  private static JsonObject sums(Memory memory, Scenario scenario) {
+  private JsonObject sums(boolean shared, Memory memory, Scenario scenario) {
     long connections = scenario.connections();
     JsonObject object = new JsonObject();
     object.addProperty("pattern", scenario.pattern().toString());
     object.addProperty("connections", connections);
-    object.addProperty("receive_buffers_bytes", memory.ownBufferBytes(connections));
-    object.addProperty("srq_bytes", memory.sharedBufferBytes(connections));
-    object.addProperty("rings_bytes", memory.ringMemoryBytes(connections));
-    object.addProperty("send_bytes", memory.sendBytes(connections));
+    if (shared) {
+      object.addProperty("shared_bytes", sharedMemory().bytes(connections));
+    } else {
+      object.addProperty("receive_buffers_bytes", memory.ownBufferBytes(connections));
+      object.addProperty("srq_bytes", memory.sharedBufferBytes(connections));
+      object.addProperty("rings_bytes", memory.ringMemoryBytes(connections));
+      object.addProperty("send_bytes", memory.sendBytes(connections));
+    }
     return object;
   }
 }
