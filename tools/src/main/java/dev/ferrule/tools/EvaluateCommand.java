@@ -190,7 +190,7 @@ final class EvaluateCommand implements Callable<Integer> {
             .map(ConnectionProvider::scheme)
             .collect(Collectors.toSet()),
         experiments,
-        "ferrule " + VersionProvider.version());
+        "ferrule " + VersionProvider.build());
   }
 
   /** The last thing that happens when a signal ends the process. */

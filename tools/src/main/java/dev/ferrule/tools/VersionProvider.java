@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
+import dev.ferrule.tools.support.Commit;
 import java.lang.module.ModuleDescriptor;
 import java.util.Optional;
 import picocli.CommandLine.IVersionProvider;
@@ -28,5 +29,15 @@ public final class VersionProvider implements IVersionProvider {
             () ->
                 Optional.ofNullable(VersionProvider.class.getPackage().getImplementationVersion()))
         .orElse("(not from a jar)");
+  }
+
+  /**
+   * Returns the version, and which commit it was built from if somebody has said so: {@code
+   * ./ferrule} of a checkout does.
+   *
+   * @return such as {@code 1.0.0 (v1.0.0-3-gabcdef)}
+   */
+  static String build() {
+    return Commit.name().isEmpty() ? version() : version() + " (" + Commit.name() + ")";
   }
 }

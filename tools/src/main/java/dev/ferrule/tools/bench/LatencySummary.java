@@ -2,6 +2,7 @@
 package dev.ferrule.tools.bench;
 
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
 
 /**
  * A distribution of times, in nanoseconds.
@@ -13,9 +14,22 @@ import org.HdrHistogram.Histogram;
  * @param p999 the 99.9th percentile
  * @param max the greatest
  * @param mean the mean
+ * @param midMean the mean of the middle half, which a clock that ticks in steps does not round
+ * @param step the step in which the times come, by the most common of them; 0 if there is but one
  */
 public record LatencySummary(
-    double min, double p50, double p90, double p99, double p999, double max, double mean) {
+    double min,
+    double p50,
+    double p90,
+    double p99,
+    double p999,
+    double max,
+    double mean,
+    double midMean,
+    double step) {
+
+  /** A time is a common one if it is one of so many. */
+  private static final int COMMON = 50;
 
   private static final int SIGNIFICANT_DIGITS = 3;
 
@@ -37,6 +51,37 @@ public record LatencySummary(
         histogram.getValueAtPercentile(99) / divisor,
         histogram.getValueAtPercentile(99.9) / divisor,
         histogram.getMaxValue() / divisor,
-        histogram.getMean() / divisor);
+        histogram.getMean() / divisor,
+        midMean(histogram) / divisor,
+        step(histogram) / divisor);
+  }
+
+  private static double midMean(Histogram histogram) {
+    double from = histogram.getTotalCount() / 4.0;
+    double to = 3 * from;
+    double sum = 0;
+    double before = 0;
+    for (HistogramIterationValue value : histogram.recordedValues()) {
+      double after = before + value.getCountAddedInThisIterationStep();
+      double within = Math.min(after, to) - Math.max(before, from);
+      if (within > 0) {
+        sum += within * value.getValueIteratedTo();
+      }
+      before = after;
+    }
+    return to == from ? 0 : sum / (to - from);
+  }
+
+  private static double step(Histogram histogram) {
+    double step = 0;
+    long last = -1;
+    for (HistogramIterationValue value : histogram.recordedValues()) {
+      if (value.getCountAddedInThisIterationStep() * COMMON >= histogram.getTotalCount()) {
+        long here = value.getValueIteratedTo();
+        step = last < 0 ? 0 : step == 0 ? here - last : Math.min(step, here - last);
+        last = here;
+      }
+    }
+    return step;
   }
 }

@@ -212,8 +212,8 @@ public final class Catalogue {
         LATENCY,
         Optional.empty(),
         List.of(
-            Series.measured("p50", 0, Figure.P50, samples).withModel(),
-            new Series("p99", 1, Plot.Style.BESIDE, Figure.P99, false, samples)));
+            Series.measured("p50", 0, Figure.P50, samples).forModel(),
+            new Series("p99", 1, Plot.Style.BESIDE, Figure.P99, Series.Model.NONE, samples)));
   }
 
   private Experiment calls() {
@@ -263,7 +263,7 @@ public final class Catalogue {
                     Figure.MESSAGES,
                     samples(
                         limits, limit -> new Draft(UNACKED, Point.Kind.BANDWIDTH).flow(limit, 1)))
-                .withModel()));
+                .forModel()));
   }
 
   private Experiment batch() {
@@ -278,7 +278,7 @@ public final class Catalogue {
                   Figure.MESSAGES,
                   samples(
                       fitting, size -> new Draft("batch", Point.Kind.BANDWIDTH).flow(limit, size)))
-              .withModel());
+              .forModel());
     }
     return new SeriesExperiment(
         "batch",
@@ -320,11 +320,11 @@ public final class Catalogue {
         Optional.empty(),
         List.of(
             Series.measured("one at a time", 0, Figure.BYTES, samples(sizes, by.apply(0)))
-                .withModel(),
-            Series.measured("pipelined", 1, Figure.BYTES, samples(sizes, by.apply(1))).withModel(),
+                .forModel(),
+            Series.measured("pipelined", 1, Figure.BYTES, samples(sizes, by.apply(1))).forModel(),
             Series.measured(
                     "pipelined and batched", 2, Figure.BYTES, samples(sizes, by.apply(BATCH)))
-                .withModel()));
+                .forModel()));
   }
 
   /** 1, 2, 4 … up to twice the processors, at least 4. */
@@ -349,7 +349,7 @@ public final class Catalogue {
                 series.size(),
                 Plot.Style.MEASURED,
                 Figure.MESSAGES,
-                false,
+                Series.Model.PREDICTED,
                 samples(
                     crowds,
                     crowd -> {
@@ -387,17 +387,18 @@ public final class Catalogue {
     for (int size : sizes(SHORT, 512)) {
       series.add(
           Series.measured(
-              size + " B",
-              series.size(),
-              Figure.MESSAGES,
-              samples(
-                  senders,
-                  count ->
-                      new Draft("single-receiver", Point.Kind.BANDWIDTH)
-                          .size(size)
-                          .flow(PIPELINE, 1)
-                          .server(SINGLE_RECEIVER, ON)
-                          .crowd(count, Math.min(count, sending), sending + 1))));
+                  size + " B",
+                  series.size(),
+                  Figure.MESSAGES,
+                  samples(
+                      senders,
+                      count ->
+                          new Draft("single-receiver", Point.Kind.BANDWIDTH)
+                              .size(size)
+                              .flow(PIPELINE, 1)
+                              .server(SINGLE_RECEIVER, ON)
+                              .crowd(count, Math.min(count, sending), sending + 1)))
+              .withModel());
     }
     return new SeriesExperiment(
         "single-receiver",
@@ -419,16 +420,17 @@ public final class Catalogue {
     for (int batch : sizes(1, BATCH)) {
       series.add(
           Series.measured(
-              batch == 1 ? "one by one" : "in batches of " + batch,
-              series.size(),
-              Figure.MESSAGES,
-              samples(
-                  counts,
-                  count ->
-                      new Draft("rnr", Point.Kind.BANDWIDTH)
-                          .flow(MOST_UNACKED, batch)
-                          .both(RNR_RETRY, "0")
-                          .crowd(count, 1, 1 + count))));
+                  batch == 1 ? "one by one" : "in batches of " + batch,
+                  series.size(),
+                  Figure.MESSAGES,
+                  samples(
+                      counts,
+                      count ->
+                          new Draft("rnr", Point.Kind.BANDWIDTH)
+                              .flow(MOST_UNACKED, batch)
+                              .both(RNR_RETRY, "0")
+                              .crowd(count, 1, 1 + count)))
+              .withModel());
     }
     return new SeriesExperiment(
         "rnr",

@@ -24,6 +24,7 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
       new Plan.Pace(1_500 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
   private static final long QUICK_CALLS = 2_000;
   private static final long CALLS = 50_000;
+  private static final long FEW = 10_000;
 
   /** What to measure at a point, once. */
   Plan plan(int size, boolean cold) {
@@ -36,7 +37,12 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
               pace.latencyNanos(),
               pace.bandwidthNanos());
     }
-    return new Plan(List.of(size), messages, messages, 1, pace);
+    return new Plan(List.of(size), messages, warmUp(), 1, pace);
+  }
+
+  /** By time, unless that would be many more messages than are asked for. */
+  private OptionalLong warmUp() {
+    return messages.isPresent() && messages.getAsLong() < FEW ? messages : OptionalLong.empty();
   }
 
   /** The same for calls that are timed one by one. */

@@ -69,7 +69,7 @@ public final class Evaluation {
     settings.addProperty("quick", effort.quick());
     settings.addProperty("rounds", effort.rounds());
     effort.messages().ifPresent(messages -> settings.addProperty("messages", messages));
-    settings.addProperty("machine", machine.identity());
+    machine.identity().asMap().forEach(settings::add);
     return settings;
   }
 
@@ -92,6 +92,9 @@ public final class Evaluation {
               .toList();
       long total = wanted.stream().mapToLong(this::count).sum();
       long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
+      if (left > 0) {
+        journal.start(machine.json());
+      }
       try (Progress progress = Progress.ofSteps("evaluate", total, total - left);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
         for (Experiment experiment : wanted) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
-import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.report.Numbers;
 
@@ -52,11 +52,12 @@ public record Figure(String name, String label, Kind kind) {
   }
 
   /** What a model says. */
-  double predicted(PerformanceModel model, Load load) {
+  double predicted(PerformanceModel model, Crowd crowd) {
+    int sizeBytes = crowd.load().sizeBytes();
     return switch (kind) {
-      case NANOS -> model.latencyNanos(load.sizeBytes());
-      case MESSAGE_RATE -> NANOS_PER_SECOND / model.periodNanos(load);
-      case BYTE_RATE -> NANOS_PER_SECOND / model.periodNanos(load) * load.sizeBytes();
+      case NANOS -> model.latencyNanos(sizeBytes);
+      case MESSAGE_RATE -> NANOS_PER_SECOND / model.periodNanos(crowd);
+      case BYTE_RATE -> NANOS_PER_SECOND / model.periodNanos(crowd) * sizeBytes;
       case NUMBER -> Double.NaN;
     };
   }

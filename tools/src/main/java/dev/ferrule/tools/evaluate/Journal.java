@@ -23,12 +23,13 @@ import java.util.TreeSet;
 
 /**
  * A file that keeps what was measured, one line of JSON for each round of each task, so that an
- * evaluation that was cut off goes on where it was. Its first line says under which settings. A
- * line that was cut off is dropped.
+ * evaluation that was cut off goes on where it was. Its first line says under which settings, and
+ * one for each time that it goes on what the machine is like. A line that was cut off is dropped.
  */
 final class Journal implements AutoCloseable {
 
   private static final String SETTINGS = "settings";
+  private static final String MACHINE = "machine";
   private static final String TASK = "task";
   private static final String ROUND = "round";
   private static final String RESULT = "result";
@@ -173,6 +174,10 @@ final class Journal implements AutoCloseable {
   }
 
   private void take(JsonObject line, int number) {
+    if (line.get(MACHINE) instanceof JsonObject machine) {
+      records.start(machine);
+      return;
+    }
     if (!(line.get(TASK) instanceof JsonObject task)) {
       throw strange(number);
     }
@@ -192,6 +197,14 @@ final class Journal implements AutoCloseable {
   /** Returns what was measured, which grows as more is. */
   Records records() {
     return records;
+  }
+
+  /** The points that follow are measured on this machine, as it is now. */
+  void start(JsonObject machine) {
+    JsonObject line = new JsonObject();
+    line.add(MACHINE, machine);
+    append(line);
+    records.start(machine);
   }
 
   void add(Task task, int round, JsonObject result) {

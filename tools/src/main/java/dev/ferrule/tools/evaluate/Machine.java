@@ -3,6 +3,7 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.Affinity;
+import dev.ferrule.tools.support.Commit;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +33,17 @@ final class Machine {
   private static final String PROCESSOR = "processor";
   private static final String KERNEL = "kernel";
   private static final String JVM = "JVM";
+  private static final String FLAGS = "JVM flags";
+
+  /** Which Ferrule was measured. */
+  static final String FERRULE = "ferrule";
+
+  /** What the system calls the load average, when it began. */
+  static final String LOAD = "load when it began";
+
+  /** When it began. */
+  static final String BEGAN = "began";
+
   private static final String ALLOWED = "processors this may use";
 
   private final Map<String, String> facts = new LinkedHashMap<>();
@@ -58,13 +70,12 @@ final class Machine {
             + System.getProperty("java.vm.version")
             + " of "
             + System.getProperty("java.vendor"));
-    machine.put(
-        "JVM flags", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()));
-    machine.put("ferrule", version);
+    machine.put(FLAGS, flags());
+    machine.put(FERRULE, version);
     machine.put("container limits", Optional.of(limits()));
     machine.put("locked memory", value(Path.of("/proc/self/limits"), "Max locked memory"));
-    machine.put("load when it began", text(Path.of("/proc/loadavg")));
-    machine.put("began", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    machine.put(LOAD, text(Path.of("/proc/loadavg")));
+    machine.put(BEGAN, Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     return machine;
   }
 
@@ -82,20 +93,25 @@ final class Machine {
   }
 
   /** What has to be the same for figures to be put beside each other. */
-  String identity() {
-    return String.join(
-        "; ",
-        List.of(
-            facts.getOrDefault(PROCESSOR, ""),
-            facts.getOrDefault(ALLOWED, ""),
-            facts.getOrDefault(KERNEL, ""),
-            facts.getOrDefault(JVM, "")));
+  JsonObject identity() {
+    JsonObject identity = new JsonObject();
+    for (String name : List.of(PROCESSOR, ALLOWED, KERNEL, JVM, FLAGS, FERRULE)) {
+      identity.addProperty(name, facts.getOrDefault(name, ""));
+    }
+    return identity;
   }
 
   JsonObject json() {
     JsonObject object = new JsonObject();
     facts.forEach(object::addProperty);
     return object;
+  }
+
+  /** All but what tells the commit, which is told by itself. */
+  private static String flags() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(flag -> !flag.startsWith("-D" + Commit.PROPERTY))
+        .collect(Collectors.joining(" "));
   }
 
   private static Optional<String> text(Path file) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
+import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Estimate;
 import dev.ferrule.tools.model.Fit;
 import dev.ferrule.tools.model.FitResult;
@@ -25,10 +26,11 @@ final class Modelling {
   private static final String CALLS = "calls";
   private static final Map<Parameter, String> CALL_OF =
       Map.of(
-          Parameter.SEND_OVERHEAD, "send_ns",
-          Parameter.RECEIVE_OVERHEAD, "receive_ns",
-          Parameter.RECEIVE_GAP, "free_ns");
-  private static final String CLOCK = "clock_ns";
+          Parameter.SEND_OVERHEAD, "send_mid_ns",
+          Parameter.RECEIVE_OVERHEAD, "receive_mid_ns",
+          Parameter.RECEIVE_GAP, "free_mid_ns");
+  private static final String CLOCK = "clock_mid_ns";
+  private static final String TICK = "clock_step_ns";
 
   private final List<Experiment> experiments;
   private final Records records;
@@ -73,7 +75,7 @@ final class Modelling {
     List<Observation> observations = new ArrayList<>();
     for (SeriesExperiment experiment : of(provider)) {
       for (Series series : experiment.series()) {
-        if (series.modelled()) {
+        if (series.model() == Series.Model.FITTED) {
           for (Series.Sample sample : series.samples()) {
             observe(series.figure(), sample.task(), observations);
           }
@@ -85,10 +87,10 @@ final class Modelling {
 
   private void observe(Figure figure, Task task, List<Observation> observations) {
     double value = records.median(task, figure.name()).orElse(0);
-    if (value <= 0 || task.load().isEmpty()) {
+    if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isOne()) {
       return;
     }
-    Load load = task.load().get();
+    Load load = task.crowd().get().load();
     switch (figure.kind()) {
       case NANOS -> observations.add(new Observation(Observation.Kind.LATENCY, load, value));
       case MESSAGE_RATE ->
@@ -109,6 +111,7 @@ final class Modelling {
       if (experiment.id().equals(CALLS)) {
         Task shortest = experiment.series().get(0).samples().get(0).task();
         double clock = records.median(shortest, CLOCK).orElse(0);
+        double tick = records.median(shortest, TICK).orElse(0);
         CALL_OF.forEach(
             (parameter, figure) -> {
               List<Double> nanos =
@@ -116,7 +119,7 @@ final class Modelling {
                       .map(value -> Math.max(0, value - clock))
                       .toList();
               if (!nanos.isEmpty()) {
-                calls.add(new TimedCall(parameter, nanos));
+                calls.add(new TimedCall(parameter, nanos, tick));
               }
             });
       }
@@ -227,7 +230,7 @@ final class Modelling {
               Numbers.nanos(observation.nanos()),
               Numbers.nanos(predicted),
               Numbers.error(predicted / observation.nanos()),
-              latency ? "" : fit.bottleneck(load).toString()));
+              Bottlenecks.text(fit, Crowd.of(load), latency)));
     }
     return table;
   }

@@ -2,7 +2,9 @@
 package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.support.Affinity;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -84,11 +86,17 @@ record Point(
   }
 
   @Override
-  public Optional<Load> load() {
-    boolean modelled = connections == 1 && (kind == Kind.LATENCY || kind == Kind.BANDWIDTH);
-    return modelled
-        ? Optional.of(new Load(sizeBytes, Math.max(1, unacked), batch))
-        : Optional.empty();
+  public Optional<Crowd> crowd() {
+    if (kind != Kind.LATENCY && kind != Kind.BANDWIDTH) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Crowd(
+            new Load(sizeBytes, Math.max(1, unacked), batch),
+            connections,
+            threads,
+            receivers(),
+            Math.max(1, Affinity.allowed().size())));
   }
 
   @Override
@@ -98,7 +106,10 @@ record Point(
 
   /** How many threads on this host are busy with it. */
   int busyThreads() {
-    boolean one = "on".equals(server.get("singleReceiver"));
-    return threads + (one ? 1 : connections);
+    return threads + receivers();
+  }
+
+  private int receivers() {
+    return "on".equals(server.get("singleReceiver")) ? 1 : connections;
   }
 }

@@ -23,6 +23,7 @@ public final class Records {
   private static final String EXPERIMENT = "experiment";
 
   private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final List<JsonObject> starts = new ArrayList<>();
 
   /** What is known of one task. */
   private static final class Entry {
@@ -121,6 +122,15 @@ public final class Records {
     return values.length < 2 || least <= 0
         ? OptionalDouble.empty()
         : OptionalDouble.of(Arrays.stream(values).max().orElse(0) / least);
+  }
+
+  void start(JsonObject machine) {
+    starts.add(machine);
+  }
+
+  /** What the machine was like each time that measuring began, or went on. */
+  List<JsonObject> starts() {
+    return List.copyOf(starts);
   }
 
   /** Returns the ids of all experiments of which anything was tried. */

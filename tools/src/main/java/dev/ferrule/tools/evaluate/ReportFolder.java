@@ -4,6 +4,7 @@ package dev.ferrule.tools.evaluate;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.model.ParameterFile;
 import dev.ferrule.tools.report.Csv;
 import dev.ferrule.tools.report.HtmlReport;
@@ -58,16 +59,16 @@ final class ReportFolder {
   /** Writes everything anew. */
   void write(List<Experiment> experiments, Records records, Modelling modelling, Machine machine) {
     List<Section> sections = new ArrayList<>();
-    sections.add(machineSection(machine));
+    sections.add(machineSection(machine, records));
     for (Experiment experiment : experiments) {
       sections.add(experiment.section(records, modelling.models()));
     }
     sections.addAll(modelling.sections());
     sections.add(filesSection());
     String subtitle =
-        machine.facts().getOrDefault("ferrule", "")
+        machine.facts().getOrDefault(Machine.FERRULE, "")
             + ", "
-            + machine.facts().getOrDefault("began", "");
+            + machine.facts().getOrDefault(Machine.BEGAN, "");
     put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
     for (Section section : sections) {
       for (Plot plot : section.plots()) {
@@ -81,17 +82,25 @@ final class ReportFolder {
     }
   }
 
-  private static Section machineSection(Machine machine) {
-    Table table = new Table("", List.of("what", "here"));
-    machine.facts().forEach((name, value) -> table.row(List.of(name, value)));
+  private static Section machineSection(Machine machine, Records records) {
+    Table facts = new Table("", List.of("what", "here"));
+    machine.facts().forEach((name, value) -> facts.row(List.of(name, value)));
+    Table starts = new Table("Measured from", List.of(Machine.BEGAN, Machine.LOAD));
+    for (JsonObject start : records.starts()) {
+      starts.row(List.of(fact(start, Machine.BEGAN), fact(start, Machine.LOAD)));
+    }
     return new Section(
         "machine",
         "The machine",
         "Figures hold for this machine as it was; from one machine to another, and from a quiet one"
             + " to a busy one, they differ by factors.",
         List.of(),
-        List.of(table),
+        starts.rows().size() > 1 ? List.of(facts, starts) : List.of(facts),
         List.of());
+  }
+
+  private static String fact(JsonObject machine, String name) {
+    return machine.get(name) instanceof JsonPrimitive value ? value.getAsString() : "–";
   }
 
   private static Section filesSection() {
@@ -143,6 +152,9 @@ final class ReportFolder {
                 }));
     JsonObject file = new JsonObject();
     file.add("machine", machine.json());
+    JsonArray starts = new JsonArray();
+    records.starts().forEach(starts::add);
+    file.add("starts", starts);
     file.add("results", results);
     return Json.format(file);
   }

@@ -11,16 +11,21 @@ import java.util.List;
  * @param colour which colour; the model's line gets the same
  * @param style how it is drawn
  * @param figure which figure of its tasks is shown
- * @param modelled whether the model's line is shown with it
+ * @param model what it has to do with the model
  * @param samples its points
  */
 public record Series(
-    String name,
-    int colour,
-    Plot.Style style,
-    Figure figure,
-    boolean modelled,
-    List<Sample> samples) {
+    String name, int colour, Plot.Style style, Figure figure, Model model, List<Sample> samples) {
+
+  /** What a curve has to do with the model. */
+  public enum Model {
+    /** The model does not have what it is about. */
+    NONE,
+    /** The model's line is shown with it. */
+    PREDICTED,
+    /** So it is, and the model's parameters are such that they explain these points, too. */
+    FITTED
+  }
 
   /**
    * One point of a curve.
@@ -40,11 +45,16 @@ public record Series(
    * @return the series
    */
   public static Series measured(String name, int colour, Figure figure, List<Sample> samples) {
-    return new Series(name, colour, Plot.Style.MEASURED, figure, false, samples);
+    return new Series(name, colour, Plot.Style.MEASURED, figure, Model.NONE, samples);
+  }
+
+  /** The same with the model's line, and for the model to be fitted to. */
+  Series forModel() {
+    return new Series(name, colour, style, figure, Model.FITTED, samples);
   }
 
   /** The same with the model's line. */
   Series withModel() {
-    return new Series(name, colour, style, figure, true, samples);
+    return new Series(name, colour, style, figure, Model.PREDICTED, samples);
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
+import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.FitResult;
-import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.report.Axis;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.report.Plot;
@@ -41,6 +41,7 @@ public record SeriesExperiment(
     implements Experiment {
 
   private static final double UNSTEADY = 2;
+  private static final String MODEL = "model: ";
 
   @Override
   public List<Task> tasks() {
@@ -130,6 +131,8 @@ public record SeriesExperiment(
 
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
     List<Plot.Curve> curves = new ArrayList<>();
+    Map<List<Plot.Dot>, Integer> models =
+        new LinkedHashMap<>(); // each line's place, as some coincide
     for (Series one : series) {
       List<Plot.Dot> measured = new ArrayList<>();
       List<Plot.Dot> predicted = new ArrayList<>();
@@ -144,8 +147,15 @@ public record SeriesExperiment(
         curves.add(new Plot.Curve(one.name(), one.colour(), one.style(), measured));
       }
       if (!measured.isEmpty() && !predicted.isEmpty()) {
-        curves.add(
-            new Plot.Curve("model: " + one.name(), one.colour(), Plot.Style.MODEL, predicted));
+        Integer same = models.putIfAbsent(predicted, curves.size());
+        if (same == null) {
+          String name = MODEL + one.name();
+          curves.add(new Plot.Curve(name, one.colour(), Plot.Style.MODEL, predicted));
+        } else {
+          Plot.Curve line = curves.get(same);
+          String names = line.name() + "; " + one.name();
+          curves.set(same, new Plot.Curve(names, line.colour(), line.style(), line.dots()));
+        }
       }
     }
     return curves;
@@ -153,14 +163,15 @@ public record SeriesExperiment(
 
   private static OptionalDouble prediction(
       Series series, Series.Sample sample, Optional<FitResult> fit) {
-    Optional<Load> load = sample.task().load();
-    return series.modelled() && fit.isPresent() && load.isPresent()
-        ? OptionalDouble.of(series.figure().predicted(fit.get().model(), load.get()))
+    Optional<Crowd> crowd = sample.task().crowd();
+    return series.model() != Series.Model.NONE && fit.isPresent() && crowd.isPresent()
+        ? OptionalDouble.of(series.figure().predicted(fit.get().model(), crowd.get()))
         : OptionalDouble.empty();
   }
 
   private Table table(Records records, Optional<FitResult> fit) {
-    boolean modelled = fit.isPresent() && series.stream().anyMatch(Series::modelled);
+    boolean modelled =
+        fit.isPresent() && series.stream().anyMatch(one -> one.model() != Series.Model.NONE);
     boolean counted = hasCounts(records);
     List<String> header =
         new ArrayList<>(
@@ -211,10 +222,8 @@ public record SeriesExperiment(
     if (predicted.isEmpty()) {
       return List.of("", "", "");
     }
-    String bottleneck =
-        series.figure().kind() == Figure.Kind.NANOS
-            ? ""
-            : fit.get().bottleneck(sample.task().load().get()).toString();
+    boolean latency = series.figure().kind() == Figure.Kind.NANOS;
+    String bottleneck = Bottlenecks.text(fit.get(), sample.task().crowd().get(), latency);
     return List.of(
         series.figure().format(predicted.getAsDouble()),
         Numbers.error(predicted.getAsDouble() / measured),

@@ -2,7 +2,7 @@
 package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
-import dev.ferrule.tools.model.Load;
+import dev.ferrule.tools.model.Crowd;
 import java.util.Optional;
 
 /** One point of an experiment, to be measured once in each round. */
@@ -27,9 +27,9 @@ public interface Task {
   /**
    * Returns what the model needs to know to predict it.
    *
-   * @return how messages are sent; empty if this is not for the model
+   * @return how messages are sent; empty if the model does not have this
    */
-  default Optional<Load> load() {
+  default Optional<Crowd> crowd() {
     return Optional.empty();
   }
 

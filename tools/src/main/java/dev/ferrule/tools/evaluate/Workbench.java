@@ -291,8 +291,7 @@ public final class Workbench implements AutoCloseable {
     for (Result result : results) {
       switch (kind) {
         case LATENCY -> times(figures, "", Objects.requireNonNull(result.latency()));
-        case CALLS ->
-            add(figures, result.call() + "_ns", Objects.requireNonNull(result.latency()).p50());
+        case CALLS -> calls(figures, result.call(), Objects.requireNonNull(result.latency()));
         case BANDWIDTH -> rates(figures, "", result);
         case RMA -> {
           String call = result.call() + "_";
@@ -305,6 +304,12 @@ public final class Workbench implements AutoCloseable {
       }
     }
     return figures;
+  }
+
+  private static void calls(JsonObject figures, String call, LatencySummary times) {
+    add(figures, call + "_ns", times.p50());
+    add(figures, call + "_mid_ns", times.midMean());
+    add(figures, call + "_step_ns", times.step());
   }
 
   private static void times(JsonObject figures, String prefix, LatencySummary times) {

@@ -8,6 +8,9 @@ final class Confidence {
 
   private static final double UPPER_TAIL = 0.975;
 
+  /** The factor when the error itself is known. */
+  static final double NORMAL = 1.96;
+
   private Confidence() {}
 
   /**

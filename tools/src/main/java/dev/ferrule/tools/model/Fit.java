@@ -2,7 +2,6 @@
 package dev.ferrule.tools.model;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -10,16 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Predicate;
-import org.hipparchus.exception.MathRuntimeException;
-import org.hipparchus.linear.Array2DRowRealMatrix;
-import org.hipparchus.linear.ArrayRealVector;
-import org.hipparchus.linear.RealMatrix;
-import org.hipparchus.linear.RealVector;
-import org.hipparchus.optim.nonlinear.vector.leastsquares.LeastSquaresBuilder;
-import org.hipparchus.optim.nonlinear.vector.leastsquares.LevenbergMarquardtOptimizer;
-import org.hipparchus.util.Pair;
 
 /**
  * Finds the parameters that explain measurements best, by least squares.
@@ -30,23 +20,6 @@ import org.hipparchus.util.Pair;
  * measurements; so the search starts several times, each time with another stage in the lead.
  */
 public final class Fit {
-
-  private static final int MAX_EVALUATIONS = 300;
-  private static final double DIFFERENCE = 1e-5;
-
-  /** Below this a parameter is as good as 0. */
-  private static final double LEAST_LOG = Math.log(1e-4);
-
-  private static final double MOST_LOG = Math.log(1e10);
-
-  /**
-   * How much a wish counts beside a measurement: just enough to choose among what fits equally
-   * well.
-   */
-  private static final double WISH = 2e-3;
-
-  /** What a card is wished to take if all that is known is a sum with L in it. */
-  private static final double SMALL_NANOS = 1;
 
   /** A timed call may be slower than a stream by so much before we see that it is another thing. */
   private static final double SLACK = 1.05;
@@ -98,9 +71,7 @@ public final class Fit {
    * many. Where a stream is faster than the calls would allow, they are not what limits it.
    */
   private void takeCalls(List<TimedCall> calls) {
-    calls.stream()
-        .filter(call -> call.mean() > 0)
-        .forEach(call -> fixed.put(call.parameter(), call.estimate()));
+    calls.forEach(call -> fixed.put(call.parameter(), call.estimate()));
     double single = fastest(observation -> observation.load().batch() == 1);
     double any = fastest(observation -> true);
     leaveToFit(
@@ -159,14 +130,13 @@ public final class Fit {
   }
 
   private Optional<FitResult> search() {
+    Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
+    fixed.forEach((parameter, estimate) -> known.put(parameter, estimate.value()));
+    FitProblem problem = new FitProblem(observations, acknowledged, known, free);
     return starts().stream()
-        .map(this::descend)
-        .min(Comparator.comparingDouble(this::cost))
-        .map(
-            best ->
-                new FitReading(
-                        observations.size(), free, fixed, notes, this::residuals, this::model)
-                    .read(best));
+        .map(start -> Descent.from(start, problem))
+        .min(Comparator.comparingDouble(problem::cost))
+        .map(best -> new FitReading(problem, fixed, notes).read(best));
   }
 
   /**
@@ -224,117 +194,5 @@ public final class Fit {
     Observation last = some.get(some.size() - 1);
     double bytes = last.load().sizeBytes() - (double) first.load().sizeBytes();
     return Math.max(1e-3, bytes == 0 ? 0 : (last.nanos() - first.nanos()) / bytes);
-  }
-
-  private double[] descend(double[] start) {
-    Descent descent = new Descent(start);
-    try {
-      new LevenbergMarquardtOptimizer()
-          .optimize(
-              new LeastSquaresBuilder()
-                  .model(descent::valueAndJacobian)
-                  .target(new double[observations.size() + wishes(start).length])
-                  .start(start)
-                  .parameterValidator(Fit::withinReason)
-                  .lazyEvaluation(false)
-                  .maxEvaluations(MAX_EVALUATIONS)
-                  .maxIterations(MAX_EVALUATIONS)
-                  .build());
-    } catch (MathRuntimeException e) {
-      // it could not get any further, which is no less of an end
-    }
-    return descent.best;
-  }
-
-  /** One search; remembers the best point that it has come by. */
-  private final class Descent {
-    private double[] best;
-    private double least;
-
-    private Descent(double[] start) {
-      best = start;
-      least = cost(start);
-    }
-
-    private Pair<RealVector, RealMatrix> valueAndJacobian(RealVector point) {
-      double[] here = point.toArray();
-      double cost = cost(here);
-      if (cost < least) {
-        least = cost;
-        best = here;
-      }
-      return new Pair<>(
-          new ArrayRealVector(all(here)), new Array2DRowRealMatrix(jacobian(here, Fit.this::all)));
-    }
-  }
-
-  private static RealVector withinReason(RealVector point) {
-    return point.map(value -> Math.clamp(value, LEAST_LOG, MOST_LOG));
-  }
-
-  private double cost(double[] point) {
-    return Arrays.stream(all(point)).map(residual -> residual * residual).sum();
-  }
-
-  /** One row for each residual, one column for each free parameter. */
-  static double[][] jacobian(double[] point, Function<double[], double[]> residuals) {
-    double[][] columns = new double[point.length][];
-    for (int i = 0; i < point.length; i++) {
-      double[] moved = point.clone();
-      moved[i] = point[i] + DIFFERENCE;
-      double[] above = residuals.apply(moved);
-      moved[i] = point[i] - DIFFERENCE;
-      double[] below = residuals.apply(moved);
-      columns[i] = new double[above.length];
-      for (int row = 0; row < above.length; row++) {
-        columns[i][row] = (above[row] - below[row]) / (2 * DIFFERENCE);
-      }
-    }
-    double[][] rows = new double[columns[0].length][point.length];
-    for (int i = 0; i < point.length; i++) {
-      for (int row = 0; row < rows.length; row++) {
-        rows[row][i] = columns[i][row];
-      }
-    }
-    return rows;
-  }
-
-  private PerformanceModel model(double[] point) {
-    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
-    fixed.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
-    for (int i = 0; i < point.length; i++) {
-      values.put(free.get(i), Math.exp(point[i]));
-    }
-    return new PerformanceModel(values, acknowledged);
-  }
-
-  /** How far off the predictions are. */
-  private double[] residuals(double[] point) {
-    PerformanceModel model = model(point);
-    return observations.stream()
-        .mapToDouble(observation -> Math.log(observation.predictedBy(model) / observation.nanos()))
-        .toArray();
-  }
-
-  private double[] all(double[] point) {
-    double[] measured = residuals(point);
-    double[] wished = wishes(point);
-    double[] all = Arrays.copyOf(measured, measured.length + wished.length);
-    System.arraycopy(wished, 0, all, measured.length, wished.length);
-    return all;
-  }
-
-  /**
-   * Among equally good explanations: both cards alike, and what no card has to take is the way's.
-   */
-  private double[] wishes(double[] point) {
-    int sending = free.indexOf(Parameter.SEND_NIC);
-    int receiving = free.indexOf(Parameter.RECEIVE_NIC);
-    double small = Math.log(SMALL_NANOS);
-    return new double[] {
-      WISH * (point[sending] - point[receiving]),
-      WISH * (point[sending] - small) / 4,
-      WISH * (point[receiving] - small) / 4
-    };
   }
 }

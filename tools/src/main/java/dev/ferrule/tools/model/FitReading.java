@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.hipparchus.linear.Array2DRowRealMatrix;
 import org.hipparchus.linear.RealMatrix;
@@ -37,50 +37,43 @@ final class FitReading {
   /** No fit is better than the clock and the noise allow. */
   private static final double LEAST_DEVIATION = 0.01;
 
-  private static final double WORSE = 0.02;
-  private static final int BISECTIONS = 40;
-  private static final double MOST_LOG = Math.log(1e10);
+  /** A bound is looked for in steps of this factor, then to a part of it. */
+  private static final double STEP = Math.log(2);
 
-  private final int observations;
+  private static final int HALVINGS = 6;
+
+  private final FitProblem problem;
   private final List<Parameter> free;
+  private final Map<Parameter, Estimate> timed;
   private final Map<Parameter, Estimate> estimates;
   private final List<String> notes;
-  private final Function<double[], double[]> residuals;
-  private final Function<double[], PerformanceModel> model;
 
-  FitReading(
-      int observations,
-      List<Parameter> free,
-      Map<Parameter, Estimate> fixed,
-      List<String> notes,
-      Function<double[], double[]> residuals,
-      Function<double[], PerformanceModel> model) {
-    this.observations = observations;
-    this.free = free;
+  FitReading(FitProblem problem, Map<Parameter, Estimate> timed, List<String> notes) {
+    this.problem = problem;
+    this.free = problem.free();
+    this.timed = timed;
     this.estimates = new EnumMap<>(Parameter.class);
-    this.estimates.putAll(fixed);
+    this.estimates.putAll(timed);
     this.notes = new ArrayList<>(notes);
-    this.residuals = residuals;
-    this.model = model;
   }
 
   FitResult read(double[] best) {
-    double[][] jacobian = Fit.jacobian(best, residuals);
+    double[][] jacobian = FitProblem.jacobian(best, problem::residuals);
+    Profile profile = profile(best);
     List<Integer> heard = new ArrayList<>();
     for (int i = 0; i < best.length; i++) {
       if (norm(jacobian, i) >= NO_SAY) {
         heard.add(i);
       } else {
-        bound(best, i);
+        bound(profile, i);
       }
     }
     if (!heard.isEmpty()) {
-      readHeard(best, jacobian, heard);
+      readHeard(profile, best, jacobian, heard);
     }
     exchangeCards();
-    PerformanceModel found = model.apply(best);
-    return new FitResult(
-        found, Map.copyOf(estimates), rootMeanSquare(residuals.apply(best)), List.copyOf(notes));
+    double error = Math.sqrt(problem.squares(best) / problem.observations().size());
+    return new FitResult(problem.model(best), Map.copyOf(estimates), error, List.copyOf(notes));
   }
 
   /**
@@ -91,22 +84,40 @@ final class FitReading {
   private void exchangeCards() {
     Estimate sending = estimates.get(Parameter.SEND_NIC);
     Estimate receiving = estimates.get(Parameter.RECEIVE_NIC);
-    if (sending.source() == Estimate.Source.TOGETHER
-        && receiving.source() == Estimate.Source.TOGETHER) {
-      return; // which has been said
+    Estimate greater = sending.value() > receiving.value() ? sending : receiving;
+    Estimate lesser = greater == sending ? receiving : sending;
+    if (sending.source() == Estimate.Source.AT_MOST
+        && receiving.source() == Estimate.Source.AT_MOST) {
+      estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, greater, greater.note()));
+      estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, greater.note()));
+      return;
     }
-    Estimate slower = sending.value() > receiving.value() ? sending : receiving;
-    Estimate faster = slower == sending ? receiving : sending;
+    if (sending.source() != Estimate.Source.FITTED
+        && receiving.source() != Estimate.Source.FITTED) {
+      return; // what is not known has been said
+    }
+    Estimate known = greater.source() == Estimate.Source.FITTED ? greater : lesser;
     String note =
         "one of o_nsnd and o_nrcv is "
-            + String.format(Locale.ROOT, "%.3g", slower.value())
-            + " ns, the other "
-            + (faster.source() == Estimate.Source.AT_MOST ? "at most " : "")
-            + String.format(Locale.ROOT, "%.3g", faster.value())
-            + " ns; one sender and one receiver cannot show which";
+            + nanos(known)
+            + ", the other "
+            + described(known == greater ? lesser : greater)
+            + "; one sender and one receiver cannot show which";
     notes.add(note);
-    estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, slower, note));
-    estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, faster, note));
+    estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
+    estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, lesser, note));
+  }
+
+  private static String described(Estimate estimate) {
+    return switch (estimate.source()) {
+      case AT_MOST -> "at most " + nanos(estimate);
+      case TOGETHER -> "not known by itself";
+      default -> nanos(estimate);
+    };
+  }
+
+  private static String nanos(Estimate estimate) {
+    return String.format(Locale.ROOT, "%.3g ns", estimate.value());
   }
 
   private static Estimate as(Parameter parameter, Estimate other, String note) {
@@ -124,34 +135,34 @@ final class FitReading {
     return Math.sqrt(Arrays.stream(jacobian).mapToDouble(row -> row[column] * row[column]).sum());
   }
 
-  private static double rootMeanSquare(double[] values) {
-    return Math.sqrt(Arrays.stream(values).map(value -> value * value).average().orElse(0));
+  /** How far off a measurement is, typically, that takes part in a fit of so many parameters. */
+  private double deviation(double[] best, int freedom) {
+    return Math.max(LEAST_DEVIATION, Math.sqrt(problem.squares(best) / freedom));
   }
 
-  /** Looks how big a parameter may get before a prediction gets worse. */
-  private void bound(double[] best, int index) {
-    double limit = squares(best) + WORSE * WORSE;
-    double low = best[index];
-    double high = MOST_LOG;
-    for (int i = 0; i < BISECTIONS; i++) {
-      double[] moved = best.clone();
-      moved[index] = (low + high) / 2;
-      if (squares(moved) <= limit) {
-        low = moved[index];
-      } else {
-        high = moved[index];
-      }
-    }
+  private int freedom(int parameters) {
+    return Math.max(1, problem.observations().size() - parameters);
+  }
+
+  /** Leaves room for the timed parameters to be off, too. */
+  private Profile profile(double[] best) {
+    int freedom = freedom(best.length);
+    double worse = Confidence.factor(freedom) * deviation(best, freedom);
+    FitProblem relaxed = problem.relaxed(timed.values(), worse);
+    return new Profile(relaxed, relaxed.extended(best), worse);
+  }
+
+  /** Looks how big a parameter may be that leaves no trace. */
+  private void bound(Profile profile, int index) {
+    double most = profile.most(index);
+    boolean bounded = most < Descent.MOST_LOG;
     Parameter parameter = free.get(index);
-    double[] unbounded = best.clone();
-    unbounded[index] = MOST_LOG;
-    boolean bounded = squares(unbounded) > limit;
     estimates.put(
         parameter,
         bounded
             ? Estimate.bare(
                 parameter,
-                Math.exp(low),
+                Math.exp(most),
                 Estimate.Source.AT_MOST,
                 "hidden behind other stages in all measurements")
             : Estimate.bare(
@@ -164,11 +175,7 @@ final class FitReading {
     }
   }
 
-  private double squares(double[] point) {
-    return Arrays.stream(residuals.apply(point)).map(value -> value * value).sum();
-  }
-
-  private void readHeard(double[] best, double[][] jacobian, List<Integer> heard) {
+  private void readHeard(Profile profile, double[] best, double[][] jacobian, List<Integer> heard) {
     // with fewer rows than columns the decomposition would leave directions out
     RealMatrix columns =
         new Array2DRowRealMatrix(Math.max(jacobian.length, heard.size()), heard.size());
@@ -177,11 +184,10 @@ final class FitReading {
         columns.setEntry(row, i, jacobian[row][heard.get(i)]);
       }
     }
-    int freedom = Math.max(1, observations - heard.size());
-    double deviation = Math.max(LEAST_DEVIATION, Math.sqrt(squares(best) / freedom));
+    int freedom = freedom(heard.size());
+    double deviation = deviation(best, freedom);
     SingularValueDecomposition directions = new SingularValueDecomposition(columns);
     double[] singular = directions.getSingularValues();
-    double[] variances = new double[heard.size()];
     List<double[]> unknown = new ArrayList<>();
     List<TreeSet<Integer>> groups = new ArrayList<>();
     for (int direction = 0; direction < heard.size(); direction++) {
@@ -191,31 +197,33 @@ final class FitReading {
       if (spread > UNKNOWN) {
         unknown.add(parts);
         groups.add(members(parts));
-      } else {
-        for (int i = 0; i < parts.length; i++) {
-          variances[i] += parts[i] * parts[i] * spread * spread;
-        }
       }
     }
-    double reach = Confidence.factor(freedom);
+    Set<Integer> vague = groups.stream().flatMap(Set::stream).collect(Collectors.toSet());
     for (int i = 0; i < heard.size(); i++) {
-      Parameter parameter = free.get(heard.get(i));
-      double value = Math.exp(best[heard.get(i)]);
-      double error = Math.sqrt(variances[i]);
-      estimates.put(
-          parameter,
-          new Estimate(
-              parameter,
-              value,
-              OptionalDouble.of(value * error),
-              OptionalDouble.of(value * Math.exp(-reach * error)),
-              OptionalDouble.of(value * Math.exp(reach * error)),
-              Estimate.Source.FITTED,
-              ""));
+      if (!vague.contains(i)) {
+        fitted(profile, best, heard.get(i), freedom);
+      }
     }
     for (TreeSet<Integer> group : merged(groups)) {
       tellTogether(best, heard, group, unknown);
     }
+  }
+
+  private void fitted(Profile profile, double[] best, int index, int freedom) {
+    double least = profile.least(index);
+    double low = least == Descent.LEAST_LOG ? 0 : Math.exp(least);
+    double high = Math.exp(profile.most(index));
+    estimates.put(
+        free.get(index),
+        new Estimate(
+            free.get(index),
+            Math.exp(best[index]),
+            OptionalDouble.of((high - low) / 2 / Confidence.factor(freedom)),
+            OptionalDouble.of(low),
+            OptionalDouble.of(high),
+            Estimate.Source.FITTED,
+            ""));
   }
 
   private static TreeSet<Integer> members(double[] parts) {
@@ -274,8 +282,9 @@ final class FitReading {
       note = "the measurements cannot tell " + names + " apart";
     }
     notes.add(note);
-    for (Parameter parameter : parameters) {
-      double value = estimates.get(parameter).value();
+    for (int i : group) {
+      Parameter parameter = free.get(heard.get(i));
+      double value = Math.exp(best[heard.get(i)]);
       estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.TOGETHER, note));
     }
   }

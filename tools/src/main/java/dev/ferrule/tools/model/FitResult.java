@@ -25,7 +25,17 @@ public record FitResult(
    * @return the slowest stage
    */
   public Stage bottleneck(Load load) {
-    Stage stage = model.bottleneck(load);
+    return bottleneck(Crowd.of(load));
+  }
+
+  /**
+   * The same of several connections.
+   *
+   * @param crowd the connections
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Crowd crowd) {
+    Stage stage = model.bottleneck(crowd);
     return stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : stage;
   }
 }

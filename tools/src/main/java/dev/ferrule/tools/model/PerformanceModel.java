@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.model;
 
-import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -19,7 +20,18 @@ public final class PerformanceModel {
   /** Two stages that differ by less are not told apart. */
   private static final double TIE = 0.01;
 
-  private final Map<Parameter, Double> values;
+  private static final Stage[] STAGES = Stage.values();
+
+  private static final List<Parameter> LATENCY_PARTS =
+      List.of(
+          Parameter.SEND_OVERHEAD,
+          Parameter.SEND_NIC,
+          Parameter.BYTE_GAP,
+          Parameter.LATENCY,
+          Parameter.RECEIVE_NIC,
+          Parameter.RECEIVE_OVERHEAD);
+
+  private final double[] values = new double[Parameter.values().length]; // a fit asks for millions
   private final boolean acknowledged;
 
   /**
@@ -30,15 +42,13 @@ public final class PerformanceModel {
    *     over RDMA, so that the number of unacknowledged messages limits the rate
    */
   public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
-    EnumMap<Parameter, Double> all = new EnumMap<>(Parameter.class);
-    for (Parameter parameter : Parameter.values()) {
-      double value = values.getOrDefault(parameter, 0.0);
-      if (!(value >= 0) || Double.isInfinite(value)) {
-        throw new IllegalArgumentException(parameter.symbol() + " is " + value);
-      }
-      all.put(parameter, value);
-    }
-    this.values = Collections.unmodifiableMap(all);
+    values.forEach(
+        (parameter, value) -> {
+          if (!(value >= 0) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException(parameter.symbol() + " is " + value);
+          }
+          this.values[parameter.ordinal()] = value;
+        });
     this.acknowledged = acknowledged;
   }
 
@@ -49,7 +59,7 @@ public final class PerformanceModel {
    * @return its value, in its unit
    */
   public double get(Parameter parameter) {
-    return values.get(parameter);
+    return values[parameter.ordinal()];
   }
 
   /**
@@ -58,7 +68,11 @@ public final class PerformanceModel {
    * @return each with its value
    */
   public Map<Parameter, Double> values() {
-    return values;
+    Map<Parameter, Double> all = new EnumMap<>(Parameter.class);
+    for (Parameter parameter : Parameter.values()) {
+      all.put(parameter, get(parameter));
+    }
+    return all;
   }
 
   /**
@@ -123,6 +137,33 @@ public final class PerformanceModel {
       case RECEIVER_CPU -> get(Parameter.RECEIVE_OVERHEAD) + get(Parameter.RECEIVE_GAP);
       case ACKNOWLEDGEMENT ->
           acknowledged ? acknowledgementNanos(load.sizeBytes()) / load.unacked() : 0;
+      case PROCESSORS -> 0; // one connection has as many as it wants
+    };
+  }
+
+  /**
+   * How long a stage needs for each message of several connections together. Over RDMA they share
+   * the cards; in shared memory, where the lines between two processors are the "card", each has
+   * its own. Threads share the processors if there are more of them.
+   *
+   * @param stage one of those that messages pass
+   * @param crowd the connections
+   * @return nanoseconds
+   */
+  public double stageNanos(Stage stage, Crowd crowd) {
+    Load load = crowd.load();
+    double one = stageNanos(stage, load);
+    return switch (stage) {
+      case SENDER_CPU -> one / crowd.busy(crowd.senders());
+      case RECEIVER_CPU -> one / crowd.busy(crowd.receivers());
+      case ACKNOWLEDGEMENT -> one / crowd.connections();
+      case SENDER_NIC, RECEIVER_NIC, EITHER_NIC, LINK ->
+          acknowledged ? one : one / crowd.connections();
+      case PROCESSORS -> {
+        int threads = crowd.busy(crowd.senders()) + crowd.busy(crowd.receivers());
+        double both = stageNanos(Stage.SENDER_CPU, load) + stageNanos(Stage.RECEIVER_CPU, load);
+        yield threads <= crowd.processors() ? 0 : both / crowd.processors();
+      }
     };
   }
 
@@ -141,8 +182,22 @@ public final class PerformanceModel {
    */
   public double periodNanos(Load load) {
     double period = 0;
-    for (Stage stage : Stage.values()) {
+    for (Stage stage : STAGES) {
       period = Math.max(period, stageNanos(stage, load));
+    }
+    return period;
+  }
+
+  /**
+   * How long passes from one message of several connections to the next.
+   *
+   * @param crowd the connections
+   * @return nanoseconds; 0 if no stage takes any time
+   */
+  public double periodNanos(Crowd crowd) {
+    double period = 0;
+    for (Stage stage : STAGES) {
+      period = Math.max(period, stageNanos(stage, crowd));
     }
     return period;
   }
@@ -154,24 +209,57 @@ public final class PerformanceModel {
    * @return the slowest stage
    */
   public Stage bottleneck(Load load) {
-    double period = periodNanos(load);
-    if (stageNanos(Stage.ACKNOWLEDGEMENT, load) == period) {
-      return Stage.ACKNOWLEDGEMENT;
+    return bottleneck(Crowd.of(load));
+  }
+
+  /**
+   * The stage that sets the pace of several connections.
+   *
+   * @param crowd the connections
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Crowd crowd) {
+    double period = periodNanos(crowd);
+    for (Stage stage :
+        List.of(Stage.PROCESSORS, Stage.ACKNOWLEDGEMENT, Stage.SENDER_CPU, Stage.RECEIVER_CPU)) {
+      if (stageNanos(stage, crowd) == period) {
+        return stage;
+      }
     }
-    if (stageNanos(Stage.SENDER_CPU, load) == period) {
-      return Stage.SENDER_CPU;
-    }
-    if (stageNanos(Stage.RECEIVER_CPU, load) == period) {
-      return Stage.RECEIVER_CPU;
-    }
-    if (stageNanos(Stage.LINK, load) > period / 2) {
+    if (stageNanos(Stage.LINK, crowd) > period / 2) {
       return Stage.LINK;
     }
-    double sending = stageNanos(Stage.SENDER_NIC, load);
-    double receiving = stageNanos(Stage.RECEIVER_NIC, load);
+    double sending = stageNanos(Stage.SENDER_NIC, crowd);
+    double receiving = stageNanos(Stage.RECEIVER_NIC, crowd);
     if (Math.abs(sending - receiving) <= TIE * period) {
       return Stage.EITHER_NIC;
     }
     return sending > receiving ? Stage.SENDER_NIC : Stage.RECEIVER_NIC;
+  }
+
+  /**
+   * What takes the greatest part of a message's latency.
+   *
+   * @param sizeBytes its length
+   * @return the parameter whose part in {@link #latencyNanos} is the greatest
+   */
+  public Parameter greatestPart(int sizeBytes) {
+    return LATENCY_PARTS.stream()
+        .max(Comparator.comparingDouble(part -> partNanos(part, sizeBytes)))
+        .orElseThrow();
+  }
+
+  /**
+   * A parameter's part in the latency.
+   *
+   * @param parameter which
+   * @param sizeBytes the message's length
+   * @return nanoseconds; 0 for what has no part in it
+   */
+  public double partNanos(Parameter parameter, int sizeBytes) {
+    if (!LATENCY_PARTS.contains(parameter)) {
+      return 0;
+    }
+    return parameter == Parameter.BYTE_GAP ? bytesNanos(sizeBytes) : get(parameter);
   }
 }

@@ -22,7 +22,10 @@ public enum Stage {
   RECEIVER_CPU("receiver's processor"),
 
   /** Until one of the unacknowledged messages is acknowledged. */
-  ACKNOWLEDGEMENT("waiting for acknowledgements");
+  ACKNOWLEDGEMENT("waiting for acknowledgements"),
+
+  /** Fewer than there are threads that have something to do. */
+  PROCESSORS("too few processors for all threads");
 
   private final String words;
 

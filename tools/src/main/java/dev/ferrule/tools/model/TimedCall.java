@@ -8,9 +8,10 @@ import java.util.OptionalDouble;
  * A parameter that was measured by timing a call.
  *
  * @param parameter which
- * @param nanos the median of each round, without the reading of the clock
+ * @param nanos what each round found, without the reading of the clock
+ * @param tickNanos the step in which the clock goes on, which the rounds may share an error of
  */
-public record TimedCall(Parameter parameter, List<Double> nanos) {
+public record TimedCall(Parameter parameter, List<Double> nanos, double tickNanos) {
 
   /** Copies. */
   public TimedCall {
@@ -22,12 +23,17 @@ public record TimedCall(Parameter parameter, List<Double> nanos) {
     return nanos.stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }
 
-  /** The standard error of the mean; NaN for fewer than two rounds. */
-  double standardError() {
+  /** The standard error of the mean by the rounds; NaN for fewer than two. */
+  private double standardError() {
     int count = nanos.size();
     double mean = mean();
     double squares = nanos.stream().mapToDouble(value -> (value - mean) * (value - mean)).sum();
     return count < 2 ? Double.NaN : Math.sqrt(squares / (count - 1) / count);
+  }
+
+  /** That of a time which is a difference of two readings that are each anywhere in a tick. */
+  private double roundingError() {
+    return tickNanos / Math.sqrt(6);
   }
 
   /** Returns the time as an estimate, with the confidence that its rounds give. */
@@ -37,14 +43,18 @@ public record TimedCall(Parameter parameter, List<Double> nanos) {
     if (Double.isNaN(error)) {
       return Estimate.bare(parameter, mean, Estimate.Source.MEASURED, "one round only");
     }
-    double reach = error * Confidence.factor(nanos.size() - 1);
+    double reach =
+        Math.hypot(
+            error * Confidence.factor(nanos.size() - 1), roundingError() * Confidence.NORMAL);
     return new Estimate(
         parameter,
         mean,
-        OptionalDouble.of(error),
+        OptionalDouble.of(Math.hypot(error, roundingError())),
         OptionalDouble.of(Math.max(0, mean - reach)),
         OptionalDouble.of(mean + reach),
         Estimate.Source.MEASURED,
-        "");
+        mean < tickNanos
+            ? "shorter than a tick of the clock, " + Math.round(tickNanos) + " ns"
+            : "");
   }
 }

@@ -22,6 +22,7 @@ public final class SvgPlot {
   private static final int RIGHT = 20;
   private static final int TOP = 14;
   private static final int BOTTOM = 54;
+  private static final int HEADLINE = 28;
   private static final int LEGEND_LINE = 20;
   private static final int MOST_LEGEND_COLUMNS = 3;
   private static final double LETTER = 6.5; // the mean width, about
@@ -62,7 +63,7 @@ public final class SvgPlot {
    * @return an element {@code svg}
    */
   public static String inline(Plot plot) {
-    return new SvgPlot(plot).draw("");
+    return new SvgPlot(plot).draw("", 0);
   }
 
   /**
@@ -74,7 +75,7 @@ public final class SvgPlot {
   public static String file(Plot plot) {
     String drawing =
         new SvgPlot(plot)
-            .draw("<style>" + style("svg.plot", true) + "</style>")
+            .draw("<style>" + style("svg.plot", true) + "</style>", HEADLINE)
             .replaceFirst("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ");
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + drawing + "\n";
   }
@@ -116,13 +117,17 @@ public final class SvgPlot {
     return rules.toString();
   }
 
-  private String draw(String style) {
+  /** A page has the title above the plot; a file has nothing else to say what it shows. */
+  private String draw(String style, int headline) {
     int columns = legendColumns();
     int lines = (plot.curves().size() + columns - 1) / columns;
     add(
-        "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"%s\">",
-        WIDTH, HEIGHT + lines * LEGEND_LINE, Markup.escape(plot.title()));
+        "<svg class=\"plot\" role=\"img\" viewBox=\"0 %d %d %d\" aria-label=\"%s\">",
+        -headline, WIDTH, headline + HEIGHT + lines * LEGEND_LINE, Markup.escape(plot.title()));
     svg.append(style);
+    if (headline > 0) {
+      text((LEFT + WIDTH - RIGHT) / 2.0, TOP - headline / 2.0, "middle", plot.title());
+    }
     grid();
     for (Plot.Curve curve : plot.curves()) {
       curve(curve);

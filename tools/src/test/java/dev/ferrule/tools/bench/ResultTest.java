@@ -11,7 +11,7 @@ class ResultTest {
 
   private static final Subject SUBJECT = new Subject("sm", "spin");
   private static final LatencySummary LATENCY =
-      new LatencySummary(45, 50.5, 60, 90.25, 120, 20_123_456, 61.54321);
+      new LatencySummary(45, 50.5, 60, 90.25, 120, 20_123_456, 61.54321, 51, 10);
 
   @Test
   void aLatencyIsWrittenWithTheNamesThatAreDocumentedAndWithoutWhatWasNotMeasured() {

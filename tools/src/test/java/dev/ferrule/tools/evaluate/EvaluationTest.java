@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Parameter;
 import dev.ferrule.tools.model.PerformanceModel;
@@ -74,7 +75,7 @@ class EvaluationTest {
         throw new IllegalStateException("peer://there#1: is not installed");
       }
       JsonObject result = new JsonObject();
-      result.addProperty(figure.name(), figure.predicted(TRUTH, load));
+      result.addProperty(figure.name(), figure.predicted(TRUTH, Crowd.of(load)));
       if (name.equals(LOSSY)) {
         result.addProperty(Catalogue.RNR, 2);
       }
@@ -82,8 +83,8 @@ class EvaluationTest {
     }
 
     @Override
-    public Optional<Load> load() {
-      return Optional.of(load);
+    public Optional<Crowd> crowd() {
+      return Optional.of(Crowd.of(load));
     }
   }
 
@@ -125,8 +126,8 @@ class EvaluationTest {
             Figure.MESSAGES,
             samples(size -> new Fake("rates", Figure.MESSAGES, new Load(size, 64, 1), false)));
     return List.of(
-        experiment("latency", Optional.empty(), latency.withModel(), broken),
-        experiment("rates", Optional.empty(), rates.withModel()),
+        experiment("latency", Optional.empty(), latency.forModel(), broken),
+        experiment("rates", Optional.empty(), rates.forModel()),
         experiment("impossible", Optional.of("there is no such thing here"), rates));
   }
 
@@ -231,6 +232,50 @@ class EvaluationTest {
         .as("only what had failed")
         .hasSize(3)
         .allMatch(task -> task.startsWith("broken"));
+  }
+
+  @Test
+  void pointsOfAnotherBuildAreNotPutBesideThose() {
+    run(Set.of("rates"));
+    Evaluation other =
+        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test (new)");
+    assertThatThrownBy(() -> other.run(ALL, Optional.empty(), problems::add))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("ferrule was \"test\" and is \"test (new)\"");
+  }
+
+  @Test
+  void theReportSaysOfEachTimeThatItWentOnHowBusyTheMachineWas() throws IOException {
+    assertThat(Files.readString(run(Set.of("rates")))).doesNotContain("Measured from");
+    assertThat(Files.readString(run(ALL))).contains("Measured from");
+  }
+
+  /** Two limits that the model does not tell apart, and one that it does. */
+  @Test
+  void linesOfTheModelThatAreTheSameAreDrawnOnce() throws IOException {
+    Series[] series = new Series[3];
+    int[] unacked = {1, 100, 200};
+    for (int i = 0; i < series.length; i++) {
+      Load load = new Load(16, unacked[i], 1);
+      series[i] =
+          Series.measured(
+                  "up to " + load.unacked(),
+                  i,
+                  Figure.MESSAGES,
+                  samples(
+                      size ->
+                          new Fake(
+                              "rates", Figure.MESSAGES, new Load(size, load.unacked(), 1), false)))
+              .withModel();
+    }
+    List<Experiment> all =
+        List.of(experiments().get(0), experiment("rates", Optional.empty(), series));
+    List<Experiment> fitted = new ArrayList<>(all);
+    fitted.add(experiments().get(1));
+    new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), fitted, "test")
+        .run(Set.of("latency", "rates"), Optional.empty(), problems::add);
+    assertThat(Files.readString(folder.resolve("report.html")))
+        .contains(">model: up to 1<", ">model: up to 100; up to 200<");
   }
 
   @Test

@@ -87,6 +87,25 @@ class JournalTest {
     }
   }
 
+  @Test
+  void whatTheMachineWasLikeIsKeptForEachTimeThatItWentOn() {
+    JsonObject quiet = new JsonObject();
+    quiet.addProperty(Machine.LOAD, "0.01");
+    JsonObject busy = new JsonObject();
+    busy.addProperty(Machine.LOAD, "7.5");
+    try (Journal journal = Journal.open(file, settings(3))) {
+      journal.start(quiet);
+      journal.add(task(16), 1, result(5));
+    }
+    try (Journal journal = Journal.open(file, settings(3))) {
+      journal.start(busy);
+    }
+    try (Journal journal = Journal.open(file, settings(3))) {
+      assertThat(journal.records().starts()).containsExactly(quiet, busy);
+      assertThat(journal.records().values(task(16), RATE)).containsExactly(5.0);
+    }
+  }
+
   /** Wherever the file ends: within the settings, in a line, or just before its end. */
   @Test
   void aJournalThatWasCutOffAnywhereGoesOnFromTheLastWholeLine() throws IOException {

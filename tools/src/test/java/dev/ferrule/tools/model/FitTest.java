@@ -50,7 +50,7 @@ class FitTest {
         .map(
             parameter -> {
               double value = truth.get(parameter);
-              return new TimedCall(parameter, List.of(value * 0.98, value, value * 1.02));
+              return new TimedCall(parameter, List.of(value * 0.98, value, value * 1.02), 0);
             })
         .toList();
   }
@@ -130,7 +130,7 @@ class FitTest {
     FitResult fit =
         Fit.of(
                 observations,
-                List.of(new TimedCall(Parameter.RECEIVE_OVERHEAD, List.of(900.0, 910.0))),
+                List.of(new TimedCall(Parameter.RECEIVE_OVERHEAD, List.of(900.0, 910.0), 10)),
                 true)
             .orElseThrow();
     assertThat(fit.estimates().get(Parameter.RECEIVE_OVERHEAD).source())
@@ -181,6 +181,59 @@ class FitTest {
     Estimate gap = fit.estimates().get(Parameter.SEND_GAP);
     assertThat(gap.source()).isIn(Estimate.Source.AT_MOST, Estimate.Source.TOGETHER);
     assertThat(gap.standardError()).isEmpty();
+  }
+
+  /** What has taken up a stage's time at the best point is not what limits it. */
+  @Test
+  void aBoundHoldsHoweverTheOtherParametersAreChosen() {
+    for (int seed = 0; seed < 5; seed++) {
+      observations.clear();
+      FitResult fit = fit(PerformanceModelTest.CARD, true, 0.05, seed);
+      for (Parameter card : List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC)) {
+        Estimate estimate = fit.estimates().get(card);
+        if (estimate.source() == Estimate.Source.AT_MOST) {
+          assertThat(estimate.value()).as("%s", fit).isGreaterThanOrEqualTo(60);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aCallThatTakesLessThanATickOfTheClockIsKnownToWithinTheTick() {
+    observe(new PerformanceModel(PerformanceModelTest.CARD, true), 0.03, 1);
+    FitResult fit =
+        Fit.of(
+                observations,
+                List.of(
+                    new TimedCall(Parameter.RECEIVE_OVERHEAD, List.of(50.0, 50.0, 50.0), 10),
+                    new TimedCall(Parameter.RECEIVE_GAP, List.of(0.0, 0.0, 0.0), 10)),
+                true)
+            .orElseThrow();
+    Estimate gap = fit.estimates().get(Parameter.RECEIVE_GAP);
+    assertThat(gap.source()).isEqualTo(Estimate.Source.MEASURED);
+    assertThat(gap.value()).isZero();
+    assertThat(gap.high().getAsDouble()).isBetween(5.0, 10.0);
+    assertThat(gap.note()).isEqualTo("shorter than a tick of the clock, 10 ns");
+    Estimate overhead = fit.estimates().get(Parameter.RECEIVE_OVERHEAD);
+    assertThat(overhead.low().getAsDouble()).isBetween(40.0, 45.0);
+    assertThat(overhead.note()).isEmpty();
+  }
+
+  /** A bound is not told as if it were the card's time. */
+  @Test
+  void ofACardThatIsOnlyBoundedNothingElseIsSaid() {
+    Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
+    truth.put(Parameter.RECEIVE_NIC, 700.0);
+    FitResult fit = fit(truth, true, 0.02, 1);
+    Estimate sending = fit.estimates().get(Parameter.SEND_NIC);
+    Estimate receiving = fit.estimates().get(Parameter.RECEIVE_NIC);
+    assertThat(fit.notes())
+        .filteredOn(note -> note.startsWith("one of o_nsnd and o_nrcv is "))
+        .singleElement()
+        .asString()
+        .matches("one of .* is (69\\d|7\\d\\d) ns, the other (at most|not known|6|7).*");
+    assertThat(List.of(sending.source(), receiving.source()))
+        .doesNotContain(Estimate.Source.FITTED);
   }
 
   @Test

@@ -109,4 +109,44 @@ class PerformanceModelTest {
             () -> new Observation(Observation.Kind.LATENCY, new Load(1, 1, 1), Double.NaN))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  private Crowd crowd(int connections, int senders, int receivers, int processors) {
+    return new Crowd(new Load(16, 64, 1), connections, senders, receivers, processors);
+  }
+
+  @Test
+  void connectionsShareTheCardsAndThreadsShareThem() {
+    // one connection: the sender's processor, 120 + 30
+    assertThat(model.periodNanos(crowd(1, 1, 1, 8))).isCloseTo(150, within(EXACT));
+    assertThat(model.bottleneck(crowd(1, 1, 1, 8))).isEqualTo(Stage.SENDER_CPU);
+    // two: 150 / 2, and 70 + 15 * 0.08 of a card
+    assertThat(model.periodNanos(crowd(2, 2, 2, 8))).isCloseTo(75, within(EXACT));
+    // four: the receiving card has all of them
+    assertThat(model.periodNanos(crowd(4, 4, 4, 8))).isCloseTo(71.2, within(EXACT));
+    assertThat(model.bottleneck(crowd(4, 4, 4, 8))).isEqualTo(Stage.RECEIVER_NIC);
+    // in shared memory no card is shared: 150 / 4
+    PerformanceModel lines = new PerformanceModel(CARD, false);
+    assertThat(lines.periodNanos(crowd(4, 4, 4, 8))).isCloseTo(37.5, within(EXACT));
+    // one thread that receives: 50 + 16
+    assertThat(lines.periodNanos(crowd(4, 4, 1, 8))).isCloseTo(66, within(EXACT));
+    assertThat(lines.bottleneck(crowd(4, 4, 1, 8))).isEqualTo(Stage.RECEIVER_CPU);
+  }
+
+  @Test
+  void threadsThatAreMoreThanTheProcessorsShareThose() {
+    PerformanceModel lines = new PerformanceModel(CARD, false);
+    // (150 + 66) / 2
+    assertThat(lines.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
+    assertThat(lines.bottleneck(crowd(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
+    // threads without a connection do nothing
+    assertThat(lines.periodNanos(crowd(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
+  }
+
+  @Test
+  void theGreatestPartOfTheLatencyIsNamed() {
+    assertThat(model.greatestPart(16)).isEqualTo(Parameter.LATENCY);
+    assertThat(model.greatestPart(1 << 20)).isEqualTo(Parameter.BYTE_GAP);
+    assertThat(model.partNanos(Parameter.BYTE_GAP, 1001)).isCloseTo(80, within(EXACT));
+    assertThat(model.partNanos(Parameter.SEND_GAP, 16)).isZero();
+  }
 }

@@ -77,6 +77,9 @@ class HtmlReportTest {
         .contains("size", "time", "16 B", "1 KiB", "2 µs", "measured", "model")
         .contains("measured, 1 KiB: 2.5 µs");
     assertThat(svg.getElementsByTagName("circle").getLength()).isEqualTo(2);
+    assertThat(svg.getElementsByTagName("text").item(0).getTextContent()).isEqualTo(PLOT.title());
+    assertThat(SvgPlot.inline(PLOT))
+        .doesNotContain(">" + PLOT.title() + "<"); // a page says it above
   }
 
   @Test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+
+class LatencySummaryTest {
+
+  private final Histogram histogram = LatencySummary.newHistogram();
+
+  private LatencySummary summary() {
+    return LatencySummary.of(histogram, 1);
+  }
+
+  /** 34 ns on a clock that goes on by 10: four of ten look like 40. */
+  @Test
+  void theMiddleHalfKnowsWhatAClockInStepsRoundsOff() {
+    histogram.recordValueWithCount(30, 600);
+    histogram.recordValueWithCount(40, 400);
+    histogram.recordValueWithCount(5000, 1); // somebody else had the processor
+    assertThat(summary().p50()).isEqualTo(30);
+    assertThat(summary().midMean()).isCloseTo(33, within(0.1));
+    assertThat(summary().step()).isEqualTo(10);
+  }
+
+  @Test
+  void theMiddleHalfLeavesOutAsMuchAtEitherEnd() {
+    for (int value = 1; value <= 100; value++) {
+      histogram.recordValue(value);
+    }
+    assertThat(summary().midMean()).isCloseTo(50.5, within(1e-9));
+  }
+
+  /** The clock's own arithmetic makes some steps longer by 1. */
+  @Test
+  void rareTimesDoNotMakeTheStepsSmaller() {
+    histogram.recordValueWithCount(70, 500);
+    histogram.recordValueWithCount(71, 5);
+    histogram.recordValueWithCount(80, 500);
+    assertThat(summary().step()).isEqualTo(10);
+  }
+
+  @Test
+  void aSingleTimeHasNoStep() {
+    histogram.recordValueWithCount(70, 500);
+    assertThat(summary().step()).isZero();
+    assertThat(summary().midMean()).isEqualTo(70);
+  }
+}

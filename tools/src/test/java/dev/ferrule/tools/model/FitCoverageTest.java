@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whether what a fit says of its parameters is true of the model that the measurements are of. */
+class FitCoverageTest {
+
+  private static final int[] SIZES = {16, 64, 256, 1024, 4096, 16384, 65536};
+  private static final int TRIALS = Integer.getInteger("ferrule.fit.trials", 12);
+
+  /** What 95 % come to in so few trials, and with a model that has corners. */
+  private static final double ENOUGH = 0.9;
+
+  private static final double NOISE = 0.05;
+  private static final double NOISE_OF_CALLS = 0.03;
+  private static final int ROUNDS = 3;
+  private static final double TICK_NANOS = 10;
+
+  /** How often something was said of a parameter, and how often that held. */
+  private static final class Count {
+    private int said;
+    private int held;
+
+    private void add(boolean holds) {
+      said++;
+      held += holds ? 1 : 0;
+    }
+
+    @Override
+    public String toString() {
+      return held + "/" + said;
+    }
+  }
+
+  private static Map<Parameter, Double> card(Random random) {
+    Map<Parameter, Double> truth = new EnumMap<>(Parameter.class);
+    PerformanceModelTest.CARD.forEach(
+        (parameter, value) -> truth.put(parameter, value * Math.exp(random.nextGaussian() / 2)));
+    truth.put(
+        Parameter.DOORBELL,
+        Math.min(truth.get(Parameter.DOORBELL), 0.9 * truth.get(Parameter.SEND_OVERHEAD)));
+    return truth;
+  }
+
+  private static List<Observation> observe(PerformanceModel truth, Random random) {
+    List<Observation> observations = new ArrayList<>();
+    for (int size : SIZES) {
+      add(observations, truth, Observation.Kind.LATENCY, new Load(size, 1, 1), random);
+      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 1, 1), random);
+      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 64, 1), random);
+      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 256, 8), random);
+    }
+    for (int unacked = 1; unacked <= 256; unacked *= 2) {
+      add(observations, truth, Observation.Kind.PERIOD, new Load(16, unacked, 1), random);
+    }
+    for (int batch = 1; batch <= 32; batch *= 2) {
+      add(observations, truth, Observation.Kind.PERIOD, new Load(16, 256, batch), random);
+    }
+    return observations;
+  }
+
+  private static void add(
+      List<Observation> observations,
+      PerformanceModel truth,
+      Observation.Kind kind,
+      Load load,
+      Random random) {
+    double exact = new Observation(kind, load, 1).predictedBy(truth);
+    observations.add(new Observation(kind, load, exact * Math.exp(NOISE * random.nextGaussian())));
+  }
+
+  /** Rounds differ, and all of them share what the clock rounds off. */
+  private static List<TimedCall> time(Map<Parameter, Double> truth, Random random) {
+    List<TimedCall> calls = new ArrayList<>();
+    for (Parameter parameter :
+        List.of(Parameter.SEND_OVERHEAD, Parameter.RECEIVE_OVERHEAD, Parameter.RECEIVE_GAP)) {
+      double rounding = TICK_NANOS * (random.nextDouble() - random.nextDouble());
+      List<Double> nanos = new ArrayList<>();
+      for (int round = 0; round < ROUNDS; round++) {
+        double exact = truth.get(parameter) * (1 + NOISE_OF_CALLS * random.nextGaussian());
+        nanos.add(Math.max(0, exact + rounding));
+      }
+      calls.add(new TimedCall(parameter, nanos, TICK_NANOS));
+    }
+    return calls;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void intervalsAndBoundsHoldTheTruthAsOftenAsTheySay(boolean acknowledged) {
+    Map<String, Count> counts = new TreeMap<>();
+    for (int seed = 0; seed < TRIALS; seed++) {
+      Random random = new Random(seed);
+      Map<Parameter, Double> truth = card(random);
+      PerformanceModel model = new PerformanceModel(truth, acknowledged);
+      FitResult fit =
+          Fit.of(observe(model, random), time(truth, random), acknowledged).orElseThrow();
+      fit.estimates()
+          .forEach(
+              (parameter, estimate) -> {
+                if (estimate.source() == Estimate.Source.TOGETHER) {
+                  return; // nothing is said
+                }
+                String what = parameter.symbol() + " " + estimate.source();
+                counts
+                    .computeIfAbsent(what, each -> new Count())
+                    .add(holds(estimate, truth.get(parameter)));
+              });
+    }
+    int said = counts.values().stream().mapToInt(count -> count.said).sum();
+    int held = counts.values().stream().mapToInt(count -> count.held).sum();
+    System.out.println("held of said: " + counts);
+    assertThat(said).isGreaterThan(4 * TRIALS);
+    assertThat((double) held / said).as("%s", counts).isGreaterThanOrEqualTo(ENOUGH);
+  }
+
+  private static boolean holds(Estimate estimate, double truth) {
+    return estimate.source() == Estimate.Source.AT_MOST
+        ? truth <= estimate.value()
+        : estimate.low().orElse(0) <= truth && truth <= estimate.high().orElse(0);
+  }
+}
