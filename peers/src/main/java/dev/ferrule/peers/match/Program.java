@@ -5,7 +5,6 @@ import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -84,26 +83,15 @@ final class Program {
 
   /** Runs one process; returns what it wrote, and fails if it did. */
   static List<String> output(Map<String, String> environment, List<String> command) {
+    Path output = temporaryFile(); // which nobody has to read while the program measures
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().putAll(environment);
+    builder.redirectOutput(output.toFile());
     Process process = start(builder);
-    List<String> lines = new ArrayList<>();
     Guarded<AutoCloseable> running = guard(process);
     try {
-      Thread reader =
-          Thread.ofVirtual()
-              .start(
-                  () -> {
-                    try (BufferedReader in = process.inputReader()) {
-                      in.lines().forEach(lines::add);
-                    } catch (IOException e) {
-                      // it was ended; what it had written is all there is
-                    }
-                  });
       boolean ended = process.waitFor(RUN_SECONDS, TimeUnit.SECONDS);
-      if (ended) {
-        reader.join();
-      }
+      List<String> lines = readLines(output);
       if (!ended || process.exitValue() != 0) {
         throw new ToolException(
             ExitCode.FAILED,
@@ -115,6 +103,15 @@ final class Program {
       throw new ToolException(ExitCode.FAILED, "interrupted", e);
     } finally {
       running.close();
+      output.toFile().delete();
+    }
+  }
+
+  private static Path temporaryFile() {
+    try {
+      return Files.createTempFile("ferrule-", ".out");
+    } catch (IOException e) {
+      throw new ToolException(ExitCode.NO_RESOURCE, "no room for a temporary file: " + e, e);
     }
   }
 
@@ -163,7 +160,7 @@ final class Program {
     try {
       return Files.readAllLines(file);
     } catch (IOException e) {
-      return List.of(); // a kernel without that protocol
+      return List.of(); // a kernel without that protocol, or text that is none
     }
   }
 
