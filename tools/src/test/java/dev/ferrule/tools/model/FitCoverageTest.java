@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Whether what a fit says of its parameters is true of the model that the measurements are of. */
 class FitCoverageTest {
 
-  private static final int[] SIZES = {16, 64, 256, 1024, 4096, 16384, 65536};
   private static final int TRIALS = Integer.getInteger("ferrule.fit.trials", 12);
 
   /** What 95 % come to in so few trials, and with a model that has corners. */
@@ -44,39 +43,14 @@ class FitCoverageTest {
 
   private static Map<Parameter, Double> card(Random random) {
     Map<Parameter, Double> truth = new EnumMap<>(Parameter.class);
-    PerformanceModelTest.CARD.forEach(
-        (parameter, value) -> truth.put(parameter, value * Math.exp(random.nextGaussian() / 2)));
+    for (Parameter parameter : Parameter.values()) { // the same order in each run
+      double usual = PerformanceModelTest.CARD.get(parameter);
+      truth.put(parameter, usual * Math.exp(random.nextGaussian() / 2));
+    }
     truth.put(
         Parameter.DOORBELL,
         Math.min(truth.get(Parameter.DOORBELL), 0.9 * truth.get(Parameter.SEND_OVERHEAD)));
     return truth;
-  }
-
-  private static List<Observation> observe(PerformanceModel truth, Random random) {
-    List<Observation> observations = new ArrayList<>();
-    for (int size : SIZES) {
-      add(observations, truth, Observation.Kind.LATENCY, new Load(size, 1, 1), random);
-      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 1, 1), random);
-      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 64, 1), random);
-      add(observations, truth, Observation.Kind.PERIOD, new Load(size, 256, 8), random);
-    }
-    for (int unacked = 1; unacked <= 256; unacked *= 2) {
-      add(observations, truth, Observation.Kind.PERIOD, new Load(16, unacked, 1), random);
-    }
-    for (int batch = 1; batch <= 32; batch *= 2) {
-      add(observations, truth, Observation.Kind.PERIOD, new Load(16, 256, batch), random);
-    }
-    return observations;
-  }
-
-  private static void add(
-      List<Observation> observations,
-      PerformanceModel truth,
-      Observation.Kind kind,
-      Load load,
-      Random random) {
-    double exact = new Observation(kind, load, 1).predictedBy(truth);
-    observations.add(new Observation(kind, load, exact * Math.exp(NOISE * random.nextGaussian())));
   }
 
   /** Rounds differ, and all of them share what the clock rounds off. */
@@ -104,7 +78,8 @@ class FitCoverageTest {
       Map<Parameter, Double> truth = card(random);
       PerformanceModel model = new PerformanceModel(truth, acknowledged);
       FitResult fit =
-          Fit.of(observe(model, random), time(truth, random), acknowledged).orElseThrow();
+          Fit.of(Measurements.of(model, NOISE, random), time(truth, random), acknowledged)
+              .orElseThrow();
       fit.estimates()
           .forEach(
               (parameter, estimate) -> {

@@ -18,30 +18,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Fits to measurements that a known model would give, with noise. */
 class FitTest {
 
-  private static final int[] SIZES = {16, 64, 256, 1024, 4096, 16384, 65536};
-
   private final List<Observation> observations = new ArrayList<>();
 
   private void observe(PerformanceModel truth, double noise, long seed) {
-    Random random = new Random(seed);
-    for (int size : SIZES) {
-      add(truth, Observation.Kind.LATENCY, new Load(size, 1, 1), noise, random);
-      add(truth, Observation.Kind.PERIOD, new Load(size, 1, 1), noise, random);
-      add(truth, Observation.Kind.PERIOD, new Load(size, 64, 1), noise, random);
-      add(truth, Observation.Kind.PERIOD, new Load(size, 256, 8), noise, random);
-    }
-    for (int unacked = 1; unacked <= 256; unacked *= 2) {
-      add(truth, Observation.Kind.PERIOD, new Load(16, unacked, 1), noise, random);
-    }
-    for (int batch = 1; batch <= 32; batch *= 2) {
-      add(truth, Observation.Kind.PERIOD, new Load(16, 256, batch), noise, random);
-    }
-  }
-
-  private void add(
-      PerformanceModel truth, Observation.Kind kind, Load load, double noise, Random random) {
-    double exact = new Observation(kind, load, 1).predictedBy(truth);
-    observations.add(new Observation(kind, load, exact * Math.exp(noise * random.nextGaussian())));
+    observations.addAll(Measurements.of(truth, noise, new Random(seed)));
   }
 
   private static List<TimedCall> calls(Map<Parameter, Double> truth) {
