@@ -44,7 +44,7 @@ public final class PerftestEntrant implements Entrant {
         missing().isPresent()
             ? ""
             : " "
-                + String.join(" ", Program.output(Map.of(), List.of(latency(), "--version")))
+                + String.join(" ", Program.version(Map.of(), List.of(latency(), "--version")))
                     .strip();
     return "perftest"
         + version

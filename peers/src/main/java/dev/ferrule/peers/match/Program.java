@@ -83,6 +83,19 @@ final class Program {
 
   /** Runs one process; returns what it wrote, and fails if it did. */
   static List<String> output(Map<String, String> environment, List<String> command) {
+    return output(environment, command, false);
+  }
+
+  /**
+   * Asks a program for its version; returns what it wrote. Some, such as perftest's, then end as if
+   * they had failed.
+   */
+  static List<String> version(Map<String, String> environment, List<String> command) {
+    return output(environment, command, true);
+  }
+
+  private static List<String> output(
+      Map<String, String> environment, List<String> command, boolean mayFail) {
     Path output = temporaryFile(); // which nobody has to read while the program measures
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().putAll(environment);
@@ -92,7 +105,7 @@ final class Program {
     try {
       boolean ended = process.waitFor(RUN_SECONDS, TimeUnit.SECONDS);
       List<String> lines = readLines(output);
-      if (!ended || process.exitValue() != 0) {
+      if (!ended || process.exitValue() != 0 && !mayFail) {
         throw new ToolException(
             ExitCode.FAILED,
             String.join(" ", command) + (ended ? ": " + lastLine(lines) : ": did not end"));

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +69,13 @@ class ProgramOutputTest {
             () -> PerftestEntrant.messagesPerSecond(64, List.of("Couldn't connect to 10.0.0.1")))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("Couldn't connect to 10.0.0.1");
+  }
+
+  @Test
+  void aProgramThatEndsAsIfItHadFailedMayStillSayItsVersion() {
+    List<String> command = List.of("sh", "-c", "echo Version: 6.06; exit 1"); // as ib_send_lat does
+    assertThat(Program.version(Map.of(), command)).containsExactly("Version: 6.06");
+    assertThatThrownBy(() -> Program.output(Map.of(), command)).isInstanceOf(ToolException.class);
   }
 
   @Test
