@@ -173,13 +173,18 @@ final class PeerExperiment implements Experiment {
     if (ours.isEmpty()) {
       return "";
     }
-    List<Double> our = records.values(task(ours.get(), size), figure(measure).name());
-    List<Double> their = records.values(task(other, size), figure(measure).name());
-    OptionalDouble ratio =
-        Medians.of(
-            IntStream.range(0, Math.min(our.size(), their.size()))
-                .mapToObj(round -> our.get(round) / their.get(round))
-                .toList());
-    return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : "";
+    Task our = task(ours.get(), size);
+    Task their = task(other, size);
+    String figure = figure(measure).name();
+    List<Double> ratios = new ArrayList<>();
+    for (int round = 1; round <= records.rounds(); round++) {
+      OptionalDouble first = records.value(our, round, figure);
+      OptionalDouble second = records.value(their, round, figure);
+      if (first.isPresent() && second.isPresent()) {
+        ratios.add(first.getAsDouble() / second.getAsDouble());
+      }
+    }
+    OptionalDouble ratio = Medians.of(ratios);
+    return ratio.isPresent() ? String.format(Locale.ROOT, "%.3g", ratio.getAsDouble()) : "";
   }
 }

@@ -13,6 +13,7 @@ import dev.ferrule.tools.model.Scenario;
 import dev.ferrule.tools.model.SharedMemory;
 import dev.ferrule.tools.model.Stage;
 import dev.ferrule.tools.report.Numbers;
+import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.TextTable;
@@ -157,6 +158,14 @@ final class ModelCommand implements Callable<Integer> {
       description = "The slots of a ring of sm, a power of two. Default: ${DEFAULT-VALUE}.")
   private int slots;
 
+  @Option(
+      names = "--processors",
+      paramLabel = "N",
+      description =
+          "Of sm, whose nodes are processes of one host: how many processors they share. Default:"
+              + " those that this process may use.")
+  private @Nullable Integer processors;
+
   @Option(names = "--json", description = "Write JSON.")
   private boolean json;
 
@@ -179,6 +188,7 @@ final class ModelCommand implements Callable<Integer> {
     require(unacked >= 1, "--unacked is at least 1");
     require(batch >= 1 && batch <= unacked, "--batch is at least 1 and at most --unacked");
     require(threads >= 1, "--threads is at least 1");
+    require(processors == null || processors >= 1, "--processors is at least 1");
     require(
         receives >= 0
             && receives <= MOST_RECEIVES
@@ -221,8 +231,20 @@ final class ModelCommand implements Callable<Integer> {
                             .collect(Collectors.joining(", "))));
   }
 
-  private Scenario scenario(Scenario.Pattern pattern, int size) {
-    return new Scenario(pattern, nodes, new Load(size, unacked, batch), threads);
+  private Scenario scenario(boolean shared, Scenario.Pattern pattern, int size) {
+    return new Scenario(
+        pattern, nodes, new Load(size, unacked, batch), threads, shared ? processors() : 0);
+  }
+
+  private int processors() {
+    return processors != null ? processors : Math.max(1, Affinity.allowed().size());
+  }
+
+  /** How many messages a node gets if what is only bounded is as slow as it may be. */
+  private static double least(ParameterFile.Entry entry, Scenario scenario) {
+    return entry.slowest().stream()
+        .mapToDouble(model -> Prediction.of(model, scenario).messagesPerSecond())
+        .reduce(Prediction.of(entry.model(), scenario).messagesPerSecond(), Math::min);
   }
 
   /** Parameters that the measurements leave open, which makes what follows from them a guess. */
@@ -231,7 +253,8 @@ final class ModelCommand implements Callable<Integer> {
         .filter(
             estimate ->
                 estimate.source() == Estimate.Source.TOGETHER
-                    || estimate.source() == Estimate.Source.AT_MOST)
+                    || estimate.source() == Estimate.Source.AT_MOST
+                    || estimate.source() == Estimate.Source.AT_LEAST)
         .map(estimate -> estimate.parameter().symbol())
         .collect(Collectors.joining(", "));
   }
@@ -250,6 +273,7 @@ final class ModelCommand implements Callable<Integer> {
         "pattern",
         "bytes",
         "messages/s",
+        "at worst",
         "bytes/s",
         "CPU allows",
         isShared(entry) ? "lines allow" : "card allows",
@@ -257,11 +281,13 @@ final class ModelCommand implements Callable<Integer> {
     rates.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {
-        Prediction prediction = Prediction.of(model, scenario(pattern, size));
+        Scenario scenario = scenario(isShared(entry), pattern, size);
+        Prediction prediction = Prediction.of(model, scenario);
         rates.cells(
             pattern.toString(),
             String.valueOf(size),
             rate(prediction.messagesPerSecond()),
+            rate(least(entry, scenario)),
             rate(prediction.bytesPerSecond()),
             rate(prediction.cpuMessagesPerSecond()),
             rate(prediction.nicMessagesPerSecond()),
@@ -271,7 +297,9 @@ final class ModelCommand implements Callable<Integer> {
     }
     out.print(rates);
     if (isShared(entry)) {
-      out.println("each process receives that much");
+      out.printf(
+          "each process that receives gets that much; all of them share %d processors%n",
+          processors());
       printShared(out);
       return;
     }
@@ -280,7 +308,7 @@ final class ModelCommand implements Callable<Integer> {
     table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "to send from");
     table.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
-      long connections = scenario(pattern, 0).connections();
+      long connections = scenario(false, pattern, 0).connections();
       table.cells(
           pattern.toString(),
           String.valueOf(connections),
@@ -318,7 +346,7 @@ final class ModelCommand implements Callable<Integer> {
     table.cells("memory of a process's connections", "connections", "shared");
     table.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
-      long connections = scenario(pattern, 0).connections();
+      long connections = scenario(false, pattern, 0).connections();
       table.cells(
           pattern.toString(),
           String.valueOf(connections),
@@ -363,21 +391,22 @@ final class ModelCommand implements Callable<Integer> {
     JsonArray sums = new JsonArray();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       for (int size : sizes) {
-        rates.add(rates(entry.model(), scenario(pattern, size)));
+        rates.add(rates(entry, scenario(isShared(entry), pattern, size)));
       }
-      sums.add(sums(isShared(entry), memory, scenario(pattern, 0)));
+      sums.add(sums(isShared(entry), memory, scenario(false, pattern, 0)));
     }
     object.add("throughput", rates);
     object.add("memory", sums);
     return object;
   }
 
-  private static JsonObject rates(PerformanceModel model, Scenario scenario) {
-    Prediction prediction = Prediction.of(model, scenario);
+  private static JsonObject rates(ParameterFile.Entry entry, Scenario scenario) {
+    Prediction prediction = Prediction.of(entry.model(), scenario);
     JsonObject object = new JsonObject();
     object.addProperty("pattern", scenario.pattern().toString());
     object.addProperty("size_bytes", scenario.load().sizeBytes());
     add(object, "messages_per_s", prediction.messagesPerSecond());
+    add(object, "least_messages_per_s", least(entry, scenario));
     add(object, "bytes_per_s", prediction.bytesPerSecond());
     add(object, "cpu_messages_per_s", prediction.cpuMessagesPerSecond());
     add(object, "nic_messages_per_s", prediction.nicMessagesPerSecond());

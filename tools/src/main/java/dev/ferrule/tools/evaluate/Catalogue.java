@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -25,12 +26,18 @@ public final class Catalogue {
   /** The option that lets a device repeat them. */
   static final String RNR_RETRY = "rnrRetry";
 
-  private static final String UNACKED = "unacked";
+  /** The option that limits how many messages are unacknowledged. */
+  static final String UNACKED = "unacked";
+
+  /** The experiment that fails if a single point does. */
+  static final String RNR_EXPERIMENT = "rnr";
+
   private static final String SRQ = "srq";
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String INLINE = "inline";
   private static final String MAPPING = "mapping";
   private static final String SLOTS = "slots";
+  private static final String RECEIVES = "receives";
   private static final String RMA = "rma";
   private static final String ON = "on";
   private static final String MAX_MESSAGE = "maxMessage";
@@ -125,10 +132,7 @@ public final class Catalogue {
     private Draft(String experiment, Point.Kind kind) {
       this.experiment = experiment;
       this.kind = kind;
-      if (has(UNACKED)) {
-        // one connection does for all limits, which the sender keeps to by itself
-        client.put(UNACKED, String.valueOf(MOST_UNACKED));
-      }
+      limit(MOST_UNACKED);
     }
 
     private Draft size(int bytes) {
@@ -139,6 +143,19 @@ public final class Catalogue {
     private Draft flow(int unackedMessages, int batched) {
       unacked = unackedMessages;
       batch = batched;
+      limit(unackedMessages);
+      return this;
+    }
+
+    /** A transport that can hold senders back by itself does so; else whoever sends has to wait. */
+    private void limit(int unackedMessages) {
+      if (has(UNACKED)) {
+        client.put(UNACKED, String.valueOf(unackedMessages));
+      }
+    }
+
+    private Draft adaptive() {
+      busy = Integer.MAX_VALUE;
       return this;
     }
 
@@ -308,7 +325,11 @@ public final class Catalogue {
         "bandwidth",
         scheme(),
         "bandwidth over message size",
-        "One at a time: each message is waited for. Pipelined: up to "
+        (has(UNACKED)
+                ? "One at a time: each message is acknowledged before the next is sent."
+                : "A message is complete when it lies in the receiver's memory, so that one at a"
+                    + " time and pipelined are the same here.")
+            + " Pipelined: up to "
             + PIPELINE
             + " are unacknowledged. Batched: up to "
             + MOST_UNACKED
@@ -339,29 +360,17 @@ public final class Catalogue {
 
   private Experiment threads() {
     List<Integer> crowds = crowds();
-    int most = crowds.get(crowds.size() - 1);
+    List<Integer> spinning = crowds.stream().filter(crowd -> 2 * crowd <= processors).toList();
     List<Series> series = new ArrayList<>();
-    for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
+    for (int size : sizes(SHORT, 512, 8192)) {
+      threads(series, size + " B", size, crowds, Draft::adaptive);
+    }
+    if (has(SRQ)) {
       for (int size : sizes(SHORT, 512, 8192)) {
-        series.add(
-            new Series(
-                size + " B" + (shared ? ", SRQ" : ""),
-                series.size(),
-                Plot.Style.MEASURED,
-                Figure.MESSAGES,
-                Series.Model.PREDICTED,
-                samples(
-                    crowds,
-                    crowd -> {
-                      Draft draft =
-                          new Draft("threads", Point.Kind.BANDWIDTH)
-                              .size(size)
-                              .flow(PIPELINE, 1)
-                              .crowd(crowd, crowd, 2 * most);
-                      return shared ? draft.server(SRQ, ON) : draft;
-                    })));
+        threads(series, size + " B, SRQ", size, crowds, draft -> draft.adaptive().server(SRQ, ON));
       }
     }
+    threads(series, SHORT + " B, spinning", SHORT, spinning, draft -> draft);
     return new SeriesExperiment(
         "threads",
         scheme(),
@@ -372,12 +381,33 @@ public final class Catalogue {
             + (has(SRQ)
                 ? ", without and with a shared receive queue (SRQ)."
                 : ". There is no shared receive queue here: " + scheme() + " has no option 'srq'.")
-            + " All points wait adaptively unless there is a processor for each thread of the"
-            + " largest crowd.",
+            + " All wait adaptively, as there may be more threads than processors; those of one"
+            + " curve spin, as far as there is a processor for each thread. The model is of threads"
+            + " that spin.",
         Axis.logarithmic("threads and connections", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
         series);
+  }
+
+  private void threads(
+      List<Series> series,
+      String name,
+      int size,
+      List<Integer> crowds,
+      UnaryOperator<Draft> change) {
+    IntFunction<Draft> drafts =
+        crowd ->
+            change.apply(
+                new Draft("threads", Point.Kind.BANDWIDTH)
+                    .size(size)
+                    .flow(PIPELINE, 1)
+                    .crowd(crowd, crowd, 2 * crowd));
+    if (!crowds.isEmpty()) {
+      series.add(
+          Series.measured(name, series.size(), Figure.MESSAGES, samples(crowds, drafts))
+              .withModel());
+    }
   }
 
   private Experiment singleReceiver() {
@@ -417,32 +447,44 @@ public final class Catalogue {
   private Experiment rnr() {
     List<Integer> counts = quick ? sizes(1, 4) : sizes(1, 2, 4, 8);
     List<Series> series = new ArrayList<>();
-    for (int batch : sizes(1, BATCH)) {
-      series.add(
-          Series.measured(
-                  batch == 1 ? "one by one" : "in batches of " + batch,
-                  series.size(),
-                  Figure.MESSAGES,
-                  samples(
-                      counts,
-                      count ->
-                          new Draft("rnr", Point.Kind.BANDWIDTH)
-                              .flow(MOST_UNACKED, batch)
-                              .both(RNR_RETRY, "0")
-                              .crowd(count, 1, 1 + count)))
-              .withModel());
+    rnr(series, "one by one", counts, 1, draft -> draft);
+    rnr(series, "in batches of " + BATCH, counts, BATCH, draft -> draft);
+    if (has(RECEIVES)) {
+      rnr(series, "8 receives", counts, BATCH, draft -> draft.both(RECEIVES, "8"));
+    }
+    if (has(SRQ)) {
+      rnr(series, "SRQ", counts, BATCH, draft -> draft.server(SRQ, ON));
     }
     return new SeriesExperiment(
-        "rnr",
+        RNR_EXPERIMENT,
         scheme(),
         "no repeats allowed when no receive is posted (rnrRetry=0)",
         "Devices repeat a message for which no receive is posted, which is slow. Here they may not:"
             + " the connection would break. Credits see to it that it never comes to that, so this"
-            + " is passed if every point was measured and the devices' own counters stay at 0.",
+            + " is passed if every point was measured at once and the devices' own counters stay at"
+            + " 0; a single point that fails, in whatever round, is a failure of the evaluation.",
         Axis.logarithmic("connections", Axis.Unit.NUMBER),
         RATE,
         without(RNR_RETRY, "a receiver that is not ready cannot happen"),
         series);
+  }
+
+  private void rnr(
+      List<Series> series,
+      String name,
+      List<Integer> counts,
+      int batch,
+      UnaryOperator<Draft> change) {
+    IntFunction<Draft> drafts =
+        count ->
+            change.apply(
+                new Draft(RNR_EXPERIMENT, Point.Kind.BANDWIDTH)
+                    .flow(MOST_UNACKED, batch)
+                    .both(RNR_RETRY, "0")
+                    .crowd(count, 1, 1 + count)
+                    .adaptive());
+    series.add(
+        Series.measured(name, series.size(), Figure.MESSAGES, samples(counts, drafts)).withModel());
   }
 
   private Experiment inline() {

@@ -34,6 +34,7 @@ public final class Evaluation {
   private final Set<String> acknowledged;
   private final List<Experiment> all;
   private final Machine machine;
+  private boolean started; // since when the journal has something of this run
 
   /**
    * Creates an evaluation.
@@ -64,7 +65,7 @@ public final class Evaluation {
   private JsonObject settings() {
     JsonObject settings = new JsonObject();
     JsonArray names = new JsonArray();
-    providers.forEach(names::add);
+    providers.stream().sorted().forEach(names::add);
     settings.add("provider", names);
     settings.addProperty("quick", effort.quick());
     settings.addProperty("rounds", effort.rounds());
@@ -92,16 +93,15 @@ public final class Evaluation {
               .toList();
       long total = wanted.stream().mapToLong(this::count).sum();
       long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
-      if (left > 0) {
-        journal.start(machine.json());
-      }
+      // what is in the report stays there while more is measured
+      Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       try (Progress progress = Progress.ofSteps("evaluate", total, total - left);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
         for (Experiment experiment : wanted) {
           if (left(experiment, journal) > 0) {
             run(experiment, journal, bench.get(), progress, problems);
             bench.get().dismissGuests();
-            write(journal.records(), Set.of()); // the model takes a while, and is for the end
+            write(journal.records(), modelled);
           }
         }
       }
@@ -146,8 +146,20 @@ public final class Evaluation {
           .anyMatch(count -> count > 0)) {
         failures.add(name + ": messages found no receive posted");
       }
+      if (experiment.id().equals(Catalogue.RNR_EXPERIMENT)) {
+        experiment.tasks().stream()
+            .filter(task -> records.failures(task) > 0)
+            .forEach(task -> failures.add(name + ": " + failed(task, records)));
+      }
     }
     return failures;
+  }
+
+  private static String failed(Task task, Records records) {
+    return "a point failed "
+        + records.failures(task)
+        + " times: "
+        + records.failure(task).orElse("it was measured later, which does not make up for it");
   }
 
   private long count(Experiment experiment) {
@@ -165,7 +177,9 @@ public final class Evaluation {
   }
 
   private void write(Records records, Set<String> modelled) {
-    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), machine);
+    List<JsonObject> starts = records.starts();
+    JsonObject measured = starts.isEmpty() ? machine.json() : starts.get(starts.size() - 1);
+    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), measured);
   }
 
   private void run(
@@ -195,7 +209,7 @@ public final class Evaluation {
   }
 
   /** Returns false if the task failed, which is not the end of the others. */
-  private static boolean measure(Task task, int round, Journal journal, Workbench bench) {
+  private boolean measure(Task task, int round, Journal journal, Workbench bench) {
     JsonObject result;
     try {
       result = task.run(bench);
@@ -206,6 +220,10 @@ public final class Evaluation {
       String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());
       journal.fail(task, round, ADDRESS.matcher(reason).replaceAll(""));
       return false;
+    }
+    if (!started) {
+      journal.start(machine.json());
+      started = true;
     }
     journal.add(task, round, result);
     return true;

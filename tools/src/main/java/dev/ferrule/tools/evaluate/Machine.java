@@ -107,10 +107,14 @@ final class Machine {
     return object;
   }
 
-  /** All but what tells the commit, which is told by itself. */
+  /**
+   * All but what tells the commit, which is told by itself, and what lets others' libraries in,
+   * which is there with {@code --peers} only.
+   */
   private static String flags() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(flag -> !flag.startsWith("-D" + Commit.PROPERTY))
+        .filter(flag -> !flag.startsWith("--add-opens"))
         .collect(Collectors.joining(" "));
   }
 

@@ -87,7 +87,7 @@ final class Modelling {
 
   private void observe(Figure figure, Task task, List<Observation> observations) {
     double value = records.median(task, figure.name()).orElse(0);
-    if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isOne()) {
+    if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isUndisturbed()) {
       return;
     }
     Load load = task.crowd().get().load();
@@ -159,44 +159,48 @@ final class Modelling {
       }
     }
     List<String> notes = new ArrayList<>(fit.notes());
-    fit.estimates().values().stream()
-        .filter(estimate -> estimate.source() == Estimate.Source.AT_MOST)
-        .map(
-            estimate ->
-                estimate.parameter().symbol()
-                    + " is at most "
-                    + Numbers.plain(estimate.value())
-                    + " "
-                    + estimate.parameter().unit()
-                    + ": "
-                    + estimate.note())
-        .forEach(notes::add);
+    for (Estimate estimate : fit.estimates().values()) {
+      if (estimate.source() == Estimate.Source.AT_MOST
+          || estimate.source() == Estimate.Source.AT_LEAST) {
+        notes.add(
+            estimate.parameter().symbol() + " is " + bound(estimate) + ": " + estimate.note());
+      }
+    }
     return new Section(
         provider + "-model",
         provider + ": the model",
         "The latency is the sum of what the stages of a message's way take, the bandwidth the minimum"
             + " over the stages, since the slowest sets the pace. What could be timed by itself was"
             + " measured, the rest is what explains all modelled points best (least squares of the"
-            + " logarithms). Predictions are off by "
-            + String.format(Locale.ROOT, "%.0f %%", fit.relativeError() * 100)
-            + ", root mean square. See the columns model, error and bottleneck of the other parts.",
+            + " logarithms). Predictions are off by a factor of "
+            + String.format(Locale.ROOT, "%.2f", Math.exp(fit.relativeError()))
+            + ", root mean square of the logarithms. See the columns model, error and bottleneck of the other parts.",
         List.of(),
         List.of(parameters, predictions(provider, fit)),
         notes);
   }
 
+  private static String bound(Estimate estimate) {
+    return estimate.source() == Estimate.Source.AT_MOST
+        ? "≤ " + Numbers.plain(estimate.high().orElse(estimate.value()))
+        : "≥ " + Numbers.plain(estimate.low().orElse(estimate.value()));
+  }
+
   private static List<String> row(Estimate estimate) {
-    boolean known = estimate.low().isPresent() && estimate.high().isPresent();
+    boolean within =
+        estimate.source() != Estimate.Source.AT_MOST
+            && estimate.low().isPresent()
+            && estimate.high().isPresent();
     String value = Numbers.plain(estimate.value());
     return List.of(
         estimate.parameter().symbol(),
         switch (estimate.source()) {
-          case AT_MOST -> "≤ " + value;
+          case AT_MOST, AT_LEAST -> bound(estimate);
           case TOGETHER -> "(" + value + ")";
           default -> value;
         },
         estimate.parameter().unit(),
-        known
+        within
             ? Numbers.plain(estimate.low().getAsDouble())
                 + " and "
                 + Numbers.plain(estimate.high().getAsDouble())
@@ -205,7 +209,7 @@ final class Modelling {
           case MEASURED -> "measured";
           case FITTED -> "fitted";
           case TOGETHER -> "not known by itself";
-          case AT_MOST -> "bound";
+          case AT_MOST, AT_LEAST -> "bound";
           case GIVEN -> "given";
         },
         estimate.parameter().meaning());

@@ -30,6 +30,7 @@ public final class Records {
     private final JsonObject description;
     private final TreeMap<Integer, JsonObject> rounds = new TreeMap<>();
     private @Nullable String failure;
+    private int failures;
 
     private Entry(JsonObject description) {
       this.description = description;
@@ -56,7 +57,9 @@ public final class Records {
   }
 
   void fail(JsonObject description, String reason) {
-    entry(description).failure = reason;
+    Entry entry = entry(description);
+    entry.failure = reason;
+    entry.failures++;
   }
 
   /** Tells whether a task was measured in a round. */
@@ -74,6 +77,42 @@ public final class Records {
   public Optional<String> failure(Task task) {
     Entry entry = entries.get(task.description().toString());
     return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
+  }
+
+  /** How often a task failed, be it that it succeeded later. */
+  int failures(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? 0 : entry.failures;
+  }
+
+  /**
+   * Returns a figure of a task in one round.
+   *
+   * @param task which
+   * @param round which round
+   * @param figure its name
+   * @return the value; empty if that was not measured
+   */
+  public OptionalDouble value(Task task, int round, String figure) {
+    Entry entry = entries.get(task.description().toString());
+    JsonObject result = entry == null ? null : entry.rounds.get(round);
+    JsonElement value = result == null ? null : result.get(figure);
+    return value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()
+        ? OptionalDouble.of(value.getAsDouble())
+        : OptionalDouble.empty();
+  }
+
+  /**
+   * Returns how many rounds there are of any task.
+   *
+   * @return the number of the last round
+   */
+  public int rounds() {
+    return entries.values().stream()
+        .filter(entry -> !entry.rounds.isEmpty())
+        .mapToInt(entry -> entry.rounds.lastKey())
+        .max()
+        .orElse(0);
   }
 
   /**

@@ -57,7 +57,8 @@ final class ReportFolder {
   }
 
   /** Writes everything anew. */
-  void write(List<Experiment> experiments, Records records, Modelling modelling, Machine machine) {
+  void write(
+      List<Experiment> experiments, Records records, Modelling modelling, JsonObject machine) {
     List<Section> sections = new ArrayList<>();
     sections.add(machineSection(machine, records));
     for (Experiment experiment : experiments) {
@@ -65,10 +66,7 @@ final class ReportFolder {
     }
     sections.addAll(modelling.sections());
     sections.add(filesSection());
-    String subtitle =
-        machine.facts().getOrDefault(Machine.FERRULE, "")
-            + ", "
-            + machine.facts().getOrDefault(Machine.BEGAN, "");
+    String subtitle = fact(machine, Machine.FERRULE) + ", " + fact(machine, Machine.BEGAN);
     put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
     for (Section section : sections) {
       for (Plot plot : section.plots()) {
@@ -82,9 +80,9 @@ final class ReportFolder {
     }
   }
 
-  private static Section machineSection(Machine machine, Records records) {
+  private static Section machineSection(JsonObject machine, Records records) {
     Table facts = new Table("", List.of("what", "here"));
-    machine.facts().forEach((name, value) -> facts.row(List.of(name, value)));
+    machine.keySet().forEach(name -> facts.row(List.of(name, fact(machine, name))));
     Table starts = new Table("Measured from", List.of(Machine.BEGAN, Machine.LOAD));
     for (JsonObject start : records.starts()) {
       starts.row(List.of(fact(start, Machine.BEGAN), fact(start, Machine.LOAD)));
@@ -139,7 +137,7 @@ final class ReportFolder {
     return value.isJsonPrimitive() ? value.getAsString() : value.toString();
   }
 
-  private static String json(Records records, Machine machine) {
+  private static String json(Records records, JsonObject machine) {
     JsonArray results = new JsonArray();
     records.forEach(
         (task, rounds) ->
@@ -151,7 +149,7 @@ final class ReportFolder {
                   results.add(object);
                 }));
     JsonObject file = new JsonObject();
-    file.add("machine", machine.json());
+    file.add("machine", machine);
     JsonArray starts = new JsonArray();
     records.starts().forEach(starts::add);
     file.add("starts", starts);

@@ -15,6 +15,8 @@ import dev.ferrule.tools.bench.RmaBench;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -160,12 +162,25 @@ public final class Workbench implements AutoCloseable {
       result = run(point, connect(point));
     } catch (RuntimeException | Error e) {
       abandon(Place.of(point));
+      OptionalLong count = since(before);
+      if (count.isPresent()) { // a connection that breaks is what such messages lead to
+        throw new ToolException(
+            ExitCode.FAILED,
+            e.getMessage() + " (messages without a receive: " + count.getAsLong() + ")",
+            e);
+      }
       throw e;
     }
-    if (before.isPresent()) {
-      result.addProperty(Catalogue.RNR, count().orElse(0) - before.getAsLong());
-    }
+    since(before).ifPresent(count -> result.addProperty(Catalogue.RNR, count));
     return result;
+  }
+
+  /** How many messages found no receive posted, if there is a counter that says so. */
+  private static OptionalLong since(OptionalLong before) {
+    OptionalLong now = before.isPresent() ? count() : before;
+    return now.isPresent()
+        ? OptionalLong.of(now.getAsLong() - before.getAsLong())
+        : OptionalLong.empty();
   }
 
   private static OptionalLong count() {
@@ -278,7 +293,7 @@ public final class Workbench implements AutoCloseable {
                   crew,
                   subject,
                   effort.plan(size, cold),
-                  point.unacked(),
+                  point.client().containsKey(Catalogue.UNACKED) ? 0 : point.unacked(),
                   point.batch(),
                   false,
                   NO_COPY)

@@ -38,12 +38,13 @@ public record Crowd(Load load, int connections, int senders, int receivers, int 
   }
 
   /**
-   * Tells whether it is no more than one connection.
+   * Tells whether messages follow each other on one connection, with a processor for each side: all
+   * that a model is fitted to.
    *
-   * @return whether messages follow each other on one connection
+   * @return whether nothing is shared
    */
-  public boolean isOne() {
-    return connections == 1;
+  public boolean isUndisturbed() {
+    return connections == 1 && processors > 1;
   }
 
   /** How many threads at one side have something to do. */

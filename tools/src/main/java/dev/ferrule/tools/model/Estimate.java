@@ -7,10 +7,10 @@ import java.util.OptionalDouble;
  * What is known of a parameter.
  *
  * @param parameter which
- * @param value its value, in its unit; for {@link Source#AT_MOST} the bound
+ * @param value its value, in its unit; where only bounds are known, one within them
  * @param standardError by how much that is off, typically; empty if nobody can say
- * @param low the lower end of what it is with a probability of 95 %
- * @param high the upper end
+ * @param low the lower end of what it is with a probability of 95 %; empty if that is not known
+ * @param high the upper end; likewise
  * @param source where the value is from
  * @param note what else there is to say, or nothing
  */
@@ -31,8 +31,10 @@ public record Estimate(
     FITTED,
     /** Only what it makes together with others is known; its share of that was chosen. */
     TOGETHER,
-    /** No measurement depends on it, as long as it is no more than this. */
+    /** No measurement depends on it, as long as it is no more than {@link Estimate#high}. */
     AT_MOST,
+    /** No measurement depends on it, as long as it is no less than {@link Estimate#low}. */
+    AT_LEAST,
     /** Somebody has said so. */
     GIVEN
   }

@@ -130,6 +130,13 @@ final class FitProblem {
     return new PerformanceModel(values, acknowledged);
   }
 
+  /** The model with what was read of the best point. */
+  PerformanceModel model(Map<Parameter, Estimate> estimates) {
+    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
+    return new PerformanceModel(values, acknowledged);
+  }
+
   /** How far off the predictions are, as logarithms; and the parameters that were measured. */
   double[] residuals(double[] point) {
     return residuals(point, 0);

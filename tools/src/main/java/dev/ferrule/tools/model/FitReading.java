@@ -65,7 +65,7 @@ final class FitReading {
       if (norm(jacobian, i) >= NO_SAY) {
         heard.add(i);
       } else {
-        bound(profile, i);
+        bound(profile, best, i);
       }
     }
     if (!heard.isEmpty()) {
@@ -73,7 +73,8 @@ final class FitReading {
     }
     exchangeCards();
     double error = Math.sqrt(problem.squares(best) / problem.observations().size());
-    return new FitResult(problem.model(best), Map.copyOf(estimates), error, List.copyOf(notes));
+    return new FitResult(
+        problem.model(estimates), Map.copyOf(estimates), error, List.copyOf(notes));
   }
 
   /**
@@ -86,12 +87,6 @@ final class FitReading {
     Estimate receiving = estimates.get(Parameter.RECEIVE_NIC);
     Estimate greater = sending.value() > receiving.value() ? sending : receiving;
     Estimate lesser = greater == sending ? receiving : sending;
-    if (sending.source() == Estimate.Source.AT_MOST
-        && receiving.source() == Estimate.Source.AT_MOST) {
-      estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, greater, greater.note()));
-      estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, greater.note()));
-      return;
-    }
     if (sending.source() != Estimate.Source.FITTED
         && receiving.source() != Estimate.Source.FITTED) {
       return; // what is not known has been said
@@ -110,7 +105,8 @@ final class FitReading {
 
   private static String described(Estimate estimate) {
     return switch (estimate.source()) {
-      case AT_MOST -> "at most " + nanos(estimate);
+      case AT_MOST ->
+          String.format(Locale.ROOT, "at most %.3g ns", estimate.high().orElse(estimate.value()));
       case TOGETHER -> "not known by itself";
       default -> nanos(estimate);
     };
@@ -152,26 +148,40 @@ final class FitReading {
     return new Profile(relaxed, relaxed.extended(best), worse);
   }
 
-  /** Looks how big a parameter may be that leaves no trace. */
-  private void bound(Profile profile, int index) {
-    double most = profile.most(index);
-    boolean bounded = most < Descent.MOST_LOG;
+  /**
+   * Looks how big a parameter may be that leaves no trace, or, if there is no such bound, how
+   * small: a doorbell shows as long as it is less than the whole of which it is a part.
+   */
+  private void bound(Profile profile, double[] best, int index) {
     Parameter parameter = free.get(index);
-    estimates.put(
-        parameter,
-        bounded
-            ? Estimate.bare(
-                parameter,
-                Math.exp(most),
-                Estimate.Source.AT_MOST,
-                "hidden behind other stages in all measurements")
-            : Estimate.bare(
-                parameter,
-                0,
-                Estimate.Source.TOGETHER,
-                "no measurement depends on it; 0 is assumed"));
-    if (!bounded) {
-      notes.add(parameter.symbol() + ": no measurement depends on it; 0 is assumed");
+    double most = profile.most(index);
+    double least = most < Descent.MOST_LOG ? Descent.LEAST_LOG : profile.least(index);
+    if (most < Descent.MOST_LOG) {
+      estimates.put(
+          parameter,
+          new Estimate(
+              parameter,
+              Math.exp(best[index]),
+              OptionalDouble.empty(),
+              OptionalDouble.of(0),
+              OptionalDouble.of(Math.exp(most)),
+              Estimate.Source.AT_MOST,
+              "it may be anything up to there, if other stages take less for it"));
+    } else if (least > Descent.LEAST_LOG) {
+      estimates.put(
+          parameter,
+          new Estimate(
+              parameter,
+              Math.exp(best[index]),
+              OptionalDouble.empty(),
+              OptionalDouble.of(Math.exp(least)),
+              OptionalDouble.empty(),
+              Estimate.Source.AT_LEAST,
+              "it may be anything from there on"));
+    } else {
+      String note = "no measurement depends on it; 0 is assumed";
+      estimates.put(parameter, Estimate.bare(parameter, 0, Estimate.Source.TOGETHER, note));
+      notes.add(parameter.symbol() + ": " + note);
     }
   }
 

@@ -62,6 +62,24 @@ public final class ParameterFile {
       estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
       return new PerformanceModel(values, acknowledged);
     }
+
+    /**
+     * Returns models in which something that is only bounded is as slow as it may be: each bounded
+     * parameter by itself, as all of them at once would be slower than what was measured.
+     *
+     * @return a model for each; none if nothing is only bounded
+     */
+    public List<PerformanceModel> slowest() {
+      List<PerformanceModel> models = new ArrayList<>();
+      for (Estimate estimate : estimates.values()) {
+        if (estimate.source() == Estimate.Source.AT_MOST && estimate.high().isPresent()) {
+          Map<Parameter, Double> values = new EnumMap<>(model().values());
+          values.put(estimate.parameter(), estimate.high().getAsDouble());
+          models.add(new PerformanceModel(values, acknowledged));
+        }
+      }
+      return models;
+    }
   }
 
   /**
@@ -234,9 +252,9 @@ public final class ParameterFile {
     return new Estimate(
         parameter,
         number,
-        optional(object.get("standard_error")),
-        optional(object.get("low")),
-        optional(object.get("high")),
+        optional(file, provider, parameter, object, "standard_error"),
+        optional(file, provider, parameter, object, "low"),
+        optional(file, provider, parameter, object, "high"),
         source(object.get("source")),
         isString(object.get("note")) ? object.get("note").getAsString() : "");
   }
@@ -252,9 +270,25 @@ public final class ParameterFile {
     return Estimate.Source.GIVEN;
   }
 
-  private static OptionalDouble optional(JsonElement element) {
-    double number = number(element);
-    return Double.isNaN(number) ? OptionalDouble.empty() : OptionalDouble.of(number);
+  private static OptionalDouble optional(
+      Path file, String provider, Parameter parameter, JsonObject object, String name) {
+    if (!object.has(name)) {
+      return OptionalDouble.empty();
+    }
+    double number = number(object.get(name));
+    if (!(number >= 0) || Double.isInfinite(number)) {
+      throw wrong(
+          file,
+          provider
+              + ": \""
+              + name
+              + "\" of "
+              + parameter.symbol()
+              + " is to be a number, at least 0, and not "
+              + object.get(name)
+              + "; it may be left out");
+    }
+    return OptionalDouble.of(number);
   }
 
   private static double number(JsonElement element) {

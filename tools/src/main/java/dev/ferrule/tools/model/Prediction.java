@@ -8,7 +8,8 @@ package dev.ferrule.tools.model;
  * @param bytesPerSecond the bytes in them
  * @param bottleneck what keeps it from more
  * @param cpuMessagesPerSecond what the receiving threads of a node could take
- * @param nicMessagesPerSecond what its card could take
+ * @param nicMessagesPerSecond what its card could take, or in shared memory the lines of all its
+ *     connections
  */
 public record Prediction(
     double messagesPerSecond,
@@ -23,9 +24,10 @@ public record Prediction(
    * Predicts.
    *
    * <p>Each sender is as fast as its slowest stage. The receivers' stages are shared: one card for
-   * all connections of a node, and as many processors as it has threads. A network between the
-   * nodes that is slower than their cards is not in the model, nor are cards that slow down with
-   * many queue pairs.
+   * all connections of a node, and as many processors as it has threads. In shared memory, where
+   * the lines between two processors are the "card", each connection has its own, and all nodes
+   * share the host's processors. A network between the nodes that is slower than their cards is not
+   * in the model, nor are cards that slow down with many queue pairs.
    *
    * @param model the parameters
    * @param scenario the nodes
@@ -37,7 +39,10 @@ public record Prediction(
     int connections = scenario.connections();
     // In N:1 a sender has one connection, which one thread serves.
     double sendingThreads = toAll ? Math.min(scenario.threads(), connections) : 1;
-    double sending = toAll ? 1 : scenario.nodes(); // cards that send to one receiver
+    // senders whose messages one receiver gets
+    double sending = toAll ? 1 : scenario.nodes();
+    double cards = model.acknowledged() ? 1 : connections;
+    double sendingCards = model.acknowledged() ? sending : connections;
     double receiving = Math.min(scenario.threads(), connections);
     Best best = new Best();
     best.limit(
@@ -45,11 +50,17 @@ public record Prediction(
     best.limit(
         Stage.SENDER_CPU,
         sending * sendingThreads * rate(model.stageNanos(Stage.SENDER_CPU, load)));
-    best.limit(Stage.SENDER_NIC, sending * rate(model.stageNanos(Stage.SENDER_NIC, load)));
-    double nic = rate(model.stageNanos(Stage.RECEIVER_NIC, load));
+    best.limit(Stage.SENDER_NIC, sendingCards * rate(model.stageNanos(Stage.SENDER_NIC, load)));
+    double nic = cards * rate(model.stageNanos(Stage.RECEIVER_NIC, load));
     best.limit(Stage.RECEIVER_NIC, nic);
     double cpu = receiving * rate(model.stageNanos(Stage.RECEIVER_CPU, load));
     best.limit(Stage.RECEIVER_CPU, cpu);
+    if (scenario.processors() > 0) {
+      double both =
+          model.stageNanos(Stage.SENDER_CPU, load) + model.stageNanos(Stage.RECEIVER_CPU, load);
+      best.limit(
+          Stage.PROCESSORS, (double) scenario.processors() / scenario.receivers() * rate(both));
+    }
     Stage bottleneck = best.stage;
     if ((bottleneck == Stage.SENDER_NIC || bottleneck == Stage.RECEIVER_NIC)
         && model.stageNanos(Stage.LINK, load) > model.stageNanos(bottleneck, load) / 2) {

@@ -8,8 +8,10 @@ package dev.ferrule.tools.model;
  * @param nodes how many send; or how many there are, if each sends to each
  * @param load what each connection carries
  * @param threads how many threads of a node send, and how many receive
+ * @param processors how many processors the nodes share, if they are processes of one host; 0 if
+ *     each has its own
  */
-public record Scenario(Pattern pattern, int nodes, Load load, int threads) {
+public record Scenario(Pattern pattern, int nodes, Load load, int threads, int processors) {
 
   /** Who sends to whom. */
   public enum Pattern {
@@ -38,5 +40,10 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads) {
    */
   public int connections() {
     return pattern == Pattern.ALL_TO_ONE ? nodes : nodes - 1;
+  }
+
+  /** How many nodes receive. */
+  int receivers() {
+    return pattern == Pattern.ALL_TO_ONE ? 1 : nodes;
   }
 }

@@ -14,6 +14,7 @@ public record SharedMemory(long maxMessage, int slots) {
   private static final long SLOT = 256;
   private static final long RELEASES_PER_SLOT = 8;
   private static final int LONGEST_INLINE = 2044;
+  private static final int HEADER = 4;
   private static final int MESSAGES_IN_BUFFER = 4;
   private static final long LEAST_BUFFER = 64 << 10;
   private static final long MOST_BUFFER = 1L << 30;
@@ -32,13 +33,18 @@ public record SharedMemory(long maxMessage, int slots) {
     return PAGE + pages(RELEASES_PER_SLOT * slots) + SLOT * slots;
   }
 
+  /** In a small ring a message takes a quarter of the slots at most. */
+  private long longestInline() {
+    return Math.min(LONGEST_INLINE, SLOT * slots / 4 - HEADER);
+  }
+
   /**
    * The payload lines of one direction, for messages that do not ride inline.
    *
    * @return bytes
    */
   public long bufferBytes() {
-    return maxMessage <= LONGEST_INLINE
+    return maxMessage <= longestInline()
         ? PAGE
         : pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }

@@ -13,7 +13,7 @@ class PredictionTest {
   private final PerformanceModel model = new PerformanceModel(PerformanceModelTest.CARD, true);
 
   private Prediction predict(Scenario.Pattern pattern, int nodes, int size, int threads) {
-    return Prediction.of(model, new Scenario(pattern, nodes, new Load(size, 64, 1), threads));
+    return Prediction.of(model, new Scenario(pattern, nodes, new Load(size, 64, 1), threads, 0));
   }
 
   @Test
@@ -45,6 +45,37 @@ class PredictionTest {
     assertThat(one.bottleneck()).isEqualTo(Stage.SENDER_CPU);
     Prediction eight = predict(Scenario.Pattern.ALL_TO_ALL, 64, 16, 8);
     assertThat(eight.messagesPerSecond()).isCloseTo(1e9 / 71.2, within(1.0));
+  }
+
+  private Prediction predictShared(Scenario.Pattern pattern, int nodes, int processors) {
+    PerformanceModel lines = new PerformanceModel(PerformanceModelTest.CARD, false);
+    return Prediction.of(lines, new Scenario(pattern, nodes, new Load(16, 64, 1), 4, processors));
+  }
+
+  /** As PerformanceModel has it of several connections of one host. */
+  @Test
+  void inSharedMemoryEachConnectionHasItsOwnLinesAndAllShareTheProcessors() {
+    Prediction many = predictShared(Scenario.Pattern.ALL_TO_ONE, 64, 1000);
+    assertThat(many.messagesPerSecond()).isCloseTo(4e9 / 66, within(1.0));
+    assertThat(many.bottleneck()).isEqualTo(Stage.RECEIVER_CPU);
+    assertThat(many.nicMessagesPerSecond()).isCloseTo(64e9 / 71.2, within(100.0));
+    // each message takes 150 + 66 ns of some processor
+    Prediction few = predictShared(Scenario.Pattern.ALL_TO_ONE, 64, 2);
+    assertThat(few.messagesPerSecond()).isCloseTo(2e9 / 216, within(1.0));
+    assertThat(few.bottleneck()).isEqualTo(Stage.PROCESSORS);
+    // and here 64 processes receive
+    Prediction each = predictShared(Scenario.Pattern.ALL_TO_ALL, 64, 2);
+    assertThat(each.messagesPerSecond()).isCloseTo(2e9 / 216 / 64, within(1.0));
+  }
+
+  /** The table of docs/sm.md, The ring. */
+  @Test
+  void inASmallRingFewerMessagesRideInline() {
+    assertThat(new SharedMemory(1000, 4).bufferBytes()).isEqualTo(64 << 10);
+    assertThat(new SharedMemory(252, 4).bufferBytes()).isEqualTo(4096);
+    assertThat(new SharedMemory(253, 4).bufferBytes()).isEqualTo(64 << 10);
+    assertThat(new SharedMemory(1020, 16).bufferBytes()).isEqualTo(4096);
+    assertThat(new SharedMemory(2044, 64).bufferBytes()).isEqualTo(4096);
   }
 
   @Test
