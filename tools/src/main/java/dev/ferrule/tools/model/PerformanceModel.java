@@ -161,10 +161,23 @@ public final class PerformanceModel {
           acknowledged ? one : one / crowd.connections();
       case PROCESSORS -> {
         int threads = crowd.busy(crowd.senders()) + crowd.busy(crowd.receivers());
-        double both = stageNanos(Stage.SENDER_CPU, load) + stageNanos(Stage.RECEIVER_CPU, load);
-        yield threads <= crowd.processors() ? 0 : both / crowd.processors();
+        yield threads <= crowd.processors() ? 0 : processorNanos(load) / crowd.processors();
       }
     };
+  }
+
+  /**
+   * How long each message of a stream keeps processors busy, on both sides. In shared memory these
+   * also move the bytes, and are the "cards".
+   *
+   * @param load how messages are sent
+   * @return nanoseconds of all processors together
+   */
+  public double processorNanos(Load load) {
+    double nanos = stageNanos(Stage.SENDER_CPU, load) + stageNanos(Stage.RECEIVER_CPU, load);
+    return acknowledged
+        ? nanos
+        : nanos + stageNanos(Stage.SENDER_NIC, load) + stageNanos(Stage.RECEIVER_NIC, load);
   }
 
   /** What posting takes for each message of a batch. */

@@ -56,10 +56,8 @@ public record Prediction(
     double cpu = receiving * rate(model.stageNanos(Stage.RECEIVER_CPU, load));
     best.limit(Stage.RECEIVER_CPU, cpu);
     if (scenario.processors() > 0) {
-      double both =
-          model.stageNanos(Stage.SENDER_CPU, load) + model.stageNanos(Stage.RECEIVER_CPU, load);
-      best.limit(
-          Stage.PROCESSORS, (double) scenario.processors() / scenario.receivers() * rate(both));
+      double processors = (double) scenario.processors() / scenario.receivers();
+      best.limit(Stage.PROCESSORS, processors * rate(model.processorNanos(load)));
     }
     Stage bottleneck = best.stage;
     if ((bottleneck == Stage.SENDER_NIC || bottleneck == Stage.RECEIVER_NIC)

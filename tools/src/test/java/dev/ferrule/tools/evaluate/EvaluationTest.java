@@ -61,7 +61,8 @@ class EvaluationTest {
     @Override
     public JsonObject description() {
       JsonObject description = new JsonObject();
-      description.addProperty("experiment", name.equals("rates") ? "rates" : "latency");
+      boolean known = name.equals("rates") || name.equals(Catalogue.RNR_EXPERIMENT);
+      description.addProperty("experiment", known ? name : "latency");
       description.addProperty("peer", name);
       description.addProperty("size_bytes", load.sizeBytes());
       description.addProperty("unacked", load.unacked());
@@ -172,6 +173,30 @@ class EvaluationTest {
             samples(size -> new Fake(LOSSY, Figure.MESSAGES, new Load(size, 64, 1), false)));
     assertThat(evaluate(experiment("latency", Optional.empty(), lossy)).failures())
         .containsExactly("fake latency: messages found no receive posted");
+  }
+
+  /**
+   * A message without a receive breaks the connection there, so a point that fails is the proof.
+   */
+  @Test
+  void theExperimentOnReceivesHasFailedIfASinglePointDidBeItMeasuredLater() {
+    Series some =
+        Series.measured(
+            "some",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), size == 16)));
+    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), some)).failures())
+        .containsExactly("fake rnr: a point failed 1 times: is not installed");
+    Series well =
+        Series.measured(
+            "some",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), false)));
+    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), well)).failures())
+        .containsExactly(
+            "fake rnr: a point failed 1 times: it was measured later, which does not make up for it");
   }
 
   @Test

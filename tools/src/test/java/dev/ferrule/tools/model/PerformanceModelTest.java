@@ -135,8 +135,10 @@ class PerformanceModelTest {
   @Test
   void threadsThatAreMoreThanTheProcessorsShareThose() {
     PerformanceModel lines = new PerformanceModel(CARD, false);
-    // (150 + 66) / 2
-    assertThat(lines.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
+    // (150 + 66 + 61.2 + 71.2) / 2
+    assertThat(lines.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(174.2, within(EXACT));
+    // cards do their part by themselves: (150 + 66) / 2
+    assertThat(model.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
     assertThat(lines.bottleneck(crowd(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
     // threads without a connection do nothing
     assertThat(lines.periodNanos(crowd(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
