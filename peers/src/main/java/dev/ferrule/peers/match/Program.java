@@ -97,26 +97,30 @@ final class Program {
   private static List<String> output(
       Map<String, String> environment, List<String> command, boolean mayFail) {
     Path output = temporaryFile(); // which nobody has to read while the program measures
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    Path errors = temporaryFile(); // by itself, or it may begin in the middle of a line of figures
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
-    builder.redirectOutput(output.toFile());
+    builder.redirectOutput(output.toFile()).redirectError(errors.toFile());
     Process process = start(builder);
     Guarded<AutoCloseable> running = guard(process);
     try {
       boolean ended = process.waitFor(RUN_SECONDS, TimeUnit.SECONDS);
       List<String> lines = readLines(output);
       if (!ended || process.exitValue() != 0 && !mayFail) {
+        List<String> said = new ArrayList<>(lines);
+        said.addAll(readLines(errors));
         throw new ToolException(
             ExitCode.FAILED,
-            String.join(" ", command) + (ended ? ": " + lastLine(lines) : ": did not end"));
+            String.join(" ", command) + (ended ? ": " + lastLine(said) : ": did not end"));
       }
-      return lines;
+      return lines.isEmpty() ? readLines(errors) : lines;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ToolException(ExitCode.FAILED, "interrupted", e);
     } finally {
       running.close();
       output.toFile().delete();
+      errors.toFile().delete();
     }
   }
 

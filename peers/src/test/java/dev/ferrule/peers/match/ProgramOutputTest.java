@@ -78,6 +78,18 @@ class ProgramOutputTest {
     assertThatThrownBy(() -> Program.output(Map.of(), command)).isInstanceOf(ToolException.class);
   }
 
+  /** As ib_send_bw has it when its server ends first: the row has no end of line yet. */
+  @Test
+  void whatAProgramComplainsOfIsNotTakenForAPartOfItsFigures() {
+    String script = "printf ' 64 20000 3.61 3.54 0.058034'; echo 'ethernet_read_keys: no' >&2";
+    List<String> output = Program.output(Map.of(), List.of("sh", "-c", script));
+    assertThat(PerftestEntrant.messagesPerSecond(64, output)).isEqualTo(58_034);
+    assertThatThrownBy(
+            () -> Program.output(Map.of(), List.of("sh", "-c", script + "; echo bad >&2; exit 1")))
+        .isInstanceOf(ToolException.class)
+        .hasMessageEndingWith(": bad");
+  }
+
   @Test
   void thePortForPerftestIsTheFirstWithAnIpv4Address() throws IOException {
     Path port = directory.resolve("rxe0/ports/1");
