@@ -166,7 +166,8 @@ final class TransportOptions {
         .flatMap(Endpoint::provider)
         .flatMap(
             provider -> find(provider, name).map(option -> endpoint.resolved(provider).get(option)))
-        .map(value -> value.toString().equalsIgnoreCase(ON))
+        // a flag, or an option that is on, off or left to the provider
+        .map(value -> value.equals(true) || value.toString().equalsIgnoreCase(ON))
         .orElse(false);
   }
 

@@ -113,6 +113,7 @@ class EvaluateCommandTest {
         .contains("sm: the model", "o_nrcv")
         .contains("sm has no option 'srq'", "sm has no option 'rnrRetry'")
         .contains("topology", "JVM flags", "container limits", "Measured from")
+        .contains("Not measured yet, or left out by --only.")
         .doesNotContain("://");
     for (String plot : List.of("sm-latency", "sm-calls", "sm-bandwidth")) {
       Path file = out.resolve("plots").resolve(plot + ".svg");
@@ -150,7 +151,7 @@ class EvaluateCommandTest {
         .containsPattern("(?m)^sm +rnr +not here: sm has no option 'rnrRetry'")
         .containsPattern("(?m)^sendrecv +rnr +no repeats")
         .containsPattern("(?m)^magicring +magic +bandwidth of a ring");
-    assertThat(run.out().lines()).hasSize(3 * 12);
+    assertThat(run.out().lines()).hasSize(3 * 13);
   }
 
   @ParameterizedTest

@@ -10,10 +10,14 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ToolException;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class TransportOptionsTest {
@@ -113,5 +117,28 @@ class TransportOptionsTest {
     when(provider.scheme()).thenReturn("test");
     when(provider.options()).thenReturn(all);
     return provider;
+  }
+
+  private static Endpoint endpoint(String address) {
+    return new Endpoint(URI.create(address), ConnectionOptions.builder().build());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sm:///dev/shm/x", "sendrecv://192.0.2.1:1", "magicring://192.0.2.1:1"})
+  void oneReceiverForAllIsKnownFromTheOptionsOfEachProvider(String address) {
+    assertThat(TransportOptions.isSingleReceiver(endpoint(address))).isFalse();
+    assertThat(TransportOptions.isSingleReceiver(endpoint(address + "?singleReceiver=on")))
+        .isTrue();
+    assertThat(TransportOptions.isSingleReceiver(endpoint(address + "?singleReceiver=off")))
+        .isFalse();
+  }
+
+  @Test
+  void connectionsOnWhichOneSideSendsAreRefused() {
+    TransportOptions.requireBothWays(endpoint("magicring://192.0.2.1:1"));
+    assertThatThrownBy(
+            () -> TransportOptions.requireBothWays(endpoint("magicring://192.0.2.1:1?simplex=on")))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("simplex=on");
   }
 }

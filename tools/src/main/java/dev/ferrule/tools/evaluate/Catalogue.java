@@ -94,7 +94,8 @@ public final class Catalogue {
         inline(),
         magic(),
         paths(),
-        rma());
+        rma(),
+        rmaBesideCopies());
   }
 
   private String scheme() {
@@ -591,7 +592,7 @@ public final class Catalogue {
         series);
   }
 
-  private Experiment rma() {
+  private List<Series> rmaSeries(String figure, String label, Figure.Kind kind) {
     List<Integer> sizes =
         quick ? sizes(64, 4096, 65536) : sizes(64, 512, 4096, 65536, 1 << 20, 16 << 20);
     List<Series> series = new ArrayList<>();
@@ -601,7 +602,7 @@ public final class Catalogue {
             Series.measured(
                 path + ", " + call,
                 series.size(),
-                new Figure(call + "_bytes_per_s", "bytes/s", Figure.Kind.BYTE_RATE),
+                new Figure(call + figure, label, kind),
                 samples(
                     sizes,
                     size -> {
@@ -610,6 +611,10 @@ public final class Catalogue {
                     })));
       }
     }
+    return series;
+  }
+
+  private Experiment rma() {
     return new SeriesExperiment(
         "rma",
         scheme(),
@@ -619,6 +624,21 @@ public final class Catalogue {
         Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
         BYTE_RATE,
         Optional.empty(),
-        series);
+        rmaSeries("_bytes_per_s", "bytes/s", Figure.Kind.BYTE_RATE));
+  }
+
+  /** The same points as those of {@link #rma}, which are measured once. */
+  private Experiment rmaBesideCopies() {
+    return new SeriesExperiment(
+        "rma-copy",
+        scheme(),
+        "remote memory access beside a bare copy",
+        "The same measurements: bytes per second over those of a bare copy of as many bytes, in"
+            + " turns with it: the kernel's call by itself for cma, else a copy within one process,"
+            + " which has both buffers in its own caches.",
+        Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
+        Axis.logarithmic("of a bare copy", Axis.Unit.NUMBER),
+        Optional.empty(),
+        rmaSeries("_of_bare_copy", "of a bare copy", Figure.Kind.NUMBER));
   }
 }

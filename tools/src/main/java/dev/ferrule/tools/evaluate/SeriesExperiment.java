@@ -63,12 +63,15 @@ public record SeriesExperiment(
   public Section section(Records records, Models models) {
     List<String> notes = new ArrayList<>();
     obstacle.ifPresent(reason -> notes.add("Not measured: " + reason));
+    Optional<FitResult> fit = models.of(provider);
+    List<Plot.Curve> curves = obstacle.isPresent() ? List.of() : curves(records, fit);
     if (obstacle.isEmpty()) {
       notes.addAll(failures(records));
       unsteady(records).ifPresent(notes::add);
+      if (curves.isEmpty() && notes.isEmpty()) {
+        notes.add("Not measured yet, or left out by --only.");
+      }
     }
-    Optional<FitResult> fit = models.of(provider);
-    List<Plot.Curve> curves = obstacle.isPresent() ? List.of() : curves(records, fit);
     Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves);
     Table table = table(curves.isEmpty() ? new Records() : records, fit);
     return new Section(

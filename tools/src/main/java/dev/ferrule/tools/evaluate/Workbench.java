@@ -45,6 +45,7 @@ public final class Workbench implements AutoCloseable {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String SPIN = "spin";
+  private static final String BLOCK = "block";
   private static final int NO_COPY = Integer.MAX_VALUE;
 
   /** By then the kernel shows what a device has counted. */
@@ -76,8 +77,10 @@ public final class Workbench implements AutoCloseable {
   private record Place(
       String provider, String waiting, boolean pinned, Map<String, String> options) {
     static Place of(Point point) {
-      return new Place(
-          point.provider(), point.waiting(), pinning(point) != Pinning.OFF, point.server());
+      // a thread of the server's that spins would have the processor on which mmap's copies are
+      // made
+      String waiting = point.kind() == Point.Kind.RMA ? BLOCK : point.waiting();
+      return new Place(point.provider(), waiting, pinning(point) != Pinning.OFF, point.server());
     }
   }
 
@@ -119,7 +122,7 @@ public final class Workbench implements AutoCloseable {
    */
   public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
     disconnect();
-    stopThoseThatSpin();
+    stopThoseThatSpin(null);
     return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
   }
 
@@ -218,10 +221,10 @@ public final class Workbench implements AutoCloseable {
 
   private ServerProcess server(Place place) {
     ServerProcess running = servers.get(place);
+    stopThoseThatSpin(place);
     if (running != null) {
       return running;
     }
-    stopThoseThatSpin();
     while (servers.size() >= MAX_SERVERS) {
       stop(servers.keySet().iterator().next());
     }
@@ -241,9 +244,9 @@ public final class Workbench implements AutoCloseable {
   }
 
   /** One thread that receives from all spins even when nobody is there. */
-  private void stopThoseThatSpin() {
+  private void stopThoseThatSpin(@Nullable Place butFor) {
     servers.keySet().stream()
-        .filter(other -> other.options().containsKey(SINGLE_RECEIVER))
+        .filter(other -> other.options().containsKey(SINGLE_RECEIVER) && !other.equals(butFor))
         .toList()
         .forEach(this::stop);
   }
