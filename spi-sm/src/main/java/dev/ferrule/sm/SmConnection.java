@@ -283,7 +283,11 @@ final class SmConnection implements Connection, Link {
   }
 
   private RuntimeException memoryGone(Throwable cause) {
-    return areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
+    try {
+      return resources.areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
+    } catch (IllegalStateException e) {
+      return life.exception(e); // closed by another thread just now
+    }
   }
 
   @Override

@@ -432,7 +432,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * compiled code is told late, when it is busy with this one.
    */
   private boolean isOfAnother(Throwable e) {
-    return !claimed && e instanceof InternalError && connection.areFilesThere();
+    return !claimed
+        && e instanceof InternalError
+        && !connection.isReleased()
+        && connection.areFilesThere();
   }
 
   /**
