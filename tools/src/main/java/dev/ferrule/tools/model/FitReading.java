@@ -157,32 +157,31 @@ final class FitReading {
     double most = profile.most(index);
     double least = most < Descent.MOST_LOG ? Descent.LEAST_LOG : profile.least(index);
     if (most < Descent.MOST_LOG) {
-      estimates.put(
-          parameter,
-          new Estimate(
-              parameter,
-              Math.exp(best[index]),
-              OptionalDouble.empty(),
-              OptionalDouble.of(0),
-              OptionalDouble.of(Math.exp(most)),
-              Estimate.Source.AT_MOST,
-              "it may be anything up to there, if other stages take less for it"));
+      OptionalDouble high = OptionalDouble.of(Math.exp(most));
+      String note = "it may be anything up to there, if other stages take less for it";
+      bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
     } else if (least > Descent.LEAST_LOG) {
-      estimates.put(
-          parameter,
-          new Estimate(
-              parameter,
-              Math.exp(best[index]),
-              OptionalDouble.empty(),
-              OptionalDouble.of(Math.exp(least)),
-              OptionalDouble.empty(),
-              Estimate.Source.AT_LEAST,
-              "it may be anything from there on"));
+      OptionalDouble low = OptionalDouble.of(Math.exp(least));
+      String note = "it may be anything from there on";
+      bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
     } else {
       String note = "no measurement depends on it; 0 is assumed";
       estimates.put(parameter, Estimate.bare(parameter, 0, Estimate.Source.TOGETHER, note));
       notes.add(parameter.symbol() + ": " + note);
     }
+  }
+
+  private void bounded(
+      double[] best,
+      int index,
+      OptionalDouble low,
+      OptionalDouble high,
+      Estimate.Source source,
+      String note) {
+    Parameter parameter = free.get(index);
+    double value = Math.exp(best[index]);
+    estimates.put(
+        parameter, new Estimate(parameter, value, OptionalDouble.empty(), low, high, source, note));
   }
 
   private void readHeard(Profile profile, double[] best, double[][] jacobian, List<Integer> heard) {
