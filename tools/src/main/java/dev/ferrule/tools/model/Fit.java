@@ -169,7 +169,10 @@ public final class Fit {
             start.put(parameter, Math.max(0.1, batched / 10));
           }
           start.put(Parameter.LATENCY, latency / 2);
-          start.put(Parameter.BYTE_GAP, slope(kind));
+          double slope = slope(kind);
+          double alone = slope(Observation.Kind.LATENCY) - slope;
+          start.put(Parameter.BYTE_GAP, slope);
+          start.put(Parameter.BYTE_ALONE, Math.max(slope / 10, alone));
           start.put(second, batched);
           start.put(first, single);
           start.put(Parameter.DOORBELL, Math.max(0.1, single - batched));

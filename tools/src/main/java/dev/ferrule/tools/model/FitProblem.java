@@ -26,7 +26,10 @@ final class FitProblem {
   /** What a card is wished to take if all that is known is a sum with L in it. */
   private static final double SMALL_NANOS = 1;
 
-  private static final int WISHES = 3;
+  /** What bytes are wished to take more by themselves, if only the sum with G is known. */
+  private static final double SMALL_NANOS_PER_BYTE = 1e-4;
+
+  private static final int WISHES = 4;
 
   /** As good as no time. */
   private static final double LEAST_NANOS = 1e-3;
@@ -38,6 +41,7 @@ final class FitProblem {
   private final List<Pull> pulls;
   private final int sending;
   private final int receiving;
+  private final int alone;
 
   /**
    * What holds a parameter near a value that it was measured to have.
@@ -62,6 +66,7 @@ final class FitProblem {
     this.pulls = List.copyOf(pulls);
     this.sending = free.indexOf(Parameter.SEND_NIC);
     this.receiving = free.indexOf(Parameter.RECEIVE_NIC);
+    this.alone = free.indexOf(Parameter.BYTE_ALONE);
   }
 
   /**
@@ -70,7 +75,7 @@ final class FitProblem {
    * @param observations what was measured
    * @param acknowledged see {@link PerformanceModel}
    * @param known the parameters whose values are given
-   * @param free those that are to be found, both cards among them
+   * @param free those that are to be found, both cards and {@code G_alone} among them
    */
   FitProblem(
       List<Observation> observations,
@@ -172,13 +177,15 @@ final class FitProblem {
   }
 
   /**
-   * Among equally good explanations: both cards alike, and what no card has to take is the way's.
+   * Among equally good explanations: both cards alike, what no card has to take is the way's, and
+   * bytes that need not take more by themselves do not.
    */
   private void addWishes(double[] point, double[] rows, int from) {
     double small = Math.log(SMALL_NANOS);
     rows[from] = WISH * (point[sending] - point[receiving]);
     rows[from + 1] = WISH * (point[sending] - small) / 4;
     rows[from + 2] = WISH * (point[receiving] - small) / 4;
+    rows[from + 3] = WISH * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
   }
 
   /** One row for each residual, one column for each free parameter. */

@@ -37,10 +37,8 @@ final class FitReading {
   /** No fit is better than the clock and the noise allow. */
   private static final double LEAST_DEVIATION = 0.01;
 
-  /** A bound is looked for in steps of this factor, then to a part of it. */
-  private static final double STEP = Math.log(2);
-
-  private static final int HALVINGS = 6;
+  /** What sums of squares differ by at least, as a part of them. */
+  private static final double SAME = 1e-9;
 
   private final FitProblem problem;
   private final List<Parameter> free;
@@ -165,10 +163,23 @@ final class FitReading {
       String note = "it may be anything from there on";
       bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
     } else {
-      String note = "no measurement depends on it; 0 is assumed";
-      estimates.put(parameter, Estimate.bare(parameter, 0, Estimate.Source.TOGETHER, note));
-      notes.add(parameter.symbol() + ": " + note);
+      unbounded(best, index);
     }
+  }
+
+  /** Nothing is as good a value as any, unless the best point makes some use of the parameter. */
+  private void unbounded(double[] best, int index) {
+    double[] without = best.clone();
+    without[index] = Descent.LEAST_LOG;
+    boolean unused = problem.squares(without) <= problem.squares(best) * (1 + SAME);
+    String note =
+        unused
+            ? "no measurement depends on it; 0 is assumed"
+            : "it may be anything: what depends on it is less than the noise";
+    Parameter parameter = free.get(index);
+    double value = unused ? 0 : Math.exp(best[index]);
+    estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.TOGETHER, note));
+    notes.add(parameter.symbol() + ": " + note);
   }
 
   private void bounded(
@@ -273,20 +284,24 @@ final class FitReading {
       moves = Math.max(moves, Math.abs(move));
     }
     List<Parameter> parameters = group.stream().map(i -> free.get(heard.get(i))).toList();
+    List<String> units = parameters.stream().map(Parameter::unit).distinct().toList();
+    boolean sumIsKnown = moves < SUM_MOVES && units.size() == 1;
     String names =
         parameters.stream()
             .map(Parameter::symbol)
-            .collect(Collectors.joining(moves < SUM_MOVES ? " + " : ", "));
+            .collect(Collectors.joining(sumIsKnown ? " + " : ", "));
     String note;
     if (parameters.size() == 1) {
       note = names + " is not known: its share in what was measured is too small";
-    } else if (moves < SUM_MOVES) {
+    } else if (sumIsKnown) {
       note =
           "only "
               + names
               + " = "
               + String.format(Locale.ROOT, "%.3g", sum)
-              + " ns is known; the measurements cannot tell them apart";
+              + " "
+              + units.get(0)
+              + " is known; the measurements cannot tell them apart";
     } else {
       note = "the measurements cannot tell " + names + " apart";
     }

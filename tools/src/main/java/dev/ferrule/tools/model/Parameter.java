@@ -11,6 +11,12 @@ public enum Parameter {
   /** {@code G}. */
   BYTE_GAP("G", "ns/byte", "each further byte; its inverse is the bandwidth of the way"),
 
+  /** {@code G_alone}; not in the seed. */
+  BYTE_ALONE(
+      "G_alone",
+      "ns/byte",
+      "on top of G, each further byte of a message by itself: hops that overlap in a stream"),
+
   /** {@code g_snd}. */
   SEND_GAP("g_snd", "ns", "between two sends: polling for what was acknowledged"),
 
@@ -29,7 +35,7 @@ public enum Parameter {
   /** {@code g_rcv}. */
   RECEIVE_GAP("g_rcv", "ns", "between two receives: freeing, that is posting again"),
 
-  /** {@code o_bell}. */
+  /** {@code o_bell}; not in the seed. */
   DOORBELL("o_bell", "ns", "the part of o_snd that a batch pays once");
 
   private final String symbol;

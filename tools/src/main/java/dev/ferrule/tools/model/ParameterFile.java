@@ -20,10 +20,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -38,6 +40,10 @@ public final class ParameterFile {
   private static final String PARAMETERS = "parameters";
   private static final String VALUE = "value";
   private static final MathContext DIGITS = new MathContext(5);
+
+  /** May be left out of a file, and are 0 then. */
+  private static final Set<Parameter> NOT_OF_THE_SEED =
+      EnumSet.of(Parameter.BYTE_ALONE, Parameter.DOORBELL);
 
   private static final String EXAMPLE = "\"L\": 1900 or \"L\": {\"value\": 1900}";
 
@@ -206,7 +212,7 @@ public final class ParameterFile {
             });
     List<String> missing =
         Arrays.stream(Parameter.values())
-            .filter(parameter -> parameter != Parameter.DOORBELL) // nobody need batch
+            .filter(parameter -> !NOT_OF_THE_SEED.contains(parameter))
             .filter(parameter -> !estimates.containsKey(parameter))
             .map(Parameter::symbol)
             .toList();

@@ -89,8 +89,14 @@ public final class PerformanceModel {
     return Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_GAP);
   }
 
+  /** What they take if no other message is on its way, so that copies and hops do not overlap. */
+  private double loneBytesNanos(int sizeBytes) {
+    return bytesNanos(sizeBytes) + Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_ALONE);
+  }
+
   /**
-   * How long a message takes by itself: {@code o_snd + o_nsnd + (k-1)G + L + o_nrcv + o_rcv}.
+   * How long a message takes by itself: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + L + o_nrcv +
+   * o_rcv}.
    *
    * @param sizeBytes its length
    * @return nanoseconds from one program to the other
@@ -98,7 +104,7 @@ public final class PerformanceModel {
   public double latencyNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
         + get(Parameter.SEND_NIC)
-        + bytesNanos(sizeBytes)
+        + loneBytesNanos(sizeBytes)
         + get(Parameter.LATENCY)
         + get(Parameter.RECEIVE_NIC)
         + get(Parameter.RECEIVE_OVERHEAD);
@@ -106,7 +112,8 @@ public final class PerformanceModel {
 
   /**
    * How long it takes until a message is acknowledged. The acknowledgement is made by the card, so
-   * the receiver's processor has no part in it: {@code o_snd + o_nsnd + (k-1)G + 2L + o_nrcv}.
+   * the receiver's processor has no part in it: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L +
+   * o_nrcv}.
    *
    * @param sizeBytes its length
    * @return nanoseconds from the send on
@@ -114,7 +121,7 @@ public final class PerformanceModel {
   public double acknowledgementNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
         + get(Parameter.SEND_NIC)
-        + bytesNanos(sizeBytes)
+        + loneBytesNanos(sizeBytes)
         + 2 * get(Parameter.LATENCY)
         + get(Parameter.RECEIVE_NIC);
   }
@@ -263,7 +270,8 @@ public final class PerformanceModel {
   }
 
   /**
-   * A parameter's part in the latency.
+   * A parameter's part in the latency. That of {@code G} is all that the bytes take, with what they
+   * take more of a message by itself.
    *
    * @param parameter which
    * @param sizeBytes the message's length
@@ -273,6 +281,6 @@ public final class PerformanceModel {
     if (!LATENCY_PARTS.contains(parameter)) {
       return 0;
     }
-    return parameter == Parameter.BYTE_GAP ? bytesNanos(sizeBytes) : get(parameter);
+    return parameter == Parameter.BYTE_GAP ? loneBytesNanos(sizeBytes) : get(parameter);
   }
 }

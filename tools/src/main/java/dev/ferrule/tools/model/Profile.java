@@ -44,15 +44,17 @@ final class Profile {
     boolean ended = false;
     for (int halvings = 0; halvings < HALVINGS; step = ended ? step / 2 : step * 2) {
       double[] start = inside.clone();
-      start[index] += sign * Math.min(step, Math.abs(last - inside[index]));
+      boolean toTheLast = sign * (last - inside[index]) <= step;
+      // exactly, as a sum of steps comes out beside it
+      start[index] = toTheLast ? last : inside[index] + sign * step;
       double[] further = Descent.from(start, problem, index);
-      if (problem.squares(further) > limit) {
-        ended = true;
-      } else {
+      if (problem.squares(further) <= limit) {
         inside = further;
-        if (inside[index] == last) {
+        if (toTheLast) {
           return last;
         }
+      } else {
+        ended = true;
       }
       halvings += ended ? 1 : 0;
     }

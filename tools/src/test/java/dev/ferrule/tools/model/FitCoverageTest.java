@@ -17,6 +17,8 @@ class FitCoverageTest {
 
   private static final int TRIALS = Integer.getInteger("ferrule.fit.trials", 12);
 
+  private static final int BASE = Integer.getInteger("ferrule.fit.seed", 0);
+
   /** What 95 % come to in so few trials, and with a model that has corners. */
   private static final double ENOUGH = 0.9;
 
@@ -74,7 +76,7 @@ class FitCoverageTest {
   void intervalsAndBoundsHoldTheTruthAsOftenAsTheySay(boolean acknowledged) {
     Map<String, Count> counts = new TreeMap<>();
     List<String> others = new ArrayList<>();
-    for (int seed = 0; seed < TRIALS; seed++) {
+    for (int seed = BASE; seed < BASE + TRIALS; seed++) {
       Random random = new Random(seed);
       Map<Parameter, Double> truth = card(random);
       PerformanceModel model = new PerformanceModel(truth, acknowledged);
@@ -92,7 +94,7 @@ class FitCoverageTest {
                 String what = parameter.symbol() + " " + estimate.source();
                 counts
                     .computeIfAbsent(what, each -> new Count())
-                    .add(holds(estimate, truth.get(parameter)));
+                    .add(holds(estimate, whatItIsSaidOf(estimate, truth)));
               });
     }
     assertThat(others).as("the model of the file beside the report's").isEmpty();
@@ -115,6 +117,13 @@ class FitCoverageTest {
     }
     double error = Math.sqrt(squares / observations.size());
     return error <= fit.relativeError() * 1.02 && error < 2 * NOISE;
+  }
+
+  /** Of one of the cards it is said that nobody can know which of them it is: the faster one. */
+  private static double whatItIsSaidOf(Estimate estimate, Map<Parameter, Double> truth) {
+    return estimate.note().startsWith("one of o_nsnd and o_nrcv")
+        ? Math.min(truth.get(Parameter.SEND_NIC), truth.get(Parameter.RECEIVE_NIC))
+        : truth.get(estimate.parameter());
   }
 
   private static boolean holds(Estimate estimate, double truth) {

@@ -58,6 +58,44 @@ class FitTest {
     }
   }
 
+  /** As where the sender copies them in, and then the receiver out. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatBytesTakeMoreByThemselvesThanInAStreamIsTold(boolean acknowledged) {
+    Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
+    truth.put(Parameter.BYTE_ALONE, 0.3);
+    FitResult fit = fit(truth, acknowledged, 0.02, 1);
+    assertNear(fit, Parameter.BYTE_GAP, truth, 10);
+    assertNear(fit, Parameter.BYTE_ALONE, truth, 10);
+  }
+
+  @Test
+  void bytesThatTakeNoMoreByThemselvesAreSaidToTakeAlmostNothingMore() {
+    Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
+    truth.put(Parameter.BYTE_ALONE, 0.0);
+    FitResult fit = fit(truth, true, 0.02, 1);
+    assertNear(fit, Parameter.BYTE_GAP, truth, 10);
+    Estimate alone = fit.estimates().get(Parameter.BYTE_ALONE);
+    assertThat(alone.source()).as("%s", alone).isEqualTo(Estimate.Source.AT_MOST);
+    assertThat(alone.high().orElseThrow()).isLessThan(truth.get(Parameter.BYTE_GAP) / 4);
+  }
+
+  @Test
+  void whereNoStreamIsBoundByItsBytesOnlyTheirSumByThemselvesIsKnown() {
+    Map<Parameter, Double> truth = new EnumMap<>(PerformanceModelTest.CARD);
+    truth.put(Parameter.SEND_GAP, 20_000.0);
+    FitResult fit = fit(truth, false, 0.01, 1);
+    double sum = fit.model().get(Parameter.BYTE_GAP) + fit.model().get(Parameter.BYTE_ALONE);
+    assertThat(sum).as("%s", fit).isCloseTo(0.12, Percentage.withPercentage(5));
+    for (Parameter parameter : List.of(Parameter.BYTE_GAP, Parameter.BYTE_ALONE)) {
+      Estimate estimate = fit.estimates().get(parameter);
+      assertThat(estimate.low().orElse(0)).as("%s", estimate).isZero();
+      assertThat(estimate.high().orElseThrow())
+          .as("%s", estimate)
+          .isGreaterThan(truth.get(parameter));
+    }
+  }
+
   private static void assertNear(
       FitResult fit, Parameter parameter, Map<Parameter, Double> truth, double percent) {
     assertThat(fit.estimates().get(parameter).value())

@@ -17,6 +17,7 @@ class PerformanceModelTest {
       Map.of(
           Parameter.LATENCY, 1900.0,
           Parameter.BYTE_GAP, 0.08,
+          Parameter.BYTE_ALONE, 0.04,
           Parameter.SEND_GAP, 30.0,
           Parameter.SEND_OVERHEAD, 120.0,
           Parameter.SEND_NIC, 60.0,
@@ -29,9 +30,9 @@ class PerformanceModelTest {
 
   @Test
   void theLatencyIsTheSumOfAllStagesAndOfTheWay() {
-    // 120 + 60 + 1900 + 70 + 50, and 1023 bytes more of 0.08 ns
+    // 120 + 60 + 1900 + 70 + 50, and 1023 bytes more of 0.08 + 0.04 ns
     assertThat(model.latencyNanos(1)).isCloseTo(2200, within(EXACT));
-    assertThat(model.latencyNanos(1024)).isCloseTo(2281.84, within(EXACT));
+    assertThat(model.latencyNanos(1024)).isCloseTo(2322.76, within(EXACT));
   }
 
   @Test
@@ -82,6 +83,8 @@ class PerformanceModelTest {
     assertThat(model.periodNanos(one)).isCloseTo(4050, within(EXACT));
     assertThat(model.bottleneck(one)).isEqualTo(Stage.ACKNOWLEDGEMENT);
     assertThat(model.periodNanos(new Load(1, 10, 1))).isCloseTo(405, within(EXACT));
+    // and its bytes are by themselves
+    assertThat(model.periodNanos(new Load(1001, 1, 1))).isCloseTo(4170, within(EXACT));
   }
 
   @Test
@@ -148,7 +151,7 @@ class PerformanceModelTest {
   void theGreatestPartOfTheLatencyIsNamed() {
     assertThat(model.greatestPart(16)).isEqualTo(Parameter.LATENCY);
     assertThat(model.greatestPart(1 << 20)).isEqualTo(Parameter.BYTE_GAP);
-    assertThat(model.partNanos(Parameter.BYTE_GAP, 1001)).isCloseTo(80, within(EXACT));
+    assertThat(model.partNanos(Parameter.BYTE_GAP, 1001)).isCloseTo(120, within(EXACT));
     assertThat(model.partNanos(Parameter.SEND_GAP, 16)).isZero();
   }
 }
