@@ -3,6 +3,7 @@ package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.tools.support.Affinity;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -68,6 +69,12 @@ class EvaluateCommandTest {
     List<String> lines = Files.readAllLines(journal);
     assertThat(lines).hasSize(1 + 2 + 2 * (5 + 2 + 12)).doesNotHaveDuplicates();
     assertThat(lines).noneMatch(line -> line.contains("\"failed\""));
+    if (Affinity.allowed().size() > 1) {
+      assertThat(lines)
+          .filteredOn(line -> line.contains("\"experiment\":\"latency\""))
+          .hasSize(10)
+          .allMatch(line -> line.contains("line_before_ns") && line.contains("line_after_ns"));
+    }
     assertReport(out);
 
     try (FerruleProcess process = FerruleProcess.start(folder, with(LITTLE, out.toString()))) {

@@ -92,6 +92,17 @@ public final class BenchClient implements AutoCloseable {
    * @return false if the server cannot map it, because it runs on another host
    */
   public boolean openFloor() {
+    floor = shareLine().orElse(null);
+    return floor != null;
+  }
+
+  /**
+   * Shares a cache line with the server, for the caller to bounce while nothing else is measured,
+   * and to close. A server knows one line for each connection.
+   *
+   * @return the line; empty if the server cannot map it, because it runs on another host
+   */
+  public Optional<Floor> shareLine() {
     try {
       Path file = Files.createTempFile(FreshAddress.sharedDirectory(), "ferrule-floor-", "");
       try {
@@ -102,10 +113,9 @@ public final class BenchClient implements AutoCloseable {
         start(new Round(Round.Kind.OPEN_FLOOR, 0, 0, false, file.toString()));
         if (!awaitReply().done()) {
           line.close();
-          return false;
+          return Optional.empty();
         }
-        floor = new Floor(this, line);
-        return true;
+        return Optional.of(new Floor(this, line));
       } finally {
         Files.delete(file); // both sides have it mapped
       }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-/** The bare cache line between client and server, bounced in rounds among those of the messages. */
-final class Floor implements AutoCloseable {
+/**
+ * The bare cache line between client and server, bounced in rounds among those of the messages.
+ * Belongs to the client's thread.
+ */
+public final class Floor implements AutoCloseable {
 
   private static final int BOUNCES = 20_000;
   private static final long WARMUP_NANOS = 500_000_000;
@@ -17,7 +20,8 @@ final class Floor implements AutoCloseable {
     this.line = line;
   }
 
-  void warmUp() {
+  /** Bounces the line for as long as the JIT compiler wants, half a second. */
+  public void warmUp() {
     long end = System.nanoTime() + WARMUP_NANOS;
     while (System.nanoTime() < end) {
       round();
@@ -25,10 +29,12 @@ final class Floor implements AutoCloseable {
   }
 
   /**
-   * Bounces the line for a while; returns the median of half the way there and back, in
+   * Bounces the line for some milliseconds. Returns the median of half the way there and back, in
    * nanoseconds.
+   *
+   * @return how long the line takes from one processor to the other
    */
-  double round() {
+  public double round() {
     client.start(Round.of(Round.Kind.FLOOR, BOUNCES + 1L, 0));
     line.bounce(periods, BOUNCES);
     return Medians.ofPeriods(periods, BOUNCES) / WAYS;

@@ -14,10 +14,13 @@ import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.report.Section;
 import dev.ferrule.tools.report.Table;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Fits the model of each provider to what was measured, and shows how well that went. */
 final class Modelling {
@@ -36,6 +39,7 @@ final class Modelling {
   private final Records records;
   private final Set<String> acknowledged;
   private final Models models = new Models();
+  private final Map<String, List<Observation>> fitted = new HashMap<>(); // by provider
 
   /**
    * Fits.
@@ -54,9 +58,16 @@ final class Modelling {
     this.records = records;
     this.acknowledged = acknowledged;
     for (String provider : modelled) {
-      Fit.of(observations(provider), calls(provider), acknowledged.contains(provider))
+      fit(provider, records::isUsual)
+          .or(() -> fit(provider, task -> true)) // better than nothing
           .ifPresent(fit -> models.add(provider, fit));
     }
+  }
+
+  private Optional<FitResult> fit(String provider, Predicate<Task> which) {
+    List<Observation> observations = observations(provider, which);
+    fitted.put(provider, observations);
+    return Fit.of(observations, calls(provider), acknowledged.contains(provider));
   }
 
   Models models() {
@@ -71,13 +82,15 @@ final class Modelling {
         .toList();
   }
 
-  private List<Observation> observations(String provider) {
+  private List<Observation> observations(String provider, Predicate<Task> which) {
     List<Observation> observations = new ArrayList<>();
     for (SeriesExperiment experiment : of(provider)) {
       for (Series series : experiment.series()) {
         if (series.model() == Series.Model.FITTED) {
           for (Series.Sample sample : series.samples()) {
-            observe(series.figure(), sample.task(), observations);
+            if (which.test(sample.task())) {
+              observe(series.figure(), sample.task(), observations);
+            }
           }
         }
       }
@@ -221,7 +234,7 @@ final class Modelling {
             "Prediction and measurement",
             List.of(
                 "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
-    for (Observation observation : observations(provider)) {
+    for (Observation observation : fitted.getOrDefault(provider, List.of())) {
       Load load = observation.load();
       boolean latency = observation.kind() == Observation.Kind.LATENCY;
       double predicted = observation.predictedBy(fit.model());

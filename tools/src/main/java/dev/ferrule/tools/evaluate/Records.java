@@ -24,6 +24,7 @@ public final class Records {
 
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final List<JsonObject> starts = new ArrayList<>();
+  private @Nullable Placement placement; // of what is in the entries
 
   /** What is known of one task. */
   private static final class Entry {
@@ -54,6 +55,39 @@ public final class Records {
     Entry entry = entry(description);
     entry.rounds.put(round, result);
     entry.failure = null;
+    placement = null;
+  }
+
+  /** Where the processors were. */
+  Placement placement() {
+    Placement known = placement;
+    if (known == null) {
+      known =
+          new Placement(
+              entries.values().stream().flatMap(entry -> entry.rounds.values().stream()).toList());
+      placement = known;
+    }
+    return known;
+  }
+
+  /** Tells whether any round of a task was measured where most of all tasks were. */
+  boolean isUsual(Task task) {
+    return results(task).stream().anyMatch(placement()::isUsual);
+  }
+
+  /** The rounds that count: those measured in the usual place, unless there are none. */
+  private List<JsonObject> counting(Task task) {
+    List<JsonObject> usual = results(task).stream().filter(placement()::isUsual).toList();
+    return usual.isEmpty() ? List.copyOf(results(task)) : usual;
+  }
+
+  /** How long a cache line took between the processors meanwhile; empty if nobody looked. */
+  OptionalDouble lineNanos(Task task) {
+    return counting(task).stream()
+        .map(Placement::lineNanos)
+        .filter(OptionalDouble::isPresent)
+        .mapToDouble(OptionalDouble::getAsDouble)
+        .average();
   }
 
   void fail(JsonObject description, String reason) {
@@ -116,15 +150,16 @@ public final class Records {
   }
 
   /**
-   * Returns a figure of a task in each round.
+   * Returns a figure of a task in each round that counts.
    *
    * @param task which
    * @param figure its name
-   * @return the values of the rounds that have it
+   * @return the values of the rounds that have it; without those measured while the processors were
+   *     somewhere else than usual, if there are others
    */
   public List<Double> values(Task task, String figure) {
     List<Double> values = new ArrayList<>();
-    for (JsonObject result : results(task)) {
+    for (JsonObject result : counting(task)) {
       JsonElement value = result.get(figure);
       if (value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()) {
         values.add(value.getAsDouble());

@@ -68,6 +68,7 @@ public record SeriesExperiment(
     if (obstacle.isEmpty()) {
       notes.addAll(failures(records));
       unsteady(records).ifPresent(notes::add);
+      moved(records).ifPresent(notes::add);
       if (curves.isEmpty() && notes.isEmpty()) {
         notes.add("Not measured yet, or left out by --only.");
       }
@@ -132,6 +133,29 @@ public record SeriesExperiment(
                 + " and a model that is fitted to them, say little.");
   }
 
+  /** Tells which rounds were left out, and where there was nothing else. */
+  private Optional<String> moved(Records records) {
+    if (tasks().stream().noneMatch(task -> records.lineNanos(task).isPresent())) {
+      return Optional.empty();
+    }
+    List<Task> measured = tasks().stream().filter(task -> records.has(task, 1)).toList();
+    long elsewhere = measured.stream().filter(task -> !records.isUsual(task)).count();
+    return records
+        .placement()
+        .note()
+        .map(
+            note ->
+                elsewhere == 0
+                    ? note
+                    : note
+                        + " "
+                        + elsewhere
+                        + " of "
+                        + measured.size()
+                        + " points have none; they are in the table, but not in the plot, and in the"
+                        + " model only if it has too few others.");
+  }
+
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
     List<Plot.Curve> curves = new ArrayList<>();
     Map<List<Plot.Dot>, Integer> models =
@@ -140,9 +164,9 @@ public record SeriesExperiment(
       List<Plot.Dot> measured = new ArrayList<>();
       List<Plot.Dot> predicted = new ArrayList<>();
       for (Series.Sample sample : one.samples()) {
-        records
-            .median(sample.task(), one.figure().name())
-            .ifPresent(value -> measured.add(new Plot.Dot(sample.x(), value)));
+        records.median(sample.task(), one.figure().name()).stream()
+            .filter(value -> records.isUsual(sample.task()))
+            .forEach(value -> measured.add(new Plot.Dot(sample.x(), value)));
         prediction(one, sample, fit)
             .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
       }
@@ -176,11 +200,15 @@ public record SeriesExperiment(
     boolean modelled =
         fit.isPresent() && series.stream().anyMatch(one -> one.model() != Series.Model.NONE);
     boolean counted = hasCounts(records);
+    boolean lined = tasks().stream().anyMatch(task -> records.lineNanos(task).isPresent());
     List<String> header =
         new ArrayList<>(
             List.of("series", x.label(), "measured", "figure", "rounds, most over least"));
     if (counted) {
       header.add("messages without a receive (RNR)");
+    }
+    if (lined) {
+      header.add("bare line");
     }
     if (modelled) {
       header.addAll(List.of("model", "error", "bottleneck"));
@@ -205,6 +233,10 @@ public record SeriesExperiment(
               counts.isEmpty()
                   ? "not counted"
                   : Numbers.plain(counts.stream().mapToDouble(Double::doubleValue).sum()));
+        }
+        if (lined) {
+          OptionalDouble line = records.lineNanos(sample.task());
+          row.add(line.isPresent() ? Numbers.nanos(line.getAsDouble()) : "–");
         }
         if (modelled) {
           row.addAll(modelCells(one, sample, value.getAsDouble(), fit));

@@ -4,9 +4,11 @@ package dev.ferrule.tools.evaluate;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.tools.bench.BandwidthBench;
+import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
 import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.Crew;
+import dev.ferrule.tools.bench.Floor;
 import dev.ferrule.tools.bench.LatencyBench;
 import dev.ferrule.tools.bench.LatencySummary;
 import dev.ferrule.tools.bench.Pinning;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -44,6 +47,7 @@ public final class Workbench implements AutoCloseable {
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
   private static final String SINGLE_RECEIVER = "singleReceiver";
+  private static final int MOST_MOVES = 2;
   private static final String SPIN = "spin";
   private static final String BLOCK = "block";
   private static final int NO_COPY = Integer.MAX_VALUE;
@@ -57,8 +61,10 @@ public final class Workbench implements AutoCloseable {
   private final LinkedHashMap<Place, ServerProcess> servers = new LinkedHashMap<>(8, 0.75f, true);
   private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
   private final Set<Warm> warm = new HashSet<>();
+  private final Set<Place> warmLines = new HashSet<>();
   private @Nullable Connections connections;
   private @Nullable Link link;
+  private @Nullable Floor line; // of the connection, if lines are what carries its messages
 
   /**
    * Creates a workbench.
@@ -92,6 +98,17 @@ public final class Workbench implements AutoCloseable {
     static Link of(Point point) {
       return new Link(Place.of(point), point.client(), point.connections());
     }
+  }
+
+  /** Whether it matters how long a line takes from one processor to the other, and can be seen. */
+  private static boolean depends(Point point) {
+    boolean acknowledged =
+        Endpoint.requiredProvider(point.provider()).options().stream()
+            .anyMatch(option -> option.name().equals(Catalogue.UNACKED));
+    return !acknowledged
+        && point.connections() == 1
+        && !point.server().containsKey(SINGLE_RECEIVER)
+        && pinning(point) != Pinning.OFF;
   }
 
   private static Pinning pinning(Point point) {
@@ -162,7 +179,7 @@ public final class Workbench implements AutoCloseable {
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
     try {
-      result = run(point, connect(point));
+      result = runInOnePlace(point);
     } catch (RuntimeException | Error e) {
       abandon(Place.of(point));
       OptionalLong count = since(before);
@@ -175,6 +192,15 @@ public final class Workbench implements AutoCloseable {
       throw e;
     }
     since(before).ifPresent(count -> result.addProperty(Catalogue.RNR, count));
+    return result;
+  }
+
+  /** Once more if the processors were moved in the middle of it, but not for ever. */
+  private JsonObject runInOnePlace(Point point) {
+    JsonObject result = run(point, connect(point));
+    for (int moves = 0; moves < MOST_MOVES && Placement.moved(result); moves++) {
+      result = run(point, connect(point));
+    }
     return result;
   }
 
@@ -206,14 +232,37 @@ public final class Workbench implements AutoCloseable {
           new Connections(
               new Endpoint(server(wanted.place()).uri(), options.build()), point.connections());
       link = wanted;
+      shareLine(point, connections.clients().get(0));
     }
     return Objects.requireNonNull(connections);
   }
 
+  private void shareLine(Point point, BenchClient client) {
+    if (!depends(point)) {
+      return;
+    }
+    Floor shared = client.shareLine().orElse(null);
+    line = shared;
+    if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
+      Pinning.call(
+          pinning(point).client(0),
+          problems,
+          () -> {
+            shared.warmUp();
+            return shared;
+          });
+    }
+  }
+
   private void disconnect() {
     Connections open = connections;
+    Floor shared = line;
     connections = null;
     link = null;
+    line = null;
+    if (shared != null) {
+      shared.close();
+    }
     if (open != null) {
       open.close();
     }
@@ -256,6 +305,7 @@ public final class Workbench implements AutoCloseable {
       disconnect();
     }
     warm.removeIf(loops -> loops.place().equals(place)); // the next one there begins cold
+    warmLines.remove(place);
     ServerProcess server = servers.remove(place);
     if (server != null) {
       server.close();
@@ -279,10 +329,21 @@ public final class Workbench implements AutoCloseable {
     // the loops of this kind of measurement, here and in that server
     boolean cold = warm.add(new Warm(point.kind(), Place.of(point)));
     try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
-      List<Result> results =
-          Pinning.call(pinning.client(0), problems, () -> run(point, crew, subject, cold));
-      return figures(point.kind(), results);
+      return Pinning.call(
+          pinning.client(0),
+          problems,
+          () -> {
+            OptionalDouble before = lineNanos();
+            JsonObject figures = figures(point.kind(), run(point, crew, subject, cold));
+            before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
+            lineNanos().ifPresent(nanos -> add(figures, Placement.AFTER, nanos));
+            return figures;
+          });
     }
+  }
+
+  private OptionalDouble lineNanos() {
+    return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.round());
   }
 
   private List<Result> run(Point point, Crew crew, Subject subject, boolean cold) {
