@@ -62,16 +62,25 @@ final class ComparisonTable {
       return; // such as without a floor
     }
     List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
+    boolean lines = figures.stream().anyMatch(figure -> figure.lineNanos().isPresent());
     TextTable table = new TextTable();
     table.cells("bytes");
+    if (lines) {
+      table.cells("line ns", "rounds");
+    }
     names.forEach(table::cells);
     table.endRow();
-    for (int size : figures.stream().map(Figure::sizeBytes).distinct().toList()) {
-      table.cells(Integer.toString(size));
+    for (Row row : figures.stream().map(Row::of).distinct().toList()) {
+      table.cells(Integer.toString(row.sizeBytes()));
+      if (lines) {
+        table.cells(
+            row.lineNanos().isPresent() ? digits(row.lineNanos().getAsDouble(), 0) : NOTHING,
+            Integer.toString(row.rounds()));
+      }
       for (String name : names) {
         table.cells(
             figures.stream()
-                .filter(figure -> figure.sizeBytes() == size && figure.entrant().equals(name))
+                .filter(figure -> Row.of(figure).equals(row) && figure.entrant().equals(name))
                 .map(cell)
                 .findFirst()
                 .orElse(NOTHING));
@@ -81,6 +90,13 @@ final class ComparisonTable {
     line("");
     line(title);
     text.append(table);
+  }
+
+  /** Figures that are of the same rounds. */
+  private record Row(int sizeBytes, OptionalDouble lineNanos, int rounds) {
+    static Row of(Figure figure) {
+      return new Row(figure.sizeBytes(), figure.lineNanos(), figure.rounds());
+    }
   }
 
   private void line(String line) {

@@ -4,6 +4,7 @@ package dev.ferrule.peers;
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.match.Match;
 import dev.ferrule.peers.match.OneWay;
+import dev.ferrule.peers.transport.Transport;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -17,6 +18,7 @@ final class Contestant implements AutoCloseable {
   private static final int FIRST_COUNT = 1_000;
   private static final int GROWTH = 4;
   private static final int LEAST_COUNT = 500;
+  private static final int LINE_ROUND_TRIPS = 5_000; // a millisecond or so
   private static final int MOST_ROUND_TRIPS = 1_000_000;
   private static final int MOST_MESSAGES = 100_000_000;
 
@@ -44,6 +46,11 @@ final class Contestant implements AutoCloseable {
 
   String name() {
     return entrant.name();
+  }
+
+  /** How long the bare line takes just now, in nanoseconds; for the floor. */
+  double lineNanos() {
+    return match.oneWay(Transport.SHORTEST, LINE_ROUND_TRIPS).medianNanos();
   }
 
   boolean takesPart(Measure measure) {

@@ -12,6 +12,9 @@ import java.util.OptionalDouble;
  * @param entrant whose figure it is
  * @param value nanoseconds, or messages per second
  * @param p99Nanos what 99 of 100 messages stay below; empty for rates and if it was not measured
+ * @param rounds of how many rounds
+ * @param lineNanos how long a bare line took between the two processors meanwhile, in nanoseconds;
+ *     empty if nobody looked, or they were moved in every round
  * @param ofFloor how many times the floor's value this is; empty for rates and without a floor
  * @param oursToIt Ferrule's value divided by this one; empty for Ferrule's own
  */
@@ -21,5 +24,7 @@ public record Figure(
     String entrant,
     double value,
     OptionalDouble p99Nanos,
+    int rounds,
+    OptionalDouble lineNanos,
     OptionalDouble ofFloor,
     OptionalDouble oursToIt) {}

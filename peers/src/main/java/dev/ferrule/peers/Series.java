@@ -3,62 +3,96 @@ package dev.ferrule.peers;
 
 import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.stream.IntStream;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The rounds of one measure at one size, for all entrants. */
 final class Series {
 
   private final Measure measure;
   private final int sizeBytes;
-  private final Map<String, List<Double>> values = new LinkedHashMap<>();
-  private final Map<String, List<Double>> p99s = new LinkedHashMap<>();
+  private final List<Turns> rounds = new ArrayList<>();
 
   Series(Measure measure, int sizeBytes) {
     this.measure = measure;
     this.sizeBytes = sizeBytes;
   }
 
-  /** Adds what an entrant did in the next round; every entrant takes part in every round. */
-  void add(String entrant, double value, OptionalDouble p99Nanos) {
-    values.computeIfAbsent(entrant, name -> new ArrayList<>()).add(value);
-    List<Double> tails = p99s.computeIfAbsent(entrant, name -> new ArrayList<>());
-    p99Nanos.ifPresent(tails::add);
+  /** Adds the next round; every entrant takes part in every round. */
+  void add(Turns round) {
+    rounds.add(round);
   }
 
   /**
-   * Returns the figures, in the order of the entrants' first round.
+   * Returns the figures, in the order of the entrants' turns; of each place by itself if the
+   * processors were in several, nearest first.
    *
    * @param ours whose values the others' are compared to
    * @param floor the name of the floor, which may not have taken part
    */
   List<Figure> figures(String ours, String floor) {
-    return values.keySet().stream()
+    return places().stream().flatMap(place -> figures(place, ours, floor)).toList();
+  }
+
+  /** Rounds in whose middle the processors were moved count only if there are no others. */
+  private List<List<Turns>> places() {
+    List<List<Turns>> places = new ArrayList<>();
+    for (Turns round : rounds) {
+      if (round.stayed()) {
+        places.stream()
+            .filter(place -> place.get(0).isWhere(round))
+            .findFirst()
+            .orElseGet(
+                () -> {
+                  places.add(new ArrayList<>());
+                  return places.get(places.size() - 1);
+                })
+            .add(round);
+      }
+    }
+    places.sort(Comparator.comparingDouble(place -> place.get(0).lineNanos().orElse(0)));
+    return places.isEmpty() && !rounds.isEmpty() ? List.of(rounds) : places;
+  }
+
+  private Stream<Figure> figures(List<Turns> place, String ours, String floor) {
+    OptionalDouble line = median(place.stream().map(Turns::lineNanos));
+    return place.get(0).outcomes().keySet().stream()
         .map(
             name ->
                 new Figure(
                     measure,
                     sizeBytes,
                     name,
-                    Medians.of(values.get(name)).orElseThrow(),
-                    Medians.of(p99s.get(name)),
-                    ratio(name, floor),
-                    name.equals(ours) ? OptionalDouble.empty() : ratio(ours, name)))
-        .toList();
+                    median(place, name, outcome -> OptionalDouble.of(outcome.value()))
+                        .orElseThrow(),
+                    median(place, name, Contestant.Outcome::p99Nanos),
+                    place.size(),
+                    line,
+                    ratio(place, name, floor),
+                    name.equals(ours) ? OptionalDouble.empty() : ratio(place, ours, name)));
   }
 
-  private OptionalDouble ratio(String dividend, String divisor) {
-    return Optional.ofNullable(values.get(divisor))
-        .map(
-            divisors ->
-                Medians.of(
-                    IntStream.range(0, divisors.size())
-                        .mapToObj(i -> values.get(dividend).get(i) / divisors.get(i))
-                        .toList()))
-        .orElse(OptionalDouble.empty());
+  private static OptionalDouble median(
+      List<Turns> place, String name, Function<Contestant.Outcome, OptionalDouble> value) {
+    return median(place.stream().map(round -> value.apply(round.outcomes().get(name))));
+  }
+
+  private static OptionalDouble median(Stream<OptionalDouble> values) {
+    return Medians.of(
+        values.filter(OptionalDouble::isPresent).map(OptionalDouble::getAsDouble).toList());
+  }
+
+  private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
+    return median(
+        place.stream()
+            .map(Turns::outcomes)
+            .filter(outcomes -> outcomes.containsKey(dividend) && outcomes.containsKey(divisor))
+            .map(
+                outcomes ->
+                    OptionalDouble.of(
+                        outcomes.get(dividend).value() / outcomes.get(divisor).value())));
   }
 }

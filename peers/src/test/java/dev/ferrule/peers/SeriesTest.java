@@ -3,7 +3,9 @@ package dev.ferrule.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
@@ -11,11 +13,22 @@ class SeriesTest {
 
   private static final OptionalDouble NONE = OptionalDouble.empty();
 
+  private static Turns round(double floor, double ours, double theirs, Double... lines) {
+    Map<String, Contestant.Outcome> outcomes = new LinkedHashMap<>();
+    outcomes.put("floor", new Contestant.Outcome(floor, NONE));
+    outcomes.put("sm", new Contestant.Outcome(ours, NONE));
+    outcomes.put("agrona", new Contestant.Outcome(theirs, NONE));
+    return new Turns(outcomes, List.of(lines));
+  }
+
   @Test
   void valuesAreMediansOfTheRounds() {
     Series series = new Series(Measure.LATENCY, 64);
     for (double nanos : new double[] {100, 9000, 120}) {
-      series.add("sm", nanos, OptionalDouble.of(2 * nanos));
+      series.add(
+          new Turns(
+              Map.of("sm", new Contestant.Outcome(nanos, OptionalDouble.of(2 * nanos))),
+              List.of()));
     }
     Figure figure = series.figures("sm", "floor").get(0);
     assertThat(figure.value()).isEqualTo(120);
@@ -30,9 +43,7 @@ class SeriesTest {
     double[] ours = {100, 300, 150};
     double[] theirs = {200, 300, 100};
     for (int i = 0; i < floor.length; i++) {
-      series.add("floor", floor[i], NONE);
-      series.add("sm", ours[i], NONE);
-      series.add("agrona", theirs[i], NONE);
+      series.add(round(floor[i], ours[i], theirs[i]));
     }
     List<Figure> figures = series.figures("sm", "floor");
     assertThat(figures).extracting(Figure::entrant).containsExactly("floor", "sm", "agrona");
@@ -47,11 +58,38 @@ class SeriesTest {
   @Test
   void withoutAFloorThereIsNoRatioToIt() {
     Series series = new Series(Measure.RATE, 64);
-    series.add("sm", 2e6, NONE);
-    series.add("agrona", 1e6, NONE);
+    Map<String, Contestant.Outcome> outcomes = new LinkedHashMap<>();
+    outcomes.put("sm", new Contestant.Outcome(2e6, NONE));
+    outcomes.put("agrona", new Contestant.Outcome(1e6, NONE));
+    series.add(new Turns(outcomes, List.of()));
     assertThat(series.figures("sm", "floor"))
         .allSatisfy(figure -> assertThat(figure.ofFloor()).isEmpty())
         .last()
         .satisfies(figure -> assertThat(figure.oursToIt()).hasValue(2));
+  }
+
+  @Test
+  void roundsOfProcessorsInAnotherPlaceHaveFiguresOfTheirOwn() {
+    Series series = new Series(Measure.LATENCY, 64);
+    series.add(round(160, 300, 400, 160.0, 158.0, 170.0, 155.0));
+    series.add(round(30, 80, 160, 30.0, 31.0, 33.0, 29.0));
+    series.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0)); // moved in the middle
+    series.add(round(32, 82, 82, 30.0, 31.0, 33.0, 29.0));
+    List<Figure> figures = series.figures("sm", "floor");
+    assertThat(figures).hasSize(6);
+    assertThat(figures.get(2)).extracting(Figure::entrant, Figure::rounds).contains("agrona", 2);
+    assertThat(figures.get(2).lineNanos()).hasValue(30.75);
+    assertThat(figures.get(2).oursToIt()).hasValue(0.75);
+    assertThat(figures.get(5)).extracting(Figure::entrant, Figure::rounds).contains("agrona", 1);
+    assertThat(figures.get(5).oursToIt()).hasValue(0.75);
+    assertThat(figures.get(5).lineNanos()).hasValue(160.75);
+  }
+
+  @Test
+  void ifTheProcessorsWereMovedInEveryRoundThoseCountAfterAll() {
+    Series series = new Series(Measure.LATENCY, 64);
+    series.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0));
+    List<Figure> figures = series.figures("sm", "floor");
+    assertThat(figures).hasSize(3).allSatisfy(figure -> assertThat(figure.lineNanos()).isEmpty());
   }
 }
