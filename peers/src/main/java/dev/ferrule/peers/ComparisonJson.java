@@ -21,8 +21,9 @@ import java.util.OptionalDouble;
  *   <li>{@code figures}, an array: {@code measure} ({@code latency} or {@code rate}), {@code
  *       size_bytes}, {@code name}, {@code p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code
  *       messages_per_s}, {@code rounds}, {@code line_ns} (how long a bare line took between the
- *       processors in these rounds; if those were moved there are figures of each place), and
- *       {@code ours_ratio}, which is Ferrule's value divided by this one
+ *       processors in these rounds; if those were moved there are figures of each place), {@code
+ *       moved} (true if they were moved in the middle of every round), and {@code ours_ratio},
+ *       which is Ferrule's value divided by this one
  * </ul>
  */
 public final class ComparisonJson {
@@ -76,6 +77,9 @@ public final class ComparisonJson {
     add(object, "p99_ns", figure.p99Nanos(), DIGITS);
     object.addProperty("rounds", figure.rounds());
     add(object, "line_ns", figure.lineNanos(), DIGITS);
+    if (figure.moved()) {
+      object.addProperty("moved", true);
+    }
     add(object, "floor_ratio", figure.ofFloor(), RATIO_DIGITS);
     add(object, "ours_ratio", figure.oursToIt(), RATIO_DIGITS);
     return object;

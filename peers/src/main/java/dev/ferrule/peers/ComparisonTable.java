@@ -37,9 +37,9 @@ final class ComparisonTable {
             + load(comparison.loadBefore())
             + " before, "
             + load(comparison.loadAfter())
-            + " after; medians of "
+            + " after; medians of the rounds in each place of the processors, of "
             + comparison.rounds()
-            + " rounds");
+            + " in all");
     table("One way, ns (p99)", Measure.LATENCY, ComparisonTable::latency);
     table("One way, times the floor", Measure.LATENCY, figure -> ratio(figure.ofFloor()));
     table(
@@ -62,7 +62,8 @@ final class ComparisonTable {
       return; // such as without a floor
     }
     List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
-    boolean lines = figures.stream().anyMatch(figure -> figure.lineNanos().isPresent());
+    boolean lines =
+        figures.stream().anyMatch(figure -> figure.lineNanos().isPresent() || figure.moved());
     TextTable table = new TextTable();
     table.cells("bytes");
     if (lines) {
@@ -74,7 +75,7 @@ final class ComparisonTable {
       table.cells(Integer.toString(row.sizeBytes()));
       if (lines) {
         table.cells(
-            row.lineNanos().isPresent() ? digits(row.lineNanos().getAsDouble(), 0) : NOTHING,
+            row.lineNanos().isPresent() ? digits(row.lineNanos().getAsDouble(), 0) : "moved",
             Integer.toString(row.rounds()));
       }
       for (String name : names) {

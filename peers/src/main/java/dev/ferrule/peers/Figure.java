@@ -15,6 +15,7 @@ import java.util.OptionalDouble;
  * @param rounds of how many rounds
  * @param lineNanos how long a bare line took between the two processors meanwhile, in nanoseconds;
  *     empty if nobody looked, or they were moved in every round
+ * @param moved whether they were moved in every round, which makes the figures a mixture
  * @param ofFloor how many times the floor's value this is; empty for rates and without a floor
  * @param oursToIt Ferrule's value divided by this one; empty for Ferrule's own
  */
@@ -26,5 +27,6 @@ public record Figure(
     OptionalDouble p99Nanos,
     int rounds,
     OptionalDouble lineNanos,
+    boolean moved,
     OptionalDouble ofFloor,
     OptionalDouble oursToIt) {}

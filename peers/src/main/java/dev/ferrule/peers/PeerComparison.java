@@ -3,6 +3,7 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.tools.bench.LineSpan;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -94,7 +95,7 @@ public final class PeerComparison {
   /** Once more if the processors were moved in the middle of it, but not for ever. */
   private static void round(List<Contestant> running, Contestant.Turn turn, Series results) {
     Turns round = turns(running, turn);
-    for (int moves = 0; moves < MOST_MOVES && !round.stayed(); moves++) {
+    for (int moves = 0; moves < MOST_MOVES && round.moved(); moves++) {
       round = turns(running, turn);
     }
     results.add(round);
@@ -112,6 +113,6 @@ public final class PeerComparison {
         floor.ifPresent(line -> lines.add(line.lineNanos()));
       }
     }
-    return new Turns(outcomes, lines);
+    return new Turns(outcomes, LineSpan.of(lines));
   }
 }

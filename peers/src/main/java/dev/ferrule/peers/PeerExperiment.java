@@ -2,6 +2,7 @@
 package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.transport.Contenders;
 import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.Figure;
@@ -38,12 +39,17 @@ final class PeerExperiment implements Experiment {
   private final List<Entrant> missing;
   private final Map<String, String> versions = new LinkedHashMap<>(); // of those present, by name
   private final Effort effort;
+  private final Optional<Entrant> floor;
   private final SeriesExperiment plain;
 
   PeerExperiment(Field field, Measure measure, Effort effort) {
     this.provider = field.ours();
     this.measure = measure;
     this.effort = effort;
+    this.floor =
+        field.entrants().stream()
+            .filter(entrant -> entrant.name().equals(Contenders.FLOOR))
+            .findFirst();
     List<Entrant> all =
         field.entrants().stream()
             .filter(entrant -> measure == Measure.LATENCY || entrant.hasRate())
@@ -101,6 +107,7 @@ final class PeerExperiment implements Experiment {
         provider,
         entrant,
         versions.get(entrant.name()),
+        floor,
         new Contestant.Turn(measure, size),
         effort);
   }

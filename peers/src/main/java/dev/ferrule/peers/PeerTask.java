@@ -4,9 +4,12 @@ package dev.ferrule.peers;
 import com.google.gson.JsonObject;
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.tools.evaluate.Figure;
+import dev.ferrule.tools.evaluate.Placement;
 import dev.ferrule.tools.evaluate.Task;
 import dev.ferrule.tools.evaluate.Workbench;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
 
 /** One entrant's turn at one size, as a point of an evaluation. */
 final class PeerTask implements Task {
@@ -16,13 +19,31 @@ final class PeerTask implements Task {
 
   private final Entrant entrant;
   private final String version; // of a program, whose every answer takes a process
+  private final Optional<Entrant> floor;
   private final Contestant.Turn turn;
   private final Effort effort;
 
-  PeerTask(String provider, Entrant entrant, String version, Contestant.Turn turn, Effort effort) {
+  /**
+   * Creates a task.
+   *
+   * @param provider whose comparison this is part of
+   * @param entrant who is measured
+   * @param version what exactly that is
+   * @param floor who tells where the processors are; empty for messages that do not go by lines
+   * @param turn what is measured
+   * @param effort for how long
+   */
+  PeerTask(
+      String provider,
+      Entrant entrant,
+      String version,
+      Optional<Entrant> floor,
+      Contestant.Turn turn,
+      Effort effort) {
     this.provider = provider;
     this.entrant = entrant;
     this.version = version;
+    this.floor = floor;
     this.turn = turn;
     this.effort = effort;
   }
@@ -39,11 +60,26 @@ final class PeerTask implements Task {
     return description;
   }
 
+  /** How long a bare line takes just now; empty if messages do not go by lines. */
+  private OptionalDouble lineNanos(Workbench bench) {
+    if (floor.isEmpty()) {
+      return OptionalDouble.empty();
+    }
+    return OptionalDouble.of(
+        bench
+            .guest(
+                provider + " " + floor.get().name(),
+                Contestant.class,
+                () -> new Contestant(floor.get(), floor.get().start(bench.problems()), effort))
+            .lineNanos());
+  }
+
   /** Both sides are kept until the end, as they take a while to start and to get warm. */
   @Override
   public JsonObject run(Workbench bench) {
     String key = provider + " " + entrant.name();
     try {
+      OptionalDouble before = lineNanos(bench);
       Contestant.Outcome outcome =
           bench
               .guest(
@@ -54,6 +90,8 @@ final class PeerTask implements Task {
       JsonObject figures = new JsonObject();
       figures.addProperty(PeerExperiment.figure(turn.measure()).name(), outcome.value());
       outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Figure.P99.name(), nanos));
+      before.ifPresent(nanos -> figures.addProperty(Placement.BEFORE, nanos));
+      lineNanos(bench).ifPresent(nanos -> figures.addProperty(Placement.AFTER, nanos));
       return figures;
     } catch (RuntimeException e) {
       bench.dismiss(key);

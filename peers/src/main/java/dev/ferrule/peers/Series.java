@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.tools.bench.LineSpan;
 import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The rounds of one measure at one size, for all entrants. */
@@ -40,25 +44,37 @@ final class Series {
   /** Rounds in whose middle the processors were moved count only if there are no others. */
   private List<List<Turns>> places() {
     List<List<Turns>> places = new ArrayList<>();
-    for (Turns round : rounds) {
-      if (round.stayed()) {
-        places.stream()
-            .filter(place -> place.get(0).isWhere(round))
-            .findFirst()
-            .orElseGet(
-                () -> {
-                  places.add(new ArrayList<>());
-                  return places.get(places.size() - 1);
-                })
-            .add(round);
-      }
+    List<Turns> left = rounds.stream().filter(round -> !round.moved()).toList();
+    while (!left.isEmpty()) {
+      Optional<LineSpan> place =
+          LineSpan.usual(left.stream().map(Turns::line).flatMap(Optional::stream).toList());
+      Map<Boolean, List<Turns>> split =
+          left.stream()
+              .collect(
+                  Collectors.partitioningBy(
+                      round -> place.isEmpty() || round.line().get().isWithin(place.get())));
+      places.add(split.get(true));
+      left = split.get(false);
     }
-    places.sort(Comparator.comparingDouble(place -> place.get(0).lineNanos().orElse(0)));
+    places.sort(Comparator.comparingDouble(place -> middle(place).orElse(0)));
     return places.isEmpty() && !rounds.isEmpty() ? List.of(rounds) : places;
   }
 
+  private static OptionalDouble middle(List<Turns> place) {
+    return place.get(0).moved()
+        ? OptionalDouble.empty()
+        : median(
+            place.stream()
+                .map(
+                    round ->
+                        round
+                            .line()
+                            .map(line -> OptionalDouble.of(line.middleNanos()))
+                            .orElse(OptionalDouble.empty())));
+  }
+
   private Stream<Figure> figures(List<Turns> place, String ours, String floor) {
-    OptionalDouble line = median(place.stream().map(Turns::lineNanos));
+    OptionalDouble line = middle(place);
     return place.get(0).outcomes().keySet().stream()
         .map(
             name ->
@@ -71,6 +87,7 @@ final class Series {
                     median(place, name, Contestant.Outcome::p99Nanos),
                     place.size(),
                     line,
+                    place.get(0).moved(),
                     ratio(place, name, floor),
                     name.equals(ours) ? OptionalDouble.empty() : ratio(place, ours, name)));
   }

@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import dev.ferrule.tools.model.Estimate;
 import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Memory;
+import dev.ferrule.tools.model.Parameter;
 import dev.ferrule.tools.model.ParameterFile;
 import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.model.Prediction;
@@ -21,6 +22,7 @@ import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,8 @@ final class ModelCommand implements Callable<Integer> {
   private static final int MOST_RECEIVES = 16_384;
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";
+  private static final Set<Parameter> ALONE =
+      Set.of(Parameter.LATENCY, Parameter.BYTE_ALONE); // what streams without waiting do not show
 
   @Spec private CommandSpec spec;
 
@@ -247,7 +251,10 @@ final class ModelCommand implements Callable<Integer> {
         .reduce(Prediction.of(entry.model(), scenario).messagesPerSecond(), Math::min);
   }
 
-  /** Parameters that the measurements leave open, which makes what follows from them a guess. */
+  /**
+   * Parameters that the measurements leave open, which makes what follows from them a guess. Of
+   * messages by themselves nothing is predicted but how long acknowledgements take.
+   */
   private static String uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
         .filter(
@@ -255,6 +262,7 @@ final class ModelCommand implements Callable<Integer> {
                 estimate.source() == Estimate.Source.TOGETHER
                     || estimate.source() == Estimate.Source.AT_MOST
                     || estimate.source() == Estimate.Source.AT_LEAST)
+        .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))
         .map(estimate -> estimate.parameter().symbol())
         .collect(Collectors.joining(", "));
   }

@@ -110,18 +110,27 @@ public final class BenchClient implements AutoCloseable {
           whole.setLength(PAGE_BYTES);
         }
         CacheLine line = new CacheLine(file, () -> Session.requireOpen(connection));
-        start(new Round(Round.Kind.OPEN_FLOOR, 0, 0, false, file.toString()));
-        if (!awaitReply().done()) {
-          line.close();
-          return Optional.empty();
+        if (isMappedByServer(file, line)) {
+          return Optional.of(new Floor(this, line));
         }
-        return Optional.of(new Floor(this, line));
+        line.close();
+        return Optional.empty();
       } finally {
         Files.delete(file); // both sides have it mapped
       }
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED, "cannot make a file for the floor: " + e.getMessage(), e);
+    }
+  }
+
+  private boolean isMappedByServer(Path file, CacheLine line) {
+    try {
+      start(new Round(Round.Kind.OPEN_FLOOR, 0, 0, false, file.toString()));
+      return awaitReply().done();
+    } catch (RuntimeException e) {
+      line.close();
+      throw e;
     }
   }
 

@@ -8,6 +8,7 @@ package dev.ferrule.tools.bench;
 public final class Floor implements AutoCloseable {
 
   private static final int BOUNCES = 20_000;
+  private static final int FEW_BOUNCES = 2_000;
   private static final long WARMUP_NANOS = 500_000_000;
   private static final double WAYS = 2;
 
@@ -31,13 +32,24 @@ public final class Floor implements AutoCloseable {
   /**
    * Bounces the line for some milliseconds. Returns the median of half the way there and back, in
    * nanoseconds.
-   *
-   * @return how long the line takes from one processor to the other
    */
-  public double round() {
-    client.start(Round.of(Round.Kind.FLOOR, BOUNCES + 1L, 0));
-    line.bounce(periods, BOUNCES);
-    return Medians.ofPeriods(periods, BOUNCES) / WAYS;
+  double round() {
+    return round(BOUNCES);
+  }
+
+  /**
+   * Bounces the line for less than a millisecond, or a few.
+   *
+   * @return the median of half the way there and back, in nanoseconds
+   */
+  public double look() {
+    return round(FEW_BOUNCES);
+  }
+
+  private double round(int bounces) {
+    client.start(Round.of(Round.Kind.FLOOR, bounces + 1L, 0));
+    line.bounce(periods, bounces);
+    return Medians.ofPeriods(periods, bounces) / WAYS;
   }
 
   @Override

@@ -21,6 +21,8 @@ final class Bottlenecks {
     int sizeBytes = crowd.load().sizeBytes();
     Parameter part = model.greatestPart(sizeBytes);
     double share = model.partNanos(part, sizeBytes) / model.latencyNanos(sizeBytes);
-    return String.format(Locale.ROOT, "%s, %.0f %%", part.symbol(), share * 100);
+    boolean bytes = part == Parameter.BYTE_GAP && model.get(Parameter.BYTE_ALONE) > 0;
+    String name = bytes ? "G + G_alone" : part.symbol();
+    return String.format(Locale.ROOT, "%s, %.0f %%", name, share * 100);
   }
 }

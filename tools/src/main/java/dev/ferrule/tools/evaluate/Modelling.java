@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
+import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Estimate;
 import dev.ferrule.tools.model.Fit;
@@ -20,12 +21,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Fits the model of each provider to what was measured, and shows how well that went. */
 final class Modelling {
 
   private static final double NANOS_PER_SECOND = 1e9;
+  private static final double ENOUGH = 2.0 / 3;
+  private static final Placement EVERYWHERE = new Placement(List.of());
   private static final String CALLS = "calls";
   private static final Map<Parameter, String> CALL_OF =
       Map.of(
@@ -39,6 +42,7 @@ final class Modelling {
   private final Records records;
   private final Set<String> acknowledged;
   private final Models models = new Models();
+  private final Map<String, String> notes = new HashMap<>(); // on the processors, by provider
   private final Map<String, List<Observation>> fitted = new HashMap<>(); // by provider
 
   /**
@@ -58,16 +62,39 @@ final class Modelling {
     this.records = records;
     this.acknowledged = acknowledged;
     for (String provider : modelled) {
-      fit(provider, records::isUsual)
-          .or(() -> fit(provider, task -> true)) // better than nothing
-          .ifPresent(fit -> models.add(provider, fit));
+      fit(provider);
     }
   }
 
-  private Optional<FitResult> fit(String provider, Predicate<Task> which) {
-    List<Observation> observations = observations(provider, which);
-    fitted.put(provider, observations);
-    return Fit.of(observations, calls(provider), acknowledged.contains(provider));
+  /** To the rounds of one place, if that has most of the points: a mixture fits nothing. */
+  private void fit(String provider) {
+    List<Task> tasks = modelled(provider).map(Series.Sample::task).toList();
+    Placement place = records.placement(tasks);
+    List<Observation> all = observations(provider, EVERYWHERE);
+    List<Observation> here = observations(provider, place);
+    boolean enough = here.size() >= ENOUGH * all.size();
+    Optional<FitResult> fit = enough ? fit(provider, here, place) : Optional.empty();
+    if (fit.isEmpty()) {
+      here = all;
+      fit = fit(provider, all, EVERYWHERE);
+      place
+          .note()
+          .ifPresent(
+              note ->
+                  notes.put(
+                      provider,
+                      "The processors were moved, and none of their places has enough points for a"
+                          + " model. This one is of a mixture, and says little."));
+    } else {
+      place.note().ifPresent(note -> notes.put(provider, note));
+    }
+    fitted.put(provider, here);
+    fit.ifPresent(found -> models.add(provider, found));
+  }
+
+  private Optional<FitResult> fit(
+      String provider, List<Observation> observations, Placement place) {
+    return Fit.of(observations, calls(provider, place), acknowledged.contains(provider));
   }
 
   Models models() {
@@ -82,15 +109,20 @@ final class Modelling {
         .toList();
   }
 
-  private List<Observation> observations(String provider, Predicate<Task> which) {
+  private Stream<Series.Sample> modelled(String provider) {
+    return of(provider).stream()
+        .flatMap(experiment -> experiment.series().stream())
+        .filter(series -> series.model() == Series.Model.FITTED)
+        .flatMap(series -> series.samples().stream());
+  }
+
+  private List<Observation> observations(String provider, Placement place) {
     List<Observation> observations = new ArrayList<>();
     for (SeriesExperiment experiment : of(provider)) {
       for (Series series : experiment.series()) {
         if (series.model() == Series.Model.FITTED) {
           for (Series.Sample sample : series.samples()) {
-            if (which.test(sample.task())) {
-              observe(series.figure(), sample.task(), observations);
-            }
+            observe(series.figure(), sample.task(), place, observations);
           }
         }
       }
@@ -98,8 +130,8 @@ final class Modelling {
     return observations;
   }
 
-  private void observe(Figure figure, Task task, List<Observation> observations) {
-    double value = records.median(task, figure.name()).orElse(0);
+  private void observe(Figure figure, Task task, Placement place, List<Observation> observations) {
+    double value = Medians.of(records.values(task, figure.name(), place)).orElse(0);
     if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isUndisturbed()) {
       return;
     }
@@ -118,17 +150,17 @@ final class Modelling {
   }
 
   /** The calls on the shortest messages, for those on longer ones copy bytes as well. */
-  private List<TimedCall> calls(String provider) {
+  private List<TimedCall> calls(String provider, Placement place) {
     List<TimedCall> calls = new ArrayList<>();
     for (SeriesExperiment experiment : of(provider)) {
       if (experiment.id().equals(CALLS)) {
         Task shortest = experiment.series().get(0).samples().get(0).task();
-        double clock = records.median(shortest, CLOCK).orElse(0);
-        double tick = records.median(shortest, TICK).orElse(0);
+        double clock = Medians.of(records.values(shortest, CLOCK, place)).orElse(0);
+        double tick = Medians.of(records.values(shortest, TICK, place)).orElse(0);
         CALL_OF.forEach(
             (parameter, figure) -> {
               List<Double> nanos =
-                  records.values(shortest, figure).stream()
+                  records.values(shortest, figure, place).stream()
                       .map(value -> Math.max(0, value - clock))
                       .toList();
               if (!nanos.isEmpty()) {
@@ -172,6 +204,9 @@ final class Modelling {
       }
     }
     List<String> notes = new ArrayList<>(fit.notes());
+    if (this.notes.containsKey(provider)) {
+      notes.add(0, this.notes.get(provider));
+    }
     for (Estimate estimate : fit.estimates().values()) {
       if (estimate.source() == Estimate.Source.AT_MOST
           || estimate.source() == Estimate.Source.AT_LEAST) {

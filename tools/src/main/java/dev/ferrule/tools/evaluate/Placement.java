@@ -3,76 +3,52 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.bench.LineSpan;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.stream.Stream;
 
 /**
- * Where the two processors of a measurement were, as told by the time that a bare cache line takes
- * from one to the other. Hosts move the processors of their virtual machines, from one cache to
- * another, and a message takes several times as long after that; so rounds of one place are not to
- * be mixed with those of another.
+ * Where the two processors were in the rounds that belong together, those of an experiment or those
+ * that a model is fitted to, and which of them count.
  */
-final class Placement {
+public final class Placement {
 
-  /** The figure of the line right before a measurement. */
-  static final String BEFORE = "line_before_ns";
+  /** The figure of a bare line right before a measurement, in nanoseconds. */
+  public static final String BEFORE = "line_before_ns";
 
   /** The figure of the line right after it. */
-  static final String AFTER = "line_after_ns";
+  public static final String AFTER = "line_after_ns";
 
-  /** Lines that differ by less may be of one place; from one to the next it is a factor of 2. */
-  private static final double SAME = 1.5;
-
-  private static final List<String> LINES = List.of(BEFORE, AFTER);
-
-  private final DoubleSummaryStatistics all = new DoubleSummaryStatistics();
-  private final double usual;
+  private final List<LineSpan> all;
+  private final Optional<LineSpan> usual;
 
   /**
    * Looks where most rounds were measured.
    *
-   * @param results the figures of all rounds; those without a line do not count
+   * @param results the figures of the rounds; those without a line do not count
    */
   Placement(Collection<JsonObject> results) {
-    List<double[]> lines = results.stream().map(Placement::lines).filter(Placement::is).toList();
-    double best = 0;
-    long most = 0;
-    for (double[] some : lines) {
-      all.accept(some[0]);
-      all.accept(some[1]);
-      double middle = Math.sqrt(some[0] * some[1]);
-      long count = lines.stream().filter(others -> isAt(middle, others)).count();
-      if (count > most) {
-        most = count;
-        best = middle;
+    all = spans(results);
+    usual = LineSpan.usual(all);
+  }
+
+  private static List<LineSpan> spans(Collection<JsonObject> results) {
+    return results.stream().map(Placement::span).flatMap(Optional::stream).toList();
+  }
+
+  /** Returns how long the line took; empty if nobody looked. */
+  private static Optional<LineSpan> span(JsonObject result) {
+    List<Double> lines = new ArrayList<>();
+    for (String name : List.of(BEFORE, AFTER)) {
+      JsonElement line = result.get(name);
+      if (line != null && line.isJsonPrimitive() && line.getAsJsonPrimitive().isNumber()) {
+        lines.add(line.getAsDouble());
       }
     }
-    usual = best;
-  }
-
-  private static double[] lines(JsonObject result) {
-    return LINES.stream()
-        .map(result::get)
-        .filter(line -> line != null && line.isJsonPrimitive())
-        .mapToDouble(JsonElement::getAsDouble)
-        .toArray();
-  }
-
-  private static boolean is(double[] lines) {
-    return lines.length == LINES.size();
-  }
-
-  private static boolean isAt(double place, double[] lines) {
-    for (double line : lines) {
-      if (line > place * SAME || line * SAME < place) {
-        return false;
-      }
-    }
-    return true;
+    return lines.size() == 2 ? LineSpan.of(lines) : Optional.empty();
   }
 
   /**
@@ -82,41 +58,79 @@ final class Placement {
    * @return true if the line was another one after it; false also if nobody looked
    */
   static boolean moved(JsonObject result) {
-    double[] lines = lines(result);
-    return is(lines) && Math.max(lines[0], lines[1]) > SAME * Math.min(lines[0], lines[1]);
+    return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
   }
 
   /**
-   * Returns how long the line took.
+   * Returns how long the line took, in nanoseconds.
    *
-   * @param result the figures of a measurement
-   * @return nanoseconds; empty if nobody looked
+   * @param results the figures of rounds
+   * @return the mean; empty if nobody looked
    */
-  static OptionalDouble lineNanos(JsonObject result) {
-    double[] lines = lines(result);
-    return is(lines) ? OptionalDouble.of((lines[0] + lines[1]) / 2) : OptionalDouble.empty();
+  static Optional<Double> lineNanos(Collection<JsonObject> results) {
+    List<LineSpan> spans = spans(results);
+    return spans.isEmpty()
+        ? Optional.empty()
+        : Optional.of(spans.stream().mapToDouble(LineSpan::middleNanos).average().orElseThrow());
   }
 
   /**
-   * Tells whether the processors were where they were for most rounds, all the time.
+   * Tells whether the processors were where they were in most rounds, all the time.
    *
    * @param result the figures of a round
-   * @return true if they were, and if nobody looked
+   * @return true if they were, if nobody looked, and if they were moved in all rounds
    */
   boolean isUsual(JsonObject result) {
-    double[] lines = lines(result);
-    return !is(lines) || isAt(usual, lines);
+    return usual.isEmpty() || span(result).map(span -> span.isWithin(usual.get())).orElse(true);
   }
 
-  /** Says that the processors were moved, and which rounds count; empty if they stayed. */
+  /**
+   * Returns the rounds of a point that count.
+   *
+   * @param results all of its rounds
+   * @return those of the usual place; if there are none, those of the place that this point was
+   *     measured in most often; if it was moved in all of them, all
+   */
+  List<JsonObject> counting(Collection<JsonObject> results) {
+    List<JsonObject> here = results.stream().filter(this::isUsual).toList();
+    if (!here.isEmpty()) {
+      return here;
+    }
+    Placement own = new Placement(results);
+    return results.stream().filter(own::isUsual).toList();
+  }
+
+  /** Says which rounds count; empty if the processors stayed where they were, and all do. */
   Optional<String> note() {
-    if (all.getCount() == 0
-        || Stream.of(all.getMin(), all.getMax())
-            .allMatch(line -> isAt(usual, new double[] {line, line}))) {
+    if (all.isEmpty() || usual.isPresent() && all.stream().allMatch(this::isHere)) {
       return Optional.empty();
     }
+    double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
+    double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
+    String moved =
+        String.format(
+            Locale.ROOT,
+            "The processors were moved meanwhile: a bare cache line took %.0f to %.0f ns from one to"
+                + " the other",
+            least,
+            most);
     return Optional.of(
-        "The processors were moved in the course of this: a bare cache line took %.0f to %.0f ns from one to the other. Figures are of rounds in which it took %.0f to %.0f ns, where there are such."
-            .formatted(all.getMin(), all.getMax(), usual / SAME, usual * SAME));
+        usual.isEmpty()
+            ? moved + ", and changed within every round, so that these figures say little."
+            : moved
+                + ". Of rounds in which anybody looked, those count in which it took "
+                + here());
+  }
+
+  private String here() {
+    return String.format(
+        Locale.ROOT,
+        "%.0f to %.0f ns.",
+        usual.orElseThrow().leastNanos(),
+        usual.orElseThrow().mostNanos());
+  }
+
+  private boolean isHere(LineSpan span) {
+    return span.isWithin(usual.orElseThrow());
   }
 }

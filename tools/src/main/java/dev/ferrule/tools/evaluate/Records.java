@@ -3,9 +3,11 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +23,11 @@ import org.jspecify.annotations.Nullable;
 public final class Records {
 
   private static final String EXPERIMENT = "experiment";
+  private static final String PROVIDER = "provider";
 
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final List<JsonObject> starts = new ArrayList<>();
-  private @Nullable Placement placement; // of what is in the entries
+  private final Map<String, Placement> placements = new HashMap<>(); // of what is in the entries
 
   /** What is known of one task. */
   private static final class Entry {
@@ -55,45 +58,49 @@ public final class Records {
     Entry entry = entry(description);
     entry.rounds.put(round, result);
     entry.failure = null;
-    placement = null;
-  }
-
-  /** Where the processors were. */
-  Placement placement() {
-    Placement known = placement;
-    if (known == null) {
-      known =
-          new Placement(
-              entries.values().stream().flatMap(entry -> entry.rounds.values().stream()).toList());
-      placement = known;
-    }
-    return known;
-  }
-
-  /** Tells whether any round of a task was measured where most of all tasks were. */
-  boolean isUsual(Task task) {
-    return results(task).stream().anyMatch(placement()::isUsual);
-  }
-
-  /** The rounds that count: those measured in the usual place, unless there are none. */
-  private List<JsonObject> counting(Task task) {
-    List<JsonObject> usual = results(task).stream().filter(placement()::isUsual).toList();
-    return usual.isEmpty() ? List.copyOf(results(task)) : usual;
-  }
-
-  /** How long a cache line took between the processors meanwhile; empty if nobody looked. */
-  OptionalDouble lineNanos(Task task) {
-    return counting(task).stream()
-        .map(Placement::lineNanos)
-        .filter(OptionalDouble::isPresent)
-        .mapToDouble(OptionalDouble::getAsDouble)
-        .average();
+    placements.clear();
   }
 
   void fail(JsonObject description, String reason) {
     Entry entry = entry(description);
     entry.failure = reason;
     entry.failures++;
+  }
+
+  /** Where the processors were in the rounds of a task's experiment. */
+  Placement placement(Task task) {
+    return placements.computeIfAbsent(
+        group(task.description()),
+        wanted ->
+            new Placement(
+                entries.values().stream()
+                    .filter(entry -> group(entry.description).equals(wanted))
+                    .flatMap(entry -> entry.rounds.values().stream())
+                    .toList()));
+  }
+
+  private static String group(JsonObject description) {
+    return description.get(PROVIDER) + " " + description.get(EXPERIMENT);
+  }
+
+  /** Where they were in the rounds of some tasks. */
+  Placement placement(Collection<Task> tasks) {
+    return new Placement(tasks.stream().flatMap(task -> results(task).stream()).toList());
+  }
+
+  /** Tells whether any round of a task was measured where most of some others were. */
+  boolean isAt(Placement place, Task task) {
+    return results(task).stream().anyMatch(place::isUsual);
+  }
+
+  /** The rounds that count: those measured where most of the experiment was, if there are any. */
+  private List<JsonObject> counting(Task task) {
+    return placement(task).counting(results(task));
+  }
+
+  /** How long a cache line took between the processors meanwhile; empty if nobody looked. */
+  Optional<Double> lineNanos(Task task) {
+    return Placement.lineNanos(counting(task));
   }
 
   /** Tells whether a task was measured in a round. */
@@ -125,12 +132,19 @@ public final class Records {
    * @param task which
    * @param round which round
    * @param figure its name
-   * @return the value; empty if that was not measured
+   * @return the value; empty if that was not measured, or the processors were somewhere else than
+   *     in most rounds of the experiment
    */
   public OptionalDouble value(Task task, int round, String figure) {
     Entry entry = entries.get(task.description().toString());
     JsonObject result = entry == null ? null : entry.rounds.get(round);
-    JsonElement value = result == null ? null : result.get(figure);
+    return result != null && placement(task).isUsual(result)
+        ? number(result, figure)
+        : OptionalDouble.empty();
+  }
+
+  private static OptionalDouble number(JsonObject result, String figure) {
+    JsonElement value = result.get(figure);
     return value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()
         ? OptionalDouble.of(value.getAsDouble())
         : OptionalDouble.empty();
@@ -158,29 +172,31 @@ public final class Records {
    *     somewhere else than usual, if there are others
    */
   public List<Double> values(Task task, String figure) {
-    List<Double> values = new ArrayList<>();
-    for (JsonObject result : counting(task)) {
-      JsonElement value = result.get(figure);
-      if (value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()) {
-        values.add(value.getAsDouble());
-      }
-    }
-    return values;
+    return values(counting(task), figure);
+  }
+
+  /** The values of the rounds in which the processors were in a place; none if there are none. */
+  List<Double> values(Task task, String figure, Placement place) {
+    return values(results(task).stream().filter(place::isUsual).toList(), figure);
+  }
+
+  private static List<Double> values(List<JsonObject> results, String figure) {
+    return results.stream()
+        .map(result -> number(result, figure))
+        .filter(OptionalDouble::isPresent)
+        .map(OptionalDouble::getAsDouble)
+        .toList();
   }
 
   /**
-   * Returns the median of a figure over the rounds.
+   * Returns the median of a figure over the rounds that count.
    *
    * @param task which
    * @param figure its name
    * @return the median; empty if no round has it
    */
   public OptionalDouble median(Task task, String figure) {
-    double[] sorted =
-        values(task, figure).stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    return sorted.length == 0
-        ? OptionalDouble.empty()
-        : OptionalDouble.of((sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2);
+    return Medians.of(values(task, figure));
   }
 
   /**

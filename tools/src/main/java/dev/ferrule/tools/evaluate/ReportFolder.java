@@ -20,15 +20,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The files that an evaluation leaves: the report, its plots, and the figures for programs. */
 final class ReportFolder {
 
   private static final String REPORT = "report.html";
   private static final String PLOTS = "plots";
+  private static final String PARAMETERS = "params.json";
 
   private final Path folder;
 
@@ -68,15 +71,26 @@ final class ReportFolder {
     sections.add(filesSection());
     String subtitle = fact(machine, Machine.FERRULE) + ", " + fact(machine, Machine.BEGAN);
     put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
+    Set<String> drawn = new HashSet<>();
     for (Section section : sections) {
       for (Plot plot : section.plots()) {
-        put(PLOTS + "/" + plot.name() + ".svg", SvgPlot.file(plot));
+        String name = PLOTS + "/" + plot.name() + ".svg";
+        put(name, SvgPlot.file(plot));
+        drawn.add(name);
+      }
+    }
+    for (Experiment experiment : experiments) { // those of an earlier run that have gone since
+      String name = PLOTS + "/" + experiment.provider() + "-" + experiment.id() + ".svg";
+      if (!drawn.contains(name)) {
+        remove(name);
       }
     }
     put("results.csv", csv(records));
     put("results.json", json(records, machine));
-    if (!modelling.entries().isEmpty()) {
-      put("params.json", ParameterFile.format(modelling.entries()));
+    if (modelling.entries().isEmpty()) {
+      remove(PARAMETERS);
+    } else {
+      put(PARAMETERS, ParameterFile.format(modelling.entries()));
     }
   }
 
@@ -106,12 +120,13 @@ final class ReportFolder {
     table.row(List.of("plots/", "each plot of this page as SVG"));
     table.row(List.of("results.csv, results.json", "each round of each point, for programs"));
     table.row(
-        List.of("params.json", "the models' parameters, for 'ferrule model --params params.json'"));
+        List.of(PARAMETERS, "the models' parameters, for 'ferrule model --params params.json'"));
     table.row(List.of("journal.jsonl", "what was measured, as it was; needed to go on"));
     return new Section(
         "files",
         "Files beside this page",
-        "Each value of this page is the median of its rounds; beside it is how far they are apart, the"
+        "Each value of this page is the median of its rounds, or of those that were measured while the"
+            + " processors were where they mostly were; beside it is how far they are apart, the"
             + " greatest over the least.",
         List.of(),
         List.of(table),
@@ -155,6 +170,15 @@ final class ReportFolder {
     file.add("starts", starts);
     file.add("results", results);
     return Json.format(file);
+  }
+
+  private void remove(String name) {
+    try {
+      Files.deleteIfExists(folder.resolve(name));
+    } catch (IOException e) {
+      throw new ToolException(
+          ExitCode.FAILED, "cannot delete " + folder.resolve(name) + ": " + e, e);
+    }
   }
 
   /** Puts a file in place when it is whole, so that nobody finds half of one. */

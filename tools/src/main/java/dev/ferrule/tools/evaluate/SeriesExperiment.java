@@ -74,7 +74,7 @@ public record SeriesExperiment(
       }
     }
     Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves);
-    Table table = table(curves.isEmpty() ? new Records() : records, fit);
+    Table table = table(obstacle.isPresent() ? new Records() : records, fit);
     return new Section(
         provider + "-" + id,
         provider + ": " + title,
@@ -135,13 +135,14 @@ public record SeriesExperiment(
 
   /** Tells which rounds were left out, and where there was nothing else. */
   private Optional<String> moved(Records records) {
-    if (tasks().stream().noneMatch(task -> records.lineNanos(task).isPresent())) {
+    List<Task> measured =
+        tasks().stream().filter(task -> records.lineNanos(task).isPresent()).toList();
+    if (measured.isEmpty()) {
       return Optional.empty();
     }
-    List<Task> measured = tasks().stream().filter(task -> records.has(task, 1)).toList();
-    long elsewhere = measured.stream().filter(task -> !records.isUsual(task)).count();
-    return records
-        .placement()
+    Placement place = records.placement(measured.get(0));
+    long elsewhere = measured.stream().filter(task -> !records.isAt(place, task)).count();
+    return place
         .note()
         .map(
             note ->
@@ -152,8 +153,7 @@ public record SeriesExperiment(
                         + elsewhere
                         + " of "
                         + measured.size()
-                        + " points have none; they are in the table, but not in the plot, and in the"
-                        + " model only if it has too few others.");
+                        + " points have none; they are in the table, but not in the plot.");
   }
 
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
@@ -165,7 +165,7 @@ public record SeriesExperiment(
       List<Plot.Dot> predicted = new ArrayList<>();
       for (Series.Sample sample : one.samples()) {
         records.median(sample.task(), one.figure().name()).stream()
-            .filter(value -> records.isUsual(sample.task()))
+            .filter(value -> records.isAt(records.placement(sample.task()), sample.task()))
             .forEach(value -> measured.add(new Plot.Dot(sample.x(), value)));
         prediction(one, sample, fit)
             .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
@@ -235,8 +235,7 @@ public record SeriesExperiment(
                   : Numbers.plain(counts.stream().mapToDouble(Double::doubleValue).sum()));
         }
         if (lined) {
-          OptionalDouble line = records.lineNanos(sample.task());
-          row.add(line.isPresent() ? Numbers.nanos(line.getAsDouble()) : "–");
+          row.add(records.lineNanos(sample.task()).map(Numbers::nanos).orElse("–"));
         }
         if (modelled) {
           row.addAll(modelCells(one, sample, value.getAsDouble(), fit));

@@ -199,7 +199,13 @@ public final class Workbench implements AutoCloseable {
   private JsonObject runInOnePlace(Point point) {
     JsonObject result = run(point, connect(point));
     for (int moves = 0; moves < MOST_MOVES && Placement.moved(result); moves++) {
-      result = run(point, connect(point));
+      try {
+        result = run(point, connect(point));
+      } catch (RuntimeException e) { // what there is may do
+        problems.accept(point.experiment() + ", once more: " + e.getMessage());
+        abandon(Place.of(point));
+        return result;
+      }
     }
     return result;
   }
@@ -241,8 +247,12 @@ public final class Workbench implements AutoCloseable {
     if (!depends(point)) {
       return;
     }
-    Floor shared = client.shareLine().orElse(null);
-    line = shared;
+    try {
+      line = client.shareLine().orElse(null);
+    } catch (ToolException e) { // no room for a file: the point itself can be measured
+      problems.accept(e.getMessage());
+    }
+    Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
       Pinning.call(
           pinning(point).client(0),
@@ -260,11 +270,14 @@ public final class Workbench implements AutoCloseable {
     connections = null;
     link = null;
     line = null;
-    if (shared != null) {
-      shared.close();
-    }
-    if (open != null) {
-      open.close();
+    try {
+      if (shared != null) {
+        shared.close();
+      }
+    } finally {
+      if (open != null) {
+        open.close();
+      }
     }
   }
 
@@ -343,7 +356,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   private OptionalDouble lineNanos() {
-    return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.round());
+    return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.look());
   }
 
   private List<Result> run(Point point, Crew crew, Subject subject, boolean cold) {

@@ -27,10 +27,15 @@ class PlacementTest {
   }
 
   private static Task task(int sizeBytes) {
+    return task("latency", sizeBytes);
+  }
+
+  private static Task task(String experiment, int sizeBytes) {
     return new Task() {
       @Override
       public JsonObject description() {
         JsonObject description = new JsonObject();
+        description.addProperty("experiment", experiment);
         description.addProperty("size_bytes", sizeBytes);
         return description;
       }
@@ -83,15 +88,15 @@ class PlacementTest {
     measureWhileProcessorsAreMoved();
     assertThat(records.values(steady, Figure.P50.name())).containsExactly(100.0, 102.0);
     assertThat(records.values(moved, Figure.P50.name())).containsExactly(110.0);
-    assertThat(records.isUsual(moved)).isTrue();
-    assertThat(records.lineNanos(moved)).hasValue(30);
+    assertThat(records.isAt(records.placement(moved), moved)).isTrue();
+    assertThat(records.lineNanos(moved)).hasValue(30.0);
   }
 
   @Test
   void aPointThatWasMeasuredInAnotherPlaceOnlyIsTabulatedWithItsLineButNotDrawn() {
     measureWhileProcessorsAreMoved();
     assertThat(records.values(elsewhere, Figure.P50.name())).containsExactly(610.0);
-    assertThat(records.isUsual(elsewhere)).isFalse();
+    assertThat(records.isAt(records.placement(elsewhere), elsewhere)).isFalse();
     Section section = section();
     assertThat(section.tables().get(0).rows().get(2)).contains("610 ns", "150 ns");
     assertThat(section.plots().get(0).curves().get(0).dots()).hasSize(2);
@@ -105,7 +110,7 @@ class PlacementTest {
             note ->
                 assertThat(note)
                     .startsWith(
-                        "The processors were moved in the course of this: a bare cache line took 29")
+                        "The processors were moved meanwhile: a bare cache line took 29 to 160 ns")
                     .contains("1 of 3 points have none"));
   }
 
@@ -133,5 +138,54 @@ class PlacementTest {
     assertThat(Placement.moved(result(1, 150, 30))).isTrue();
     assertThat(Placement.moved(result(1, 30, 40))).isFalse();
     assertThat(Placement.moved(result(1))).isFalse();
+  }
+
+  @Test
+  void anExperimentThatWasMeasuredInAnotherPlaceThanOthersIsNotHeldAgainstIt() {
+    measureWhileProcessorsAreMoved();
+    Task other = task("rates", 16);
+    records.add(other.description(), 1, result(300, 155, 156));
+    assertThat(records.isAt(records.placement(other), other)).isTrue();
+    assertThat(records.placement(other).note()).isEmpty();
+  }
+
+  @Test
+  void aPointWithoutAUsualRoundHasTheFigureOfOnePlaceAndNotOfAMixture() {
+    measureWhileProcessorsAreMoved();
+    records.add(elsewhere.description(), 2, result(700, 150, 152));
+    records.add(elsewhere.description(), 3, result(20, 10, 10));
+    records.add(elsewhere.description(), 4, result(50, 10, 150));
+    assertThat(records.values(elsewhere, Figure.P50.name())).containsExactly(610.0, 700.0);
+  }
+
+  @Test
+  void ifTheProcessorsWereMovedInEveryRoundAllCountAndTheReportSaysSo() {
+    records.add(steady.description(), 1, result(100, 30, 160));
+    records.add(steady.description(), 2, result(200, 150, 29));
+    assertThat(records.values(steady, Figure.P50.name())).containsExactly(100.0, 200.0);
+    assertThat(section().plots()).hasSize(1);
+    assertThat(section().notes()).anyMatch(note -> note.contains("changed within every round"));
+  }
+
+  @Test
+  void aRoundInWhichTheyWereMovedDoesNotJoinTwoPlaces() {
+    records.add(steady.description(), 1, result(100, 20, 21));
+    records.add(steady.description(), 2, result(200, 38, 40));
+    records.add(steady.description(), 3, result(150, 21, 38));
+    records.add(steady.description(), 4, result(201, 39, 40));
+    assertThat(records.values(steady, Figure.P50.name())).containsExactly(200.0, 201.0);
+  }
+
+  @Test
+  void whatIsNoTimeIsNoLine() {
+    JsonObject words = result(100);
+    words.addProperty(Placement.BEFORE, "x");
+    words.addProperty(Placement.AFTER, 30);
+    records.add(steady.description(), 1, words);
+    records.add(steady.description(), 2, result(200, 0, 0));
+    records.add(steady.description(), 3, result(300, Double.NaN, 30));
+    records.add(steady.description(), 4, result(400, 30, 30));
+    assertThat(records.values(steady, Figure.P50.name())).hasSize(4);
+    assertThat(section().notes()).noneMatch(note -> note.contains("moved"));
   }
 }
