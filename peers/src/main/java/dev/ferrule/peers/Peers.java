@@ -30,6 +30,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Measures Ferrule, others who carry messages, and the bare cache line under all of them, in"
           + " turns in one run; shows medians and their ratios.",
+      "Hosts move the processors of virtual machines. Column 'line ns' is how long a bare line took"
+          + " between the two meanwhile; each place has a row, of so many 'rounds'.",
       ""
     },
     footer = {

@@ -41,6 +41,8 @@ import picocli.CommandLine.Spec;
           + " plots, tables, the machine, and how well a performance model explains the figures.",
       "What was measured is kept in the folder as it comes. Ended by Ctrl-C, the same command goes"
           + " on where it was; with other settings it refuses to.",
+      "Hosts move the processors of virtual machines. Where that matters, a bare cache line is timed"
+          + " around each point, and rounds of two places are not mixed; the report says which count.",
       ""
     },
     footer = {
