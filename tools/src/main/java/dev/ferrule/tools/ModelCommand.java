@@ -272,6 +272,9 @@ final class ModelCommand implements Callable<Integer> {
     out.printf(
         "%s, %d nodes, %d unacknowledged, batches of %d, threads of a node: %d%n",
         entry.provider(), nodes, unacked, batch, threads);
+    if (!entry.note().isEmpty()) {
+      out.println(entry.note());
+    }
     String uncertain = uncertain(entry);
     if (!uncertain.isEmpty()) {
       out.println("the measurements do not tell, so this hangs on what was assumed: " + uncertain);
@@ -390,6 +393,9 @@ final class ModelCommand implements Callable<Integer> {
   private JsonObject toJson(ParameterFile.Entry entry, Memory memory) {
     JsonObject object = new JsonObject();
     object.addProperty("provider", entry.provider());
+    if (!entry.note().isEmpty()) {
+      object.addProperty("note", entry.note());
+    }
     object.addProperty("nodes", nodes);
     object.addProperty("unacked", unacked);
     object.addProperty("batch", batch);

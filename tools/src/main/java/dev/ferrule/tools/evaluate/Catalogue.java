@@ -448,13 +448,13 @@ public final class Catalogue {
   private Experiment rnr() {
     List<Integer> counts = quick ? sizes(1, 4) : sizes(1, 2, 4, 8);
     List<Series> series = new ArrayList<>();
-    rnr(series, "one by one", counts, 1, draft -> draft);
-    rnr(series, "in batches of " + BATCH, counts, BATCH, draft -> draft);
+    rnr(series, "one by one", counts, 1, true, draft -> draft);
+    rnr(series, "in batches of " + BATCH, counts, BATCH, true, draft -> draft);
     if (has(RECEIVES)) {
-      rnr(series, "8 receives", counts, BATCH, draft -> draft.both(RECEIVES, "8"));
+      rnr(series, "8 receives", counts, BATCH, false, draft -> draft.both(RECEIVES, "8"));
     }
     if (has(SRQ)) {
-      rnr(series, "SRQ", counts, BATCH, draft -> draft.server(SRQ, ON));
+      rnr(series, "SRQ", counts, BATCH, true, draft -> draft.server(SRQ, ON));
     }
     return new SeriesExperiment(
         RNR_EXPERIMENT,
@@ -475,6 +475,7 @@ public final class Catalogue {
       String name,
       List<Integer> counts,
       int batch,
+      boolean modelled,
       UnaryOperator<Draft> change) {
     IntFunction<Draft> drafts =
         count ->
@@ -484,8 +485,8 @@ public final class Catalogue {
                     .both(RNR_RETRY, "0")
                     .crowd(count, 1, 1 + count)
                     .adaptive());
-    series.add(
-        Series.measured(name, series.size(), Figure.MESSAGES, samples(counts, drafts)).withModel());
+    Series one = Series.measured(name, series.size(), Figure.MESSAGES, samples(counts, drafts));
+    series.add(modelled ? one.withModel() : one);
   }
 
   private Experiment inline() {

@@ -20,24 +20,38 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
       new Plan.Pace(120 * MILLI, 120 * MILLI, 200 * MILLI, 150 * MILLI);
   private static final Plan.Pace THOROUGH =
       new Plan.Pace(300 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
-  private static final Plan.Pace COLD =
-      new Plan.Pace(1_500 * MILLI, 300 * MILLI, 1_000 * MILLI, 300 * MILLI);
+  private static final long COLD_NANOS = 1_500 * MILLI;
+  private static final long NEW_NANOS = 600 * MILLI;
   private static final long QUICK_CALLS = 2_000;
   private static final long CALLS = 50_000;
   private static final long FEW = 10_000;
 
-  /** What to measure at a point, once. */
-  Plan plan(int size, boolean cold) {
-    Plan.Pace pace = quick ? QUICK : THOROUGH;
-    if (cold) {
-      pace =
-          new Plan.Pace(
-              COLD.firstWarmUpNanos(),
-              COLD.nextWarmUpNanos(),
-              pace.latencyNanos(),
-              pace.bandwidthNanos());
+  /** How far the JIT compilers of both processes are, which takes messages of the same kind. */
+  enum Warmth {
+    /** Nothing of this kind has been measured with this server. */
+    COLD(COLD_NANOS),
+    /** But not of this length, which may go another way. */
+    NEW_SIZE(NEW_NANOS),
+    /** All of it has. */
+    WARM(0);
+
+    private final long nanos;
+
+    Warmth(long nanos) {
+      this.nanos = nanos;
     }
-    return new Plan(List.of(size), messages, warmUp(), 1, pace);
+  }
+
+  /** What to measure at a point, once. */
+  Plan plan(int size, Warmth warmth) {
+    Plan.Pace pace = quick ? QUICK : THOROUGH;
+    Plan.Pace longer =
+        new Plan.Pace(
+            Math.max(pace.firstWarmUpNanos(), warmth.nanos),
+            pace.nextWarmUpNanos(),
+            pace.latencyNanos(),
+            pace.bandwidthNanos());
+    return new Plan(List.of(size), messages, warmUp(), 1, longer);
   }
 
   /** By time, unless that would be many more messages than are asked for. */
@@ -46,8 +60,8 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   }
 
   /** The same for calls that are timed one by one. */
-  Plan calls(int size, boolean cold) {
-    Plan plan = plan(size, cold);
+  Plan calls(int size, Warmth warmth) {
+    Plan plan = plan(size, warmth);
     OptionalLong count =
         messages.isPresent() ? messages : OptionalLong.of(quick ? QUICK_CALLS : CALLS);
     return new Plan(plan.sizes(), count, plan.warmup(), 1, plan.pace());

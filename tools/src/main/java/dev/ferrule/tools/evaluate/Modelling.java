@@ -172,6 +172,15 @@ final class Modelling {
     return calls;
   }
 
+  private String note(String provider, FitResult fit) {
+    String off =
+        String.format(
+            Locale.ROOT,
+            "predictions of what was measured are off by a factor of %.2f",
+            Math.exp(fit.relativeError()));
+    return notes.containsKey(provider) ? off + ". " + notes.get(provider) : off;
+  }
+
   /** What goes into the file of the parameters. */
   List<ParameterFile.Entry> entries() {
     List<ParameterFile.Entry> entries = new ArrayList<>();
@@ -181,7 +190,10 @@ final class Modelling {
             (provider, fit) ->
                 entries.add(
                     new ParameterFile.Entry(
-                        provider, acknowledged.contains(provider), fit.estimates())));
+                        provider,
+                        acknowledged.contains(provider),
+                        fit.estimates(),
+                        note(provider, fit))));
     return entries;
   }
 

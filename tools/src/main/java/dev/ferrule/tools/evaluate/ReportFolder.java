@@ -49,6 +49,10 @@ final class ReportFolder {
 
   /** Makes the folder, so that a mistake in its name shows before anything is measured. */
   void prepare() {
+    if (Files.exists(folder) && !Files.isDirectory(folder)) {
+      throw new ToolException(
+          ExitCode.USAGE, folder + " is a file, and not a folder; name another with --out");
+    }
     try {
       Files.createDirectories(folder.resolve(PLOTS));
     } catch (IOException e) {
@@ -68,7 +72,7 @@ final class ReportFolder {
       sections.add(experiment.section(records, modelling.models()));
     }
     sections.addAll(modelling.sections());
-    sections.add(filesSection());
+    sections.add(filesSection(!modelling.entries().isEmpty()));
     String subtitle = fact(machine, Machine.FERRULE) + ", " + fact(machine, Machine.BEGAN);
     put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
     Set<String> drawn = new HashSet<>();
@@ -115,12 +119,14 @@ final class ReportFolder {
     return machine.get(name) instanceof JsonPrimitive value ? value.getAsString() : "–";
   }
 
-  private static Section filesSection() {
+  private static Section filesSection(boolean modelled) {
     Table table = new Table("", List.of("file", "what is in it"));
     table.row(List.of("plots/", "each plot of this page as SVG"));
     table.row(List.of("results.csv, results.json", "each round of each point, for programs"));
-    table.row(
-        List.of(PARAMETERS, "the models' parameters, for 'ferrule model --params params.json'"));
+    if (modelled) {
+      table.row(
+          List.of(PARAMETERS, "the models' parameters, for 'ferrule model --params params.json'"));
+    }
     table.row(List.of("journal.jsonl", "what was measured, as it was; needed to go on"));
     return new Section(
         "files",

@@ -69,6 +69,7 @@ public record SeriesExperiment(
       notes.addAll(failures(records));
       unsteady(records).ifPresent(notes::add);
       moved(records).ifPresent(notes::add);
+      verdict(records).ifPresent(notes::add);
       if (curves.isEmpty() && notes.isEmpty()) {
         notes.add("Not measured yet, or left out by --only.");
       }
@@ -156,6 +157,34 @@ public record SeriesExperiment(
                         + " points have none; they are in the table, but not in the plot.");
   }
 
+  /** Of the experiment that is one to pass. */
+  private Optional<String> verdict(Records records) {
+    if (!id.equals(Catalogue.RNR_EXPERIMENT)) {
+      return Optional.empty();
+    }
+    long measured = tasks().stream().filter(task -> records.has(task, 1)).count();
+    int failures = tasks().stream().mapToInt(records::failures).sum();
+    double lost =
+        tasks().stream()
+            .flatMap(task -> records.values(task, Catalogue.RNR).stream())
+            .mapToDouble(Double::doubleValue)
+            .sum();
+    if (measured == 0 && failures == 0) {
+      return Optional.empty();
+    }
+    if (failures > 0 || lost > 0) {
+      return Optional.of(
+          "FAILED: points failed " + failures + " times, messages without a receive: " + lost);
+    }
+    String points = measured + " of " + tasks().size() + " points were measured, at once";
+    return Optional.of(
+        hasCounts(records)
+            ? "Passed: " + points + ", and no message found no receive posted."
+            : "Passed, as far as can be told: "
+                + points
+                + "; no device here counts messages that find no receive.");
+  }
+
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
     List<Plot.Curve> curves = new ArrayList<>();
     Map<List<Plot.Dot>, Integer> models =
@@ -226,7 +255,11 @@ public record SeriesExperiment(
         row.add(one.figure().format(value.getAsDouble()));
         row.add(one.figure().label());
         OptionalDouble spread = records.spread(sample.task(), one.figure().name());
-        row.add(spread.isPresent() ? Numbers.plain(spread.getAsDouble()) : "–");
+        int rounds = records.values(sample.task(), one.figure().name()).size();
+        row.add(
+            spread.isPresent()
+                ? Numbers.plain(spread.getAsDouble()) + " of " + rounds
+                : "one round");
         if (counted) {
           List<Double> counts = records.values(sample.task(), Catalogue.RNR);
           row.add(

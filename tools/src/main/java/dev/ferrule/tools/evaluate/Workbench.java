@@ -48,6 +48,7 @@ public final class Workbench implements AutoCloseable {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final int MOST_MOVES = 2;
+  private static final int ANY_SIZE = -1;
   private static final String SPIN = "spin";
   private static final String BLOCK = "block";
   private static final int NO_COPY = Integer.MAX_VALUE;
@@ -91,7 +92,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   /** Whose loops have run for a while, in a server that runs still, and here. */
-  private record Warm(Point.Kind kind, Place place) {}
+  private record Warm(Point.Kind kind, Place place, int sizeBytes) {}
 
   /** Which connections it needs. */
   private record Link(Place place, Map<String, String> options, int count) {
@@ -339,15 +340,14 @@ public final class Workbench implements AutoCloseable {
     Subject subject =
         new Subject(point.provider(), point.waiting(), point.connections(), point.threads());
     Pinning pinning = pinning(point);
-    // the loops of this kind of measurement, here and in that server
-    boolean cold = warm.add(new Warm(point.kind(), Place.of(point)));
+    Effort.Warmth warmth = warmth(point);
     try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
       return Pinning.call(
           pinning.client(0),
           problems,
           () -> {
             OptionalDouble before = lineNanos();
-            JsonObject figures = figures(point.kind(), run(point, crew, subject, cold));
+            JsonObject figures = figures(point.kind(), run(point, crew, subject, warmth));
             before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
             lineNanos().ifPresent(nanos -> add(figures, Placement.AFTER, nanos));
             return figures;
@@ -355,21 +355,34 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
+  /**
+   * Of the loops of this kind of measurement, here and in that server, which are warm hereafter.
+   */
+  private Effort.Warmth warmth(Point point) {
+    Place place = Place.of(point);
+    boolean newKind = warm.add(new Warm(point.kind(), place, ANY_SIZE));
+    boolean newSize = warm.add(new Warm(point.kind(), place, point.sizeBytes()));
+    if (newKind) {
+      return Effort.Warmth.COLD;
+    }
+    return newSize ? Effort.Warmth.NEW_SIZE : Effort.Warmth.WARM;
+  }
+
   private OptionalDouble lineNanos() {
     return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.look());
   }
 
-  private List<Result> run(Point point, Crew crew, Subject subject, boolean cold) {
+  private List<Result> run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
     int size = point.sizeBytes();
     return switch (point.kind()) {
-      case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, cold)).run();
-      case CALLS -> new CallBench(crew.first(), subject, effort.calls(size, cold)).run();
-      case RMA -> new RmaBench(crew.first(), subject, effort.plan(size, cold)).run();
+      case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, warmth)).run();
+      case CALLS -> new CallBench(crew.first(), subject, effort.calls(size, warmth)).run();
+      case RMA -> new RmaBench(crew.first(), subject, effort.plan(size, warmth)).run();
       case BANDWIDTH ->
           new BandwidthBench(
                   crew,
                   subject,
-                  effort.plan(size, cold),
+                  effort.plan(size, warmth),
                   point.client().containsKey(Catalogue.UNACKED) ? 0 : point.unacked(),
                   point.batch(),
                   false,

@@ -96,9 +96,14 @@ final class FitReading {
             + ", the other "
             + described(known == greater ? lesser : greater)
             + "; one sender and one receiver cannot show which";
+    List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC).forEach(card -> notes.remove(alone(card)));
     notes.add(note);
     estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
     estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, lesser, note));
+  }
+
+  private static String alone(Parameter parameter) {
+    return parameter.symbol() + " is not known: its share in what was measured is too small";
   }
 
   private static String described(Estimate estimate) {
@@ -292,7 +297,7 @@ final class FitReading {
             .collect(Collectors.joining(sumIsKnown ? " + " : ", "));
     String note;
     if (parameters.size() == 1) {
-      note = names + " is not known: its share in what was measured is too small";
+      note = alone(parameters.get(0));
     } else if (sumIsKnown) {
       note =
           "only "

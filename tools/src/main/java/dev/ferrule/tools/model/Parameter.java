@@ -24,10 +24,16 @@ public enum Parameter {
   SEND_OVERHEAD("o_snd", "ns", "the sender's processor: posting a message by itself"),
 
   /** {@code o_nsnd}. */
-  SEND_NIC("o_nsnd", "ns", "the sending network card, for each message"),
+  SEND_NIC(
+      "o_nsnd",
+      "ns",
+      "the sending card, for each message; in shared memory moving its first lines"),
 
   /** {@code o_nrcv}. */
-  RECEIVE_NIC("o_nrcv", "ns", "the receiving network card, for each message"),
+  RECEIVE_NIC(
+      "o_nrcv",
+      "ns",
+      "the receiving card, for each message; in shared memory moving its first lines"),
 
   /** {@code o_rcv}. */
   RECEIVE_OVERHEAD("o_rcv", "ns", "the receiver's processor: polling a message"),

@@ -39,6 +39,7 @@ public final class ParameterFile {
   private static final String ACKNOWLEDGED = "acknowledged";
   private static final String PARAMETERS = "parameters";
   private static final String VALUE = "value";
+  private static final String NOTE = "note";
   private static final MathContext DIGITS = new MathContext(5);
 
   /** May be left out of a file, and are 0 then. */
@@ -55,8 +56,10 @@ public final class ParameterFile {
    * @param provider its scheme
    * @param acknowledged see {@link PerformanceModel}
    * @param estimates the parameters, and how well they are known
+   * @param note where they are from, and what to think of them; may be empty
    */
-  public record Entry(String provider, boolean acknowledged, Map<Parameter, Estimate> estimates) {
+  public record Entry(
+      String provider, boolean acknowledged, Map<Parameter, Estimate> estimates, String note) {
 
     /**
      * Returns the model with these parameters.
@@ -107,6 +110,9 @@ public final class ParameterFile {
       JsonObject provider = new JsonObject();
       provider.addProperty(PROVIDER, entry.provider());
       provider.addProperty(ACKNOWLEDGED, entry.acknowledged());
+      if (!entry.note().isEmpty()) {
+        provider.addProperty(NOTE, entry.note());
+      }
       provider.add(PARAMETERS, parameters);
       providers.add(provider);
     }
@@ -124,7 +130,7 @@ public final class ParameterFile {
     add(object, "low", estimate.low());
     add(object, "high", estimate.high());
     if (!estimate.note().isEmpty()) {
-      object.addProperty("note", estimate.note());
+      object.addProperty(NOTE, estimate.note());
     }
     return object;
   }
@@ -221,7 +227,11 @@ public final class ParameterFile {
           file,
           provider + ": missing: " + String.join(", ", missing) + "; write such as " + EXAMPLE);
     }
-    return new Entry(provider, acknowledged == null || acknowledged.getAsBoolean(), estimates);
+    return new Entry(
+        provider,
+        acknowledged == null || acknowledged.getAsBoolean(),
+        estimates,
+        isString(object.get(NOTE)) ? object.get(NOTE).getAsString() : "");
   }
 
   private static String unknown(String name) {
@@ -262,7 +272,7 @@ public final class ParameterFile {
         optional(file, provider, parameter, object, "low"),
         optional(file, provider, parameter, object, "high"),
         source(object.get("source")),
-        isString(object.get("note")) ? object.get("note").getAsString() : "");
+        isString(object.get(NOTE)) ? object.get(NOTE).getAsString() : "");
   }
 
   private static Estimate.Source source(JsonElement element) {

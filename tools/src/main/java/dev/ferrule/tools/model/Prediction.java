@@ -7,7 +7,7 @@ package dev.ferrule.tools.model;
  * @param messagesPerSecond how many messages one node receives
  * @param bytesPerSecond the bytes in them
  * @param bottleneck what keeps it from more
- * @param cpuMessagesPerSecond what the receiving threads of a node could take
+ * @param cpuMessagesPerSecond what the threads of both sides, and their processors, could do
  * @param nicMessagesPerSecond what its card could take, or in shared memory the lines of all its
  *     connections
  */
@@ -47,17 +47,19 @@ public record Prediction(
     Best best = new Best();
     best.limit(
         Stage.ACKNOWLEDGEMENT, connections * rate(model.stageNanos(Stage.ACKNOWLEDGEMENT, load)));
-    best.limit(
-        Stage.SENDER_CPU,
-        sending * sendingThreads * rate(model.stageNanos(Stage.SENDER_CPU, load)));
+    double sendingCpu = sending * sendingThreads * rate(model.stageNanos(Stage.SENDER_CPU, load));
+    best.limit(Stage.SENDER_CPU, sendingCpu);
     best.limit(Stage.SENDER_NIC, sendingCards * rate(model.stageNanos(Stage.SENDER_NIC, load)));
     double nic = cards * rate(model.stageNanos(Stage.RECEIVER_NIC, load));
     best.limit(Stage.RECEIVER_NIC, nic);
-    double cpu = receiving * rate(model.stageNanos(Stage.RECEIVER_CPU, load));
-    best.limit(Stage.RECEIVER_CPU, cpu);
+    double receivingCpu = receiving * rate(model.stageNanos(Stage.RECEIVER_CPU, load));
+    best.limit(Stage.RECEIVER_CPU, receivingCpu);
+    double cpu = Math.min(sendingCpu, receivingCpu);
     if (scenario.processors() > 0) {
       double processors = (double) scenario.processors() / scenario.receivers();
-      best.limit(Stage.PROCESSORS, processors * rate(model.processorNanos(load)));
+      double shared = processors * rate(model.processorNanos(load));
+      best.limit(Stage.PROCESSORS, shared);
+      cpu = Math.min(cpu, shared);
     }
     Stage bottleneck = best.stage;
     if ((bottleneck == Stage.SENDER_NIC || bottleneck == Stage.RECEIVER_NIC)

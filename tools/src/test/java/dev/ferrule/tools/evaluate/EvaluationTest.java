@@ -221,6 +221,35 @@ class EvaluationTest {
     assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), well)).failures())
         .containsExactly(
             "fake rnr: a point failed 1 times: it was measured later, which does not make up for it");
+    assertThat(folder.resolve("report.html"))
+        .content()
+        .contains("FAILED: points failed 1 times, messages without a receive: 0");
+  }
+
+  @Test
+  void theExperimentOnReceivesSaysThatItHasPassed() {
+    Series well =
+        Series.measured(
+            "some",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), false)));
+    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), well)).failures())
+        .isEmpty();
+    assertThat(folder.resolve("report.html"))
+        .content()
+        .contains("Passed, as far as can be told: 3 of 3 points were measured, at once; no device");
+  }
+
+  @Test
+  void aFileInThePlaceOfTheFolderIsNamed() throws IOException {
+    Path file = Files.createFile(folder.resolve("file"));
+    assertThatThrownBy(
+            () ->
+                new Evaluation(file, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
+                    .run(Set.of("latency"), Optional.empty(), problems::add))
+        .isInstanceOf(ToolException.class)
+        .hasMessage(file + " is a file, and not a folder; name another with --out");
   }
 
   @Test

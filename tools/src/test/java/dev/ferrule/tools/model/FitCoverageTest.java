@@ -109,7 +109,7 @@ class FitCoverageTest {
   private static boolean explainsAsWell(
       FitResult fit, List<Observation> observations, boolean acknowledged) {
     PerformanceModel written =
-        new ParameterFile.Entry("test", acknowledged, fit.estimates()).model();
+        new ParameterFile.Entry("test", acknowledged, fit.estimates(), "").model();
     double squares = 0;
     for (Observation observation : observations) {
       double off = Math.log(observation.predictedBy(written) / observation.nanos());

@@ -44,7 +44,7 @@ class ParameterFileTest {
               parameter == Parameter.LATENCY ? "a note" : ""));
     }
     List<ParameterFile.Entry> entries =
-        List.of(new ParameterFile.Entry("sendrecv", false, estimates));
+        List.of(new ParameterFile.Entry("sendrecv", false, estimates, "off by a factor of 1.05"));
     assertThat(ParameterFile.read(file(ParameterFile.format(entries)))).isEqualTo(entries);
   }
 

@@ -22,6 +22,7 @@ class PredictionTest {
     // 2 times a message each 150 ns, or 13.3 M/s; its card could do one each 71.2 ns, 14.0 M/s
     assertThat(two.messagesPerSecond()).isCloseTo(2e9 / 150, within(1.0));
     assertThat(two.bottleneck()).isEqualTo(Stage.SENDER_CPU);
+    assertThat(two.cpuMessagesPerSecond()).isEqualTo(two.messagesPerSecond());
     Prediction many = predict(Scenario.Pattern.ALL_TO_ONE, 64, 16, 4);
     assertThat(many.messagesPerSecond()).isCloseTo(1e9 / 71.2, within(1.0));
     assertThat(many.bottleneck()).isEqualTo(Stage.RECEIVER_NIC);
