@@ -50,6 +50,9 @@ final class Contestant implements AutoCloseable {
 
   /** How long the bare line takes just now, in nanoseconds; for the floor. */
   double lineNanos() {
+    if (counts.isEmpty()) {
+      warmUp(new Turn(Measure.LATENCY, Transport.SHORTEST));
+    }
     return match.oneWay(Transport.SHORTEST, LINE_ROUND_TRIPS).medianNanos();
   }
 

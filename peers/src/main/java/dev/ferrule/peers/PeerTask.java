@@ -65,28 +65,31 @@ final class PeerTask implements Task {
     if (floor.isEmpty()) {
       return OptionalDouble.empty();
     }
-    return OptionalDouble.of(
-        bench
-            .guest(
-                provider + " " + floor.get().name(),
-                Contestant.class,
-                () -> new Contestant(floor.get(), floor.get().start(bench.problems()), effort))
-            .lineNanos());
+    String key = key(floor.get());
+    try {
+      return OptionalDouble.of(contestant(bench, key, floor.get()).lineNanos());
+    } catch (RuntimeException e) {
+      bench.dismiss(key);
+      throw e;
+    }
+  }
+
+  private String key(Entrant one) {
+    return provider + " " + one.name();
+  }
+
+  private Contestant contestant(Workbench bench, String key, Entrant one) {
+    return bench.guest(
+        key, Contestant.class, () -> new Contestant(one, one.start(bench.problems()), effort));
   }
 
   /** Both sides are kept until the end, as they take a while to start and to get warm. */
   @Override
   public JsonObject run(Workbench bench) {
-    String key = provider + " " + entrant.name();
+    String key = key(entrant);
     try {
       OptionalDouble before = lineNanos(bench);
-      Contestant.Outcome outcome =
-          bench
-              .guest(
-                  key,
-                  Contestant.class,
-                  () -> new Contestant(entrant, entrant.start(bench.problems()), effort))
-              .measure(turn);
+      Contestant.Outcome outcome = contestant(bench, key, entrant).measure(turn);
       JsonObject figures = new JsonObject();
       figures.addProperty(PeerExperiment.figure(turn.measure()).name(), outcome.value());
       outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Figure.P99.name(), nanos));

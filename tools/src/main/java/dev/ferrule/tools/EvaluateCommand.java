@@ -131,6 +131,9 @@ final class EvaluateCommand implements Callable<Integer> {
     Set<String> chosen = chosen(ids);
     if (list) {
       print(experiments, chosen);
+      providers.stream()
+          .filter(provider -> !provider.availability().available())
+          .forEach(provider -> tell(doesNotWork(provider)));
       return ExitCode.OK;
     }
     Evaluation evaluation = evaluation(providers, experiments);
@@ -177,9 +180,7 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     for (ConnectionProvider provider : providers) {
       if (!provider.availability().available()) {
-        throw new ToolException(
-            ExitCode.NO_PROVIDER,
-            provider.scheme() + " does not work here; 'ferrule doctor' says why");
+        throw new ToolException(ExitCode.NO_PROVIDER, doesNotWork(provider));
       }
     }
     return new Evaluation(
@@ -193,6 +194,10 @@ final class EvaluateCommand implements Callable<Integer> {
             .collect(Collectors.toSet()),
         experiments,
         "ferrule " + VersionProvider.build());
+  }
+
+  private static String doesNotWork(ConnectionProvider provider) {
+    return provider.scheme() + " does not work here; 'ferrule doctor' says why";
   }
 
   /** The last thing that happens when a signal ends the process. */

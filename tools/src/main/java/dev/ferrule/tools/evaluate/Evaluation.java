@@ -193,6 +193,7 @@ public final class Evaluation {
       problems.accept(name + ": " + left(experiment, journal) + " measurements to go");
     }
     Set<Task> failed = new HashSet<>();
+    Set<String> told = new HashSet<>(); // the report says which points; here a reason is enough
     for (int round = 1; round <= effort.rounds(); round++) {
       for (Task task : experiment.tasks()) {
         if (journal.records().has(task, round)) {
@@ -201,7 +202,10 @@ public final class Evaluation {
         progress.show(name);
         if (!failed.contains(task) && !measure(task, round, journal, bench)) {
           failed.add(task);
-          problems.accept(name + ": " + journal.records().failure(task).orElse("failed"));
+          String reason = journal.records().failure(task).orElse("failed");
+          if (told.add(reason)) {
+            problems.accept(name + ": " + reason);
+          }
         }
         progress.advance(1);
       }

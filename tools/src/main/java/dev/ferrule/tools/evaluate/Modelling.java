@@ -219,6 +219,14 @@ final class Modelling {
     if (this.notes.containsKey(provider)) {
       notes.add(0, this.notes.get(provider));
     }
+    List<String> missing = missing(provider);
+    if (!missing.isEmpty()) {
+      notes.add(
+          "The model lacks "
+              + String.join(", ", missing)
+              + ", which --only has left out, or nothing was measured of: less is known of its"
+              + " parameters than could be.");
+    }
     for (Estimate estimate : fit.estimates().values()) {
       if (estimate.source() == Estimate.Source.AT_MOST
           || estimate.source() == Estimate.Source.AT_LEAST) {
@@ -238,6 +246,20 @@ final class Modelling {
         List.of(),
         List.of(parameters, predictions(provider, fit)),
         notes);
+  }
+
+  /** The experiments that a model wants, and of which there is nothing. */
+  private List<String> missing(String provider) {
+    return of(provider).stream()
+        .filter(experiment -> experiment.obstacle().isEmpty())
+        .filter(
+            experiment ->
+                experiment.id().equals(CALLS)
+                    || experiment.series().stream()
+                        .anyMatch(series -> series.model() == Series.Model.FITTED))
+        .filter(experiment -> experiment.tasks().stream().noneMatch(task -> records.has(task, 1)))
+        .map(SeriesExperiment::id)
+        .toList();
   }
 
   private static String bound(Estimate estimate) {

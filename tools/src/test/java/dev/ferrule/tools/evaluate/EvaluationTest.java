@@ -173,6 +173,23 @@ class EvaluationTest {
   }
 
   @Test
+  void aModelWithoutOneOfItsExperimentsSaysSo() throws IOException {
+    Series more =
+        Series.measured(
+            "more",
+            0,
+            Figure.MESSAGES,
+            samples(size -> new Fake("more", Figure.MESSAGES, new Load(size, 8, 1), false)));
+    List<Experiment> all = new ArrayList<>(experiments());
+    all.add(experiment("more", Optional.empty(), more.forModel()));
+    Path report =
+        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
+            .run(ALL, Optional.empty(), problems::add)
+            .report();
+    assertThat(report).content().contains("The model lacks more, which --only has left out");
+  }
+
+  @Test
   void aModelThatHadToMixPlacesSaysSo() throws IOException {
     elsewhere.addAll(Set.of("latency 16", "latency 1024", "latency 65536"));
     String report = Files.readString(run(ALL));
@@ -280,7 +297,10 @@ class EvaluationTest {
             "latency 16",
             "latency 1024",
             "latency 65536");
-    assertThat(problems).anyMatch(line -> line.contains("is not installed"));
+    assertThat(problems)
+        .as("three points fail for one reason")
+        .filteredOn(line -> line.contains("is not installed"))
+        .hasSize(1);
   }
 
   @Test
