@@ -232,7 +232,7 @@ public record SeriesExperiment(
     boolean lined = tasks().stream().anyMatch(task -> records.lineNanos(task).isPresent());
     List<String> header =
         new ArrayList<>(
-            List.of("series", x.label(), "measured", "figure", "rounds, most over least"));
+            List.of("series", x.label(), "measured", "figure", "most over least (rounds)"));
     if (counted) {
       header.add("messages without a receive (RNR)");
     }
@@ -258,7 +258,7 @@ public record SeriesExperiment(
         int rounds = records.values(sample.task(), one.figure().name()).size();
         row.add(
             spread.isPresent()
-                ? Numbers.plain(spread.getAsDouble()) + " of " + rounds
+                ? Numbers.plain(spread.getAsDouble()) + " (" + rounds + ")"
                 : "one round");
         if (counted) {
           List<Double> counts = records.values(sample.task(), Catalogue.RNR);
