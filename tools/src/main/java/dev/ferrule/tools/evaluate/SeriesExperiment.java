@@ -169,12 +169,15 @@ public record SeriesExperiment(
             .flatMap(task -> records.values(task, Catalogue.RNR).stream())
             .mapToDouble(Double::doubleValue)
             .sum();
-    if (measured == 0 && failures == 0) {
+    if (measured < tasks().size() && failures == 0) { // not yet
       return Optional.empty();
     }
     if (failures > 0 || lost > 0) {
       return Optional.of(
-          "FAILED: points failed " + failures + " times, messages without a receive: " + lost);
+          "FAILED: points failed "
+              + failures
+              + " times, messages without a receive: "
+              + Numbers.plain(lost));
     }
     String points = measured + " of " + tasks().size() + " points were measured, at once";
     return Optional.of(
