@@ -63,14 +63,11 @@ final class Series {
   private static OptionalDouble middle(List<Turns> place) {
     return place.get(0).moved()
         ? OptionalDouble.empty()
-        : median(
+        : Medians.of(
             place.stream()
-                .map(
-                    round ->
-                        round
-                            .line()
-                            .map(line -> OptionalDouble.of(line.middleNanos()))
-                            .orElse(OptionalDouble.empty())));
+                .flatMap(round -> round.line().stream())
+                .map(LineSpan::middleNanos)
+                .toList());
   }
 
   private Stream<Figure> figures(List<Turns> place, String ours, String floor) {

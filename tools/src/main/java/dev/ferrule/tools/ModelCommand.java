@@ -12,7 +12,6 @@ import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.model.Prediction;
 import dev.ferrule.tools.model.Scenario;
 import dev.ferrule.tools.model.SharedMemory;
-import dev.ferrule.tools.model.Stage;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ExitCode;
@@ -302,7 +301,7 @@ final class ModelCommand implements Callable<Integer> {
             rate(prediction.bytesPerSecond()),
             rate(prediction.cpuMessagesPerSecond()),
             rate(prediction.nicMessagesPerSecond()),
-            bound(entry, prediction.bottleneck()));
+            prediction.bottleneck().words(!isShared(entry)));
         rates.endRow();
       }
     }
@@ -381,11 +380,6 @@ final class ModelCommand implements Callable<Integer> {
   }
 
   /** What is a card's stage over RDMA is the moving of cache lines between two processors here. */
-  private static String bound(ParameterFile.Entry entry, Stage stage) {
-    boolean card = stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC;
-    return isShared(entry) && card ? "cache lines on their way" : stage.toString();
-  }
-
   private static String rate(double value) {
     return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
   }

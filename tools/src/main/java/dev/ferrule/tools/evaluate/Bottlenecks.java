@@ -5,14 +5,11 @@ import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.FitResult;
 import dev.ferrule.tools.model.Parameter;
 import dev.ferrule.tools.model.PerformanceModel;
-import dev.ferrule.tools.model.Stage;
 import java.util.Locale;
 import java.util.Set;
 
 /** Says in a cell of a table what a point would have to be faster at. */
 final class Bottlenecks {
-
-  private static final String LINES = "cache lines on their way";
 
   /** One of which is known at best, and not which. */
   private static final Set<Parameter> CARDS = Set.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC);
@@ -23,9 +20,7 @@ final class Bottlenecks {
   static String text(FitResult fit, Crowd crowd, boolean latency) {
     PerformanceModel model = fit.model();
     if (!latency) {
-      Stage stage = fit.bottleneck(crowd);
-      // where nothing is acknowledged there is no card: processors move the lines
-      return stage == Stage.EITHER_NIC && !model.acknowledged() ? LINES : stage.toString();
+      return fit.bottleneck(crowd).words(model.acknowledged());
     }
     int sizeBytes = crowd.load().sizeBytes();
     Parameter part = model.greatestPart(sizeBytes);

@@ -68,7 +68,11 @@ final class Modelling {
 
   /** To the rounds of one place, if that has most of the points: a mixture fits nothing. */
   private void fit(String provider) {
-    List<Task> tasks = modelled(provider).map(Series.Sample::task).toList();
+    List<Task> tasks =
+        modelled(provider)
+            .flatMap(series -> series.samples().stream())
+            .map(Series.Sample::task)
+            .toList();
     Placement place = records.placement(tasks);
     List<Observation> all = observations(provider, EVERYWHERE);
     List<Observation> here = observations(provider, place);
@@ -109,24 +113,21 @@ final class Modelling {
         .toList();
   }
 
-  private Stream<Series.Sample> modelled(String provider) {
+  private Stream<Series> modelled(String provider) {
     return of(provider).stream()
         .flatMap(experiment -> experiment.series().stream())
-        .filter(series -> series.model() == Series.Model.FITTED)
-        .flatMap(series -> series.samples().stream());
+        .filter(series -> series.model() == Series.Model.FITTED);
   }
 
   private List<Observation> observations(String provider, Placement place) {
     List<Observation> observations = new ArrayList<>();
-    for (SeriesExperiment experiment : of(provider)) {
-      for (Series series : experiment.series()) {
-        if (series.model() == Series.Model.FITTED) {
-          for (Series.Sample sample : series.samples()) {
-            observe(series.figure(), sample.task(), place, observations);
-          }
-        }
-      }
-    }
+    modelled(provider)
+        .forEach(
+            series ->
+                series
+                    .samples()
+                    .forEach(
+                        sample -> observe(series.figure(), sample.task(), place, observations)));
     return observations;
   }
 

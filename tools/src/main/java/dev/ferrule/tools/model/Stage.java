@@ -33,6 +33,18 @@ public enum Stage {
     this.words = words;
   }
 
+  /**
+   * Returns the stage in words, also where there are no cards: in shared memory those are the lines
+   * that processors move.
+   *
+   * @param cards whether there are
+   * @return its words
+   */
+  public String words(boolean cards) {
+    boolean card = this == SENDER_NIC || this == RECEIVER_NIC || this == EITHER_NIC;
+    return card && !cards ? "cache lines on their way" : words;
+  }
+
   /** Returns the stage in words. */
   @Override
   public String toString() {

@@ -216,26 +216,31 @@ class EvaluationTest {
         .containsExactly("fake latency: messages found no receive posted");
   }
 
+  private Experiment receives(boolean shortestFails) {
+    return experiment(
+        Catalogue.RNR_EXPERIMENT,
+        Optional.empty(),
+        Series.measured(
+            "some",
+            0,
+            Figure.MESSAGES,
+            samples(
+                size ->
+                    new Fake(
+                        "rnr",
+                        Figure.MESSAGES,
+                        new Load(size, 64, 1),
+                        shortestFails && size == 16))));
+  }
+
   /**
    * A message without a receive breaks the connection there, so a point that fails is the proof.
    */
   @Test
   void theExperimentOnReceivesHasFailedIfASinglePointDidBeItMeasuredLater() {
-    Series some =
-        Series.measured(
-            "some",
-            0,
-            Figure.MESSAGES,
-            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), size == 16)));
-    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), some)).failures())
+    assertThat(evaluate(receives(true)).failures())
         .containsExactly("fake rnr: a point failed 1 times: is not installed");
-    Series well =
-        Series.measured(
-            "some",
-            0,
-            Figure.MESSAGES,
-            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), false)));
-    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), well)).failures())
+    assertThat(evaluate(receives(false)).failures())
         .containsExactly(
             "fake rnr: a point failed 1 times: it was measured later, which does not make up for it");
     assertThat(folder.resolve("report.html"))
@@ -245,14 +250,7 @@ class EvaluationTest {
 
   @Test
   void theExperimentOnReceivesSaysThatItHasPassed() {
-    Series well =
-        Series.measured(
-            "some",
-            0,
-            Figure.MESSAGES,
-            samples(size -> new Fake("rnr", Figure.MESSAGES, new Load(size, 64, 1), false)));
-    assertThat(evaluate(experiment(Catalogue.RNR_EXPERIMENT, Optional.empty(), well)).failures())
-        .isEmpty();
+    assertThat(evaluate(receives(false)).failures()).isEmpty();
     assertThat(folder.resolve("report.html"))
         .content()
         .contains("Passed, as far as can be told: 3 of 3 points were measured, at once; no device");
