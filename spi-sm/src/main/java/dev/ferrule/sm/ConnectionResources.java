@@ -2,20 +2,18 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.endpoint.Endpoint;
-import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.spi.Unmapper;
+import dev.ferrule.spi.ArenaCloser;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +26,11 @@ final class ConnectionResources implements AutoCloseable {
   private final Endpoint endpoint;
   private final Facilities facilities;
   private final int id;
-  private final Arena arena = Arena.ofShared(); // owns all mappings
+  private final Arena views = Arena.ofShared(); // of what the program sees of the memory
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
-  private volatile @Nullable MemorySegment rmaBuffer;
+  private @Nullable SealedFile ownFile; // until the peer has it
 
   /**
    * Gets a number and a directory for a connection.
@@ -50,33 +48,46 @@ final class ConnectionResources implements AutoCloseable {
       done = true;
     } finally {
       if (!done) {
-        Unmapper.close(arena);
+        views.close();
         endpoint.release();
       }
     }
   }
 
-  /** Makes the files from which this side receives. */
-  SharedRing makeOwnRing(RingLayout layout, long peerGeneration) {
-    SharedRing made =
-        SharedRing.create(
-            endpoint.connectionDirectory(id), layout, peerGeneration, facilities.knem(), arena);
+  /** Makes the memory from which this side receives. */
+  SharedRing makeOwnRing(RingLayout layout, long peerGeneration, long rmaBufferSize) {
+    SealedFile file = SharedRing.createFile(layout, rmaBufferSize);
+    ownFile = file;
+    SharedRing made = SharedRing.create(file, layout, peerGeneration, facilities.knem(), views);
     own = made;
     return made;
   }
 
+  /** The file of that memory, to be passed to the peer. */
+  SealedFile ownFile() {
+    return there(ownFile);
+  }
+
+  /** The peer has the file, and this side has it mapped. */
+  void closeOwnFile() {
+    SealedFile file = ownFile;
+    if (file != null) {
+      file.close();
+    }
+  }
+
   /**
-   * Maps the files from which the peer receives.
+   * Maps the memory from which the peer receives.
    *
-   * @param where the peer's endpoint
-   * @param peerId the connection's number there
-   * @param isRight whether they are of this connection
-   * @return the peer's ring; empty if there is none that is right
+   * @param file its file, which the caller closes
+   * @param isTrusted whether a process of this user has passed it
+   * @param isRight whether it is of this connection
+   * @return the peer's ring; empty if it is not right
+   * @throws PosixException if it cannot be mapped
    */
   Optional<SharedRing> attachPeerRing(
-      SmAddress where, int peerId, Predicate<RingLayout.Descriptor> isRight) {
-    Optional<SharedRing> found =
-        SharedRing.attach(EndpointFiles.connection(where.directory(), peerId), isRight, arena);
+      SealedFile file, boolean isTrusted, Predicate<RingLayout.Descriptor> isRight) {
+    Optional<SharedRing> found = SharedRing.attach(file, isTrusted, isRight, views);
     found.ifPresent(ring -> peerRing = ring);
     return found;
   }
@@ -92,21 +103,13 @@ final class ConnectionResources implements AutoCloseable {
     peer = new Peer(where, peerId, endpoint::onFullFifo);
   }
 
-  /** Makes the file from which this side writes to the peer's memory, or reads into. */
-  MemorySegment makeRmaBuffer(long size) {
-    MemorySegment made =
-        SharedFile.create(
-            endpoint.connectionDirectory(id).resolve(EndpointFiles.RMA_BUFFER), size, arena);
-    rmaBuffer = made;
-    return made;
-  }
-
-  /** Whether none of the files that are mapped was truncated by the peer. Reads all of them. */
-  boolean areFilesThere() {
-    MemorySegment fragments = rmaBuffer;
-    return there(own).isThere()
-        && there(peerRing).isThere()
-        && (fragments == null || MappedMemory.isThere(fragments, 0, fragments.byteSize()));
+  /**
+   * Allocates the buffer for fragments.
+   *
+   * @throws PosixException ENOMEM if there is no memory for it
+   */
+  void allocateRmaBuffer() {
+    there(own).allocateRmaBuffer();
   }
 
   Endpoint endpoint() {
@@ -126,8 +129,8 @@ final class ConnectionResources implements AutoCloseable {
     return id;
   }
 
-  Arena arena() {
-    return arena;
+  Arena views() {
+    return views;
   }
 
   SharedRing own() {
@@ -149,18 +152,38 @@ final class ConnectionResources implements AutoCloseable {
     return step;
   }
 
-  /** Gives everything up. To be called once. */
+  /** Gives everything up. To be called once, by a connection that was never in use. */
   @Override
   public void close() {
+    close(() -> false);
+  }
+
+  /**
+   * Gives everything up. To be called once. The memory goes last: as soon as no handler of the
+   * program's is in the middle of a message that lies in it.
+   *
+   * @param isSeen whether another thread is in such a handler
+   */
+  void close(BooleanSupplier isSeen) {
     try {
       endpoint.removeLink(id);
       if (peer != null) {
         peer.close();
       }
+      closeOwnFile();
       endpoint.removeConnection(id);
-      Unmapper.close(arena);
+      ArenaCloser.close(views, isSeen, this::retire);
     } finally {
       endpoint.release();
+    }
+  }
+
+  private void retire() {
+    if (own != null) {
+      own.retire();
+    }
+    if (peerRing != null) {
+      peerRing.retire();
     }
   }
 }

@@ -10,46 +10,83 @@ import org.jspecify.annotations.Nullable;
  * Private memory of a region, for a message that rides inline: it is written here before it has a
  * slot, and read here when its slot is used again. Most are short and lie side by side; room for a
  * longer one is only made when one comes.
+ *
+ * <p>The program sees it through views that die with the connection. The memory itself is freed
+ * when the region is unreachable, so that a thread in the data plane copies to and from it by
+ * address without a check.
  */
 final class InlineMemory {
 
   /** Bytes that each region has from the start. */
-  static final int SHORT = RingLayout.SLOT;
+  private static final int SHORT = RingLayout.SLOT;
 
-  private final Arena arena;
-  private final MemorySegment shared;
-  private final MemorySegment sharedView;
-  private final long sharedOffset;
-  private @Nullable MemorySegment longer;
-  private MemorySegment longerView = MemorySegment.NULL;
+  private final Arena views;
+  private final Block block;
+  private final long blockOffset;
+  private @Nullable Block longer;
 
-  InlineMemory(Arena arena, MemorySegment shared, MemorySegment sharedView, long sharedOffset) {
-    this.arena = arena;
-    this.shared = shared;
-    this.sharedView = sharedView;
-    this.sharedOffset = sharedOffset;
+  /** Memory, and what the program gets to see of it. */
+  private record Block(MemorySegment memory, MemorySegment view, MemorySegment readOnlyView) {
+
+    static Block allocate(long size, Arena views) {
+      MemorySegment memory = Arena.ofAuto().allocate(size, RingLayout.LINE);
+      MemorySegment view = MemorySegment.ofAddress(memory.address()).reinterpret(size, views, null);
+      return new Block(memory, view, view.asReadOnly());
+    }
   }
 
-  /** The memory for a message; it starts at {@link #offset}. */
-  MemorySegment memory(int length) {
-    if (length <= SHORT) {
-      return shared;
+  private InlineMemory(Arena views, Block block, long blockOffset) {
+    this.views = views;
+    this.block = block;
+    this.blockOffset = blockOffset;
+  }
+
+  /**
+   * Makes the memory of several regions.
+   *
+   * @param count how many
+   * @param views the arena of what the program sees
+   * @return one for each
+   */
+  static InlineMemory[] allocate(int count, Arena views) {
+    Block shared = Block.allocate((long) count * SHORT, views);
+    InlineMemory[] all = new InlineMemory[count];
+    for (int i = 0; i < count; i++) {
+      all[i] = new InlineMemory(views, shared, (long) i * SHORT);
     }
-    MemorySegment result = longer;
+    return all;
+  }
+
+  private Block block(int length) {
+    if (length <= SHORT) {
+      return block;
+    }
+    Block result = longer;
     if (result == null) {
-      result = arena.allocate(RingLayout.INLINE_MAX, RingLayout.LINE);
+      result = Block.allocate(RingLayout.INLINE_MAX, views);
       longer = result;
-      longerView = result.asReadOnly();
     }
     return result;
   }
 
-  /** The same memory, to be read only; {@link #memory} was called before with this length. */
+  /**
+   * What the program sees of the memory for a message of a length; it starts at {@link #offset}.
+   */
   MemorySegment view(int length) {
-    return length <= SHORT ? sharedView : longerView;
+    return block(length).view;
+  }
+
+  /** The same, to be read only. */
+  MemorySegment readOnlyView(int length) {
+    return block(length).readOnlyView;
   }
 
   long offset(int length) {
-    return length <= SHORT ? sharedOffset : 0;
+    return length <= SHORT ? blockOffset : 0;
+  }
+
+  /** Where the memory for a message of a length is. */
+  long address(int length) {
+    return block(length).memory.address() + offset(length);
   }
 }

@@ -142,10 +142,6 @@ final class RoomWaiter implements Waiter.Condition {
     waiter.wake();
   }
 
-  void awaitNobody(long nanos) {
-    waiter.awaitNobody(nanos);
-  }
-
   long sleeps() {
     return waiter.sleeps();
   }

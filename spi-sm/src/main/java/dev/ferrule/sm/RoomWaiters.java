@@ -61,13 +61,6 @@ final class RoomWaiters {
     }
   }
 
-  void awaitNobody(long nanos) {
-    long deadline = System.nanoTime() + nanos;
-    for (RoomWaiter each = first.get(); each != null; each = each.next()) {
-      each.awaitNobody(deadline - System.nanoTime());
-    }
-  }
-
   long sleeps() {
     long sum = 0;
     for (RoomWaiter each = first.get(); each != null; each = each.next()) {

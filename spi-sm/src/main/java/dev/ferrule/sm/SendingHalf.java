@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.AbstractSender;
+import java.lang.ref.Reference;
 import java.net.URI;
 
 /** What a connection wants of its sender, be it for one thread or for several. */
@@ -40,27 +41,23 @@ abstract class SendingHalf extends AbstractSender {
   /** This side's end of the ring. */
   abstract SendingEnd end();
 
-  /** Tells the receiver that the last message was published. */
+  /** Has the receiver know that the last message was published. */
   final void markClosed() {
     end().markClosed();
+    Reference.reachabilityFence(this);
   }
 
   /** Asks for a wake-up when there is room. Nobody takes that back, if several threads send. */
   final void armSleep() {
-    try {
-      end().armSleep();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
+    end().armSleep();
+    Reference.reachabilityFence(this);
   }
 
   /** Whether that was not answered yet. */
   final boolean isSleepArmed() {
-    try {
-      return end().isSleepArmed();
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
-    }
+    boolean result = end().isSleepArmed();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   /**
@@ -74,9 +71,6 @@ abstract class SendingHalf extends AbstractSender {
 
   /** Has whoever waits for room look again. */
   abstract void wake();
-
-  /** Gives those who wait for room, who will find out that it is over, the time to do so. */
-  abstract void awaitNobodyWaiting(long nanos);
 
   final long messages() {
     return end().messagesPublished();

@@ -2,102 +2,130 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.rma.RmaFile;
+import dev.ferrule.sm.rma.RmaArea;
+import dev.ferrule.sm.rma.RmaLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mapped files of one direction of a connection.
+ * The memory of one direction of a connection, in one file of the side that receives: the header
+ * ring, what is for remote memory access, the payload lines, and last the buffer for fragments,
+ * which is only allocated when it is first needed.
  *
- * @param layout where everything lies in them
- * @param flags the flags of the process that made them
- * @param generation tells them from earlier files of the same names
- * @param peerGeneration the generation of the opposite direction's files, or 0
- * @param ring the header ring
- * @param buffer the payload lines
+ * @param mapping the file, mapped
+ * @param layout where everything lies in ring and lines
+ * @param flags the flags of the process that made it
+ * @param generation tells it from that of an earlier connection of the same name
+ * @param peerGeneration the generation of the opposite direction's, or 0
  * @param rma what is for remote memory access, of the same side
  */
 record SharedRing(
+    SharedMapping mapping,
     RingLayout layout,
     int flags,
     long generation,
     long peerGeneration,
-    MemorySegment ring,
-    MemorySegment buffer,
-    RmaFile rma) {
+    RmaArea rma) {
+
+  /** Makes the file of a direction. */
+  static SealedFile createFile(RingLayout layout, long rmaBufferSize) {
+    return SealedFile.create(allocatedSize(layout) + rmaBufferSize, allocatedSize(layout));
+  }
 
   static SharedRing create(
-      Path directory, RingLayout layout, long peerGeneration, @Nullable Knem knem, Arena arena) {
-    // the ring goes last: whoever sees its descriptor may map all
-    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    RmaFile rma = RmaFile.create(directory, generation, knem, arena);
-    MemorySegment buffer =
-        SharedFile.create(directory.resolve(EndpointFiles.BUFFER), layout.bufferSize(), arena);
-    MemorySegment ring =
-        SharedFile.create(directory.resolve(EndpointFiles.RING), layout.ringSize(), arena);
+      SealedFile file, RingLayout layout, long peerGeneration, @Nullable Knem knem, Arena views) {
+    SharedMapping mapping = file.map(allocatedSize(layout), views);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
-    layout.writeDescriptor(ring, flags, generation, peerGeneration);
-    return new SharedRing(layout, flags, generation, peerGeneration, ring, buffer, rma);
+    long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    RmaArea rma = rmaArea(mapping, layout, true);
+    rma.writeDescriptor(generation, knem);
+    layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration);
+    return new SharedRing(mapping, layout, flags, generation, peerGeneration, rma);
   }
 
   /**
-   * Maps what a peer has made; empty if there is nothing that could be right. What is not right by
-   * its descriptor is not mapped any further.
+   * Maps what a peer has made; empty if it is not right. What is not right by its descriptor is not
+   * mapped any further.
+   *
+   * @throws PosixException EINVAL if the file is none that a peer may pass
    */
   static Optional<SharedRing> attach(
-      Path directory, Predicate<RingLayout.Descriptor> isRight, Arena arena) {
-    Path ringFile = directory.resolve(EndpointFiles.RING);
-    try {
-      Optional<RingLayout.Descriptor> descriptor;
-      try (Arena scratch = Arena.ofConfined()) {
-        descriptor =
-            RingLayout.readDescriptor(
-                SharedFile.attach(ringFile, RingLayout.DESCRIPTOR_SIZE, scratch));
-      }
-      if (descriptor.filter(isRight).isEmpty()) {
-        return Optional.empty();
-      }
-      RingLayout.Descriptor it = descriptor.get();
-      MemorySegment ring = SharedFile.attach(ringFile, it.layout().ringSize(), arena);
-      MemorySegment buffer =
-          SharedFile.attach(
-              directory.resolve(EndpointFiles.BUFFER), it.layout().bufferSize(), arena);
-      RmaFile rma = RmaFile.attach(directory, arena);
-      return rma.isOf(it.generation())
-          ? Optional.of(
-              new SharedRing(
-                  it.layout(), it.flags(), it.generation(), it.peerGeneration(), ring, buffer, rma))
-          : Optional.empty();
-    } catch (PosixException e) {
-      if (e.is(LibC.ENOENT(), LibC.ENOTDIR(), LibC.EINVAL(), LibC.ELOOP())) {
-        return Optional.empty();
-      }
-      throw e;
+      SealedFile file, boolean isTrusted, Predicate<RingLayout.Descriptor> isRight, Arena views) {
+    RingLayout.Descriptor it =
+        RingLayout.readDescriptor(file.read(RingLayout.DESCRIPTOR_SIZE)).orElse(null);
+    if (it == null || !isRight.test(it)) {
+      return Optional.empty();
+    }
+    SharedMapping mapping = file.map(allocatedSize(it.layout()), views);
+    RmaArea rma = rmaArea(mapping, it.layout(), isTrusted);
+    return rma.isOf(it.generation())
+        ? Optional.of(
+            new SharedRing(
+                mapping, it.layout(), it.flags(), it.generation(), it.peerGeneration(), rma))
+        : Optional.empty();
+  }
+
+  private static long rmaOffset(RingLayout layout) {
+    return layout.ringSize();
+  }
+
+  private static long bufferOffset(RingLayout layout) {
+    return rmaOffset(layout) + RmaLayout.SIZE;
+  }
+
+  /** The size of all but the buffer for fragments, which follows. */
+  private static long allocatedSize(RingLayout layout) {
+    return bufferOffset(layout) + layout.bufferSize();
+  }
+
+  private static RmaArea rmaArea(SharedMapping mapping, RingLayout layout, boolean isTrusted) {
+    long allocated = allocatedSize(layout);
+    return new RmaArea(
+        mapping.address() + rmaOffset(layout),
+        mapping.address() + allocated,
+        mapping.size() - allocated,
+        isTrusted);
+  }
+
+  /** The header ring, as the program sees it. */
+  MemorySegment ring() {
+    return mapping.view().asSlice(0, layout.ringSize());
+  }
+
+  /** The payload lines, as the program sees them. */
+  MemorySegment buffer() {
+    return mapping.view().asSlice(bufferOffset(layout), layout.bufferSize());
+  }
+
+  /**
+   * Allocates the buffer for fragments.
+   *
+   * @throws PosixException ENOMEM if there is no memory for it
+   */
+  void allocateRmaBuffer() {
+    int error = mapping.populate(allocatedSize(layout));
+    if (error != 0) {
+      throw new PosixException(
+          "madvise", "a buffer for fragments of " + rma.bufferSize() + " bytes", LibC.ENOMEM());
     }
   }
 
-  /** Whether all pages of the files are there; reads them all. */
-  boolean isThere() {
-    return MappedMemory.isThere(ring, 0, ring.byteSize())
-        && MappedMemory.isThere(buffer, 0, buffer.byteSize())
-        && MappedMemory.isThere(rma.memory(), 0, rma.memory().byteSize());
+  /** Takes the memory from the data plane, see {@link SharedMapping#retire}. */
+  void retire() {
+    mapping.retire();
   }
 
-  /**
-   * Whether two sides, one of which made these files, cannot rely on membarrier(2) between them.
-   */
+  /** Whether two sides, one of which made this, cannot rely on membarrier(2) between them. */
   boolean needsFences() {
     return !Membarrier.REGISTERED || (flags & RingLayout.FLAG_MEMBARRIER) == 0;
   }

@@ -10,6 +10,7 @@ import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.SendingEnd;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
@@ -100,9 +101,10 @@ final class SmConcurrentSender extends SendingHalf {
       if (flag != 0 && connection.wakePeer()) {
         producer.receiverTold(flag); // else the next one tells it
       }
+      Reference.reachabilityFence(this);
       return id;
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -115,11 +117,10 @@ final class SmConcurrentSender extends SendingHalf {
     int line = reserveOrWait(size);
     boolean copied = false;
     try {
-      long start = (long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX;
-      MemorySegment.copy(source, offset, producer.buffer(), start, size);
+      producer.write(source, offset, line, RingLayout.SHARED_PREFIX, size);
       copied = true;
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
     } finally {
       if (!copied) {
         producer.abort(line); // the source may be a segment that is closed, or another thread's
@@ -161,9 +162,11 @@ final class SmConcurrentSender extends SendingHalf {
   @Override
   protected int reserve(int length) {
     try {
-      return producer.reserve(length);
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+      int line = producer.reserve(length);
+      Reference.reachabilityFence(this);
+      return line;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -184,9 +187,11 @@ final class SmConcurrentSender extends SendingHalf {
    */
   boolean isInVain(int length) {
     try {
-      return !handsOver && producer.isAllClaimed(length, isStuck);
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+      boolean result = !handsOver && producer.isAllClaimed(length, isStuck);
+      Reference.reachabilityFence(this);
+      return result;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -209,11 +214,6 @@ final class SmConcurrentSender extends SendingHalf {
   @Override
   void wake() {
     waiters.wake();
-  }
-
-  @Override
-  void awaitNobodyWaiting(long nanos) {
-    waiters.awaitNobody(nanos);
   }
 
   @Override

@@ -15,7 +15,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.endpoint.Link;
-import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingEnds;
@@ -24,6 +24,7 @@ import dev.ferrule.spi.Lifecycle;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -35,12 +36,6 @@ import org.jspecify.annotations.Nullable;
  * each message is in its {@link SendingHalf} and in {@link SmReceiver}.
  */
 final class SmConnection implements Connection, Link {
-
-  /**
-   * How long closing waits for threads that are in a blocking call to come out of it: far longer
-   * than they take.
-   */
-  private static final long PATIENCE_NANOS = 1_000_000_000L;
 
   private static final long PAUSE_NANOS = 100_000;
 
@@ -84,7 +79,7 @@ final class SmConnection implements Connection, Link {
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.peerTimeout = options.get(StandardOptions.PEER_TIMEOUT);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
-    Arena arena = resources.arena();
+    Arena views = resources.views();
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = peer.needsFences();
@@ -97,10 +92,11 @@ final class SmConnection implements Connection, Link {
                 this,
                 ends.producer(peer.layout(), peer.ring(), peer.buffer(), fences),
                 peer.layout(),
-                arena,
+                views,
                 new Waiter(wait, SECOND_LOOK_NANOS));
     receiver =
-        new SmReceiver(this, consumer, own.layout(), arena, new Waiter(wait, SECOND_LOOK_NANOS));
+        new SmReceiver(
+            this, consumer, own.layout(), views, new Waiter(wait, SECOND_LOOK_NANOS), fences);
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
     life.onEnd(ended -> onWakeup());
@@ -115,7 +111,9 @@ final class SmConnection implements Connection, Link {
   /** Whether the peer has sent a message, or even closed. */
   boolean isUsedByPeer() {
     try {
-      return consumer.isClosedBySender() || consumer.next();
+      boolean result = consumer.isClosedBySender() || consumer.next();
+      Reference.reachabilityFence(this);
+      return result;
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
     }
@@ -240,27 +238,6 @@ final class SmConnection implements Connection, Link {
     return life.exception(null);
   }
 
-  /**
-   * What to throw for a failed access to shared memory.
-   *
-   * @param e an IllegalStateException: the connection was closed meanwhile, by another thread; or
-   *     an InternalError, which ends the connection: the peer has truncated its files, or this
-   *     program one that it sends from, and it is too late to say at what; or a
-   *     CorruptRingException, which does so as well: the peer has written nonsense
-   */
-  RuntimeException accessFailed(Throwable e) {
-    if (e instanceof CorruptRingException corrupt) {
-      return failCorrupt(corrupt);
-    }
-    if (!life.isReleased()) {
-      return e instanceof IllegalStateException known ? known : memoryGone(e);
-    }
-    // HotSpot also interrupts a thread which is just using memory that is being closed; nobody has
-    // asked for that
-    Thread.interrupted();
-    return life.exception(e);
-  }
-
   /** Ends the connection, as the peer has written nonsense; returns what to throw. */
   FerruleException failCorrupt(CorruptRingException e) {
     return failCorrupt(e.getMessage(), e);
@@ -274,44 +251,12 @@ final class SmConnection implements Connection, Link {
     return life.exception(cause);
   }
 
-  /** Ends the connection, as this process lacks what it needs to go on. */
-  void failForLack(PosixException e) {
-    FerruleException failure = Failures.of(uri, e);
-    if (life.fail(failure, String.valueOf(failure.getMessage()))) {
-      tellPeer();
-    }
-  }
-
-  private RuntimeException memoryGone(Throwable cause) {
-    try {
-      return resources.areFilesThere() ? failOwnFile(cause) : failTruncated(cause);
-    } catch (IllegalStateException e) {
-      return life.exception(e); // closed by another thread just now
-    }
-  }
-
-  @Override
-  public boolean areFilesThere() {
-    try {
-      return resources.areFilesThere();
-    } catch (IllegalStateException e) {
-      return true; // closed by another thread, so nobody looks at them
-    }
-  }
-
-  @Override
-  public void onFilesGone(InternalError cause) {
-    failTruncated(cause);
-    onWakeup(); // whoever was to hear of the end may not have
-  }
-
-  /** Ends the connection, as the peer has truncated its files; returns what to throw. */
-  FerruleException failTruncated(Throwable cause) {
-    return failCorrupt("it has truncated its files", cause);
-  }
-
-  /** Compiled code may tell of it late, so nobody knows what was done and what not. */
-  private IllegalStateException failOwnFile(Throwable cause) {
+  /**
+   * Ends the connection, as a copy from or to the program's own memory has failed with an
+   * InternalError, which is what the JVM makes of a SIGBUS; returns what to throw. Compiled code
+   * may be told of it late, so it is not known what was done and what not.
+   */
+  IllegalStateException failOwnFile(InternalError cause) {
     String reason =
         "this program has truncated a file from which it sends, or which it has registered; the"
             + " connection was closed";
@@ -402,20 +347,14 @@ final class SmConnection implements Connection, Link {
   }
 
   private boolean closedByPeer() {
-    try {
-      return consumer.isClosedBySender();
-    } catch (IllegalStateException | InternalError e) {
-      return false; // closed by this side meanwhile; what the peer did no longer matters
-    }
+    boolean result = consumer.isClosedBySender();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   private void tellPeer() {
-    try {
-      sender.markClosed();
-      resources.peer().tellClosed();
-    } catch (IllegalStateException | InternalError e) {
-      return; // closed by another thread, which has told the peer
-    }
+    sender.markClosed();
+    resources.peer().tellClosed();
   }
 
   @Override
@@ -434,13 +373,11 @@ final class SmConnection implements Connection, Link {
     life.release();
     tellPeer();
     onWakeup();
-    // so that they leave by themselves, and not because the memory goes from under them
-    sender.awaitNobodyWaiting(PATIENCE_NANOS);
-    receiver.awaitNobodyWaiting(PATIENCE_NANOS);
-    rma.awaitNobodyWaiting(PATIENCE_NANOS);
     rma.close();
     releaseAction.run();
-    resources.close();
+    Membarrier.global(); // a poll that has begun shows from here on, and any other finds out
+    Thread closer = Thread.currentThread();
+    resources.close(() -> receiver.isPolledByAnother(closer));
   }
 
   @Override

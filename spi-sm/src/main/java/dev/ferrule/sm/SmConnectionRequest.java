@@ -11,6 +11,7 @@ import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
@@ -75,23 +76,30 @@ final class SmConnectionRequest implements ConnectionRequest {
     try {
       resources = new ConnectionResources(endpoint, facilities);
       SharedRing peer = attachPeerRing(uri, resources);
-      resources.makeOwnRing(SmOptions.layout(uri, options), peer.generation());
+      resources.makeOwnRing(
+          SmOptions.layout(uri, options), peer.generation(), options.get(SmOptions.RMA_BUFFER));
       resources.openPeer(handshake.client(), handshake.clientId());
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      handshake.accept(name, resources.id(), payload, deadline, connection::isUsedByPeer);
+      handshake.accept(
+          name, resources.id(), payload, resources.ownFile(), deadline, connection::isUsedByPeer);
+      resources.closeOwnFile();
       connection.countRetransmissions(handshake.retransmissions());
       listener.accepted(connection);
       done = true;
       return connection;
-    } catch (InternalError e) { // the JDK's for memory whose file was truncated
-      throw new ProtocolException(uri, "the client has truncated its files", e);
     } catch (PosixException e) {
       if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
       }
-      if (e.is(LibC.EPERM(), LibC.EACCES(), LibC.EISDIR(), LibC.ELOOP(), LibC.ENOTDIR())) {
+      if (e.is(
+          LibC.EPERM(),
+          LibC.EACCES(),
+          LibC.EISDIR(),
+          LibC.ELOOP(),
+          LibC.ENOTDIR(),
+          LibC.EINVAL())) {
         throw new ProtocolException(
             uri, "the client's files are not what they should be: " + e.getMessage(), e);
       }
@@ -117,14 +125,16 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   private SharedRing attachPeerRing(URI uri, ConnectionResources resources) {
-    return resources
-        .attachPeerRing(
-            handshake.client(),
-            handshake.clientId(),
-            ring -> ring.generation() == handshake.generation())
-        .orElseThrow(
-            () ->
-                new ConnectionClosedException(
-                    uri, true, "the client has given up waiting to be accepted", null));
+    try (PassedMemory memory = handshake.memory()) {
+      return resources
+          .attachPeerRing(
+              memory.file(),
+              memory.isTrusted(),
+              ring -> ring.generation() == handshake.generation())
+          .orElseThrow(
+              () ->
+                  new ProtocolException(
+                      uri, "the client's memory is not what it was at first", null));
+    }
   }
 }

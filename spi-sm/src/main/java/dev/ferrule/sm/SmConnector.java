@@ -158,8 +158,10 @@ final class SmConnector {
     try {
       Endpoint endpoint = resources.endpoint();
       int id = resources.id();
-      SharedRing own = resources.makeOwnRing(SmOptions.layout(uri, options), 0);
-      handshake = endpoint.connect(id, server, options.payload());
+      SharedRing own =
+          resources.makeOwnRing(
+              SmOptions.layout(uri, options), 0, options.get(SmOptions.RMA_BUFFER));
+      handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
           handshake.await(
               uri,
@@ -168,8 +170,8 @@ final class SmConnector {
               answer ->
                   resources
                       .attachPeerRing(
-                          server,
-                          answer.serverId(),
+                          answer.memory().file(),
+                          answer.memory().isTrusted(),
                           ring -> ring.peerGeneration() == own.generation())
                       .isPresent());
       openPeer(resources, accepted.serverId());
@@ -178,9 +180,13 @@ final class SmConnector {
       connection.countRetransmissions(handshake.retransmissions());
       connection.start();
       handshake.confirm(accepted);
+      resources.closeOwnFile();
       done = true;
       return connection;
     } finally {
+      if (handshake != null) {
+        handshake.end();
+      }
       if (!done) {
         if (handshake != null) {
           handshake.cancel();

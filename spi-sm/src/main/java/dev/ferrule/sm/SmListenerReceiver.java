@@ -33,8 +33,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private final Waiter waiter;
   private volatile SmConnection[] connections = {}; // replaced under this monitor, never changed
   private int next; // whose turn it is
-  private @Nullable SmReceiver current; // whose files were looked at last
-  private boolean brokenInThisCall;
   private int polled;
   private boolean polling;
   private volatile boolean ended;
@@ -122,26 +120,12 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /**
-   * The next message of whoever has one; null if nobody has, or if somebody turned out to have
-   * truncated its files.
-   */
+  /** The next message of a connection that has one; null if none has. */
   private @Nullable ReceiveRegion take() {
-    brokenInThisCall = false;
-    try {
-      return takeFromAll();
-    } catch (InternalError e) {
-      filesGone(e);
-      return null;
-    }
-  }
-
-  private @Nullable ReceiveRegion takeFromAll() {
     SmConnection[] all = connections;
     for (int i = 0; i < all.length; i++) {
       SmConnection connection = all[advance(all.length)];
-      current = connection.ownReceiver();
-      ReceiveRegion message = take(connection, current);
+      ReceiveRegion message = take(connection, connection.ownReceiver());
       if (message != null) {
         return message;
       }
@@ -169,35 +153,10 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return null;
   }
 
-  /**
-   * What is left in the ring of a peer that broke the protocol is no message. If its connection had
-   * ended before, only its receiver knows that it did.
-   */
+  /** What is left in the ring of a peer that broke the protocol is no message. */
   private void removeIfBroken(SmConnection connection) {
     if (connection.ownReceiver().isBroken() || connection.failure() instanceof ProtocolException) {
-      brokenInThisCall = true;
       remove(connection);
-    }
-  }
-
-  /**
-   * A peer has truncated its files, and compiled code may be told of it late: when another peer's
-   * are looked at, or when it was told already. If it is none of them, it is the program's affair.
-   */
-  private void filesGone(InternalError e) {
-    if (current != null) {
-      current.taker().end(); // if it has begun
-    }
-    boolean known = brokenInThisCall;
-    for (SmConnection connection : connections) {
-      if (!connection.areFilesThere()) {
-        connection.ownReceiver().breakOff(e);
-        remove(connection);
-        known = true;
-      }
-    }
-    if (!known) {
-      throw e;
     }
   }
 
@@ -214,7 +173,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     }
     check();
     polled = 0;
-    brokenInThisCall = false;
     polling = true;
     try {
       int before;
@@ -228,24 +186,12 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return polled;
   }
 
-  /** Each connection once; ends before if one turns out to have truncated its files. */
+  /** Each connection once. */
   private void pollAll(MessageHandler handler, int limit) {
-    try {
-      pollEach(handler, limit);
-    } catch (InternalError e) {
-      if (current != null && current.isInHandler()) {
-        throw e;
-      }
-      filesGone(e);
-    }
-  }
-
-  private void pollEach(MessageHandler handler, int limit) {
     SmConnection[] all = connections;
     for (int i = 0; i < all.length && polled < limit && !ended; i++) {
       SmConnection connection = all[advance(all.length)];
       SmReceiver receiver = connection.ownReceiver();
-      current = receiver;
       receiver.beginPoll();
       try {
         poll(connection, receiver, handler, Math.min(TURN, limit - polled));
@@ -281,17 +227,13 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   @Override
   public boolean isReady() {
     checkNotEnded();
-    try {
-      for (SmConnection connection : connections) {
-        SmReceiver receiver = connection.ownReceiver();
-        if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
-          return true; // or is to leave
-        }
+    for (SmConnection connection : connections) {
+      SmReceiver receiver = connection.ownReceiver();
+      if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
+        return true; // or is to leave
       }
-      return false;
-    } catch (InternalError e) {
-      return true; // whoever looks at each finds out whose files are truncated
     }
+    return false;
   }
 
   @Override
@@ -305,7 +247,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   @Override
   public boolean isArmed() {
     for (SmConnection connection : connections) {
-      if (!connection.ownReceiver().isStillArmed()) {
+      if (!connection.ownReceiver().isArmed()) {
         return false;
       }
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
+
 import dev.ferrule.Connection;
+import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.spi.AbstractReceiveRegion;
 import java.lang.foreign.MemorySegment;
@@ -21,16 +24,16 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     this.inline = inline;
   }
 
-  void lendInline(MemorySegment source, long sourceOffset, int newLength) {
-    long offset = inline.offset(newLength);
-    MemorySegment.copy(source, sourceOffset, inline.memory(newLength), offset, newLength);
-    lend(inline.view(newLength), offset, newLength);
-    line = RingProducer.INLINE;
-  }
-
-  void lendLines(MemorySegment lines, long offset, int newLength, int newLine) {
-    lend(lines, offset, newLength);
-    line = newLine;
+  /** Lends the message that the ring's receiving end has found. */
+  void lend(RingConsumer consumer) {
+    int length = consumer.messageLength();
+    line = consumer.messageLine();
+    if (line == RingProducer.INLINE) {
+      MemorySegment.copy(ALL, consumer.messageAddress(), ALL, inline.address(length), length);
+      lend(inline.readOnlyView(length), inline.offset(length), length);
+    } else {
+      lend(consumer.messageMemory(), consumer.messageOffset(), length);
+    }
   }
 
   boolean belongsTo(SmReceiver candidate) {

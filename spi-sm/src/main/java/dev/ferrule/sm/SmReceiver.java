@@ -13,7 +13,9 @@ import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -29,21 +31,23 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** So many slots are polled before the sender is told. */
   private static final int ACKNOWLEDGE_EVERY = 32;
 
+  private static final VarHandle POLLING = polling();
+
   private final SmConnection connection;
   private final RingConsumer consumer;
-  private final Arena arena;
+  private final Arena views;
   private final Waiter waiter;
   private final int maxRegions;
+  private final boolean fences;
 
   private SmReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
 
   private final Taker taker = new Taker();
   private boolean claimed; // by whoever uses this receiver itself
-  private boolean polling;
-  private boolean inHandler; // or it has thrown
-  private int polled; // by the listener's receiver, the last time
+  private @Nullable Thread polling; // whose handler sees the views; read by whoever closes
   private boolean broken;
+  private int polled; // by the listener's receiver, the last time
 
   private long messages;
   private long bytes;
@@ -53,13 +57,23 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       SmConnection connection,
       RingConsumer consumer,
       RingLayout layout,
-      Arena arena,
-      Waiter waiter) {
+      Arena views,
+      Waiter waiter,
+      boolean fences) {
     this.connection = connection;
     this.consumer = consumer;
-    this.arena = arena;
+    this.views = views;
     this.waiter = waiter;
     this.maxRegions = layout.slots();
+    this.fences = fences;
+  }
+
+  private static VarHandle polling() {
+    try {
+      return MethodHandles.lookup().findVarHandle(SmReceiver.class, "polling", Thread.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
   }
 
   SmConnection connection() {
@@ -84,13 +98,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /** Whether there may be something to be polled by the listener's receiver. */
   boolean mayHaveNext() {
-    try {
-      return consumer.mayHaveNext();
-    } catch (IllegalStateException e) {
-      return false; // closed meanwhile
-    } catch (InternalError e) {
-      return true; // whoever wants to take it finds out that the peer has truncated its files
-    }
+    boolean result = !connection.isReleased() && consumer.mayHaveNext();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   /** The same for being received: the program must not hold all that there is room for. */
@@ -111,12 +121,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return take();
   }
 
-  /**
-   * Hands some messages over for the listener's receiver, which has begun. Throws what the handler
-   * throws, or, as compiled code may be told of truncated files late, an InternalError: {@link
-   * #isInHandler} tells which.
-   */
+  /** Hands some messages over for the listener's receiver, which has begun. */
   void pollForListener(MessageHandler handler, int limit) {
+    beginPolling();
     try {
       while (polled < limit && !connection.isReleased() && hasNextForListener()) {
         polled++;
@@ -124,13 +131,13 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
     } finally {
       acknowledge();
+      endPolling();
     }
   }
 
   /** Before a {@link #pollForListener}, which may not come to that. */
   void beginPoll() {
     polled = 0;
-    inHandler = false;
   }
 
   /** How many messages were handed over since {@link #beginPoll}. */
@@ -138,28 +145,18 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return polled;
   }
 
-  /** Whether it has ended in the handler. */
-  boolean isInHandler() {
-    return inHandler;
-  }
-
-  /** What the peer has in its files cannot be read. */
-  void breakOff(InternalError e) {
-    accessFailed(e);
-  }
-
   /** A connection that fails is no reason for the others' receiver to throw. */
   private boolean hasNextForListener() {
     try {
-      return !broken && hasNext();
+      return hasNext();
     } catch (FerruleException e) {
-      return false; // it has ended, and tells it by its close callback
+      return false; // it has ended, and says so by its close callback
     }
   }
 
   /**
-   * Whether what the peer has in its files could not be read or could not be: then no message comes
-   * any more. The connection may have ended before, by whatever it was, and tell only that.
+   * Whether what is in the ring cannot be right, so that no message comes any more. The connection
+   * may have ended before, for another reason.
    */
   boolean isBroken() {
     return broken;
@@ -168,14 +165,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
   void armForListener() {
     if (taker.begin()) {
-      try {
-        consumer.armSleepWithoutBarrier();
-      } catch (IllegalStateException | InternalError e) {
-        return; // closed meanwhile
-      } finally {
-        taker.end();
-      }
+      consumer.armSleepWithoutBarrier();
+      taker.end();
     }
+    Reference.reachabilityFence(this);
   }
 
   /**
@@ -184,11 +177,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    */
   void disarmForListener() {
     if (taker.begin()) {
-      try {
-        disarm();
-      } finally {
-        taker.end();
-      }
+      disarm();
+      taker.end();
     }
   }
 
@@ -199,7 +189,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       checkRegions();
       return isReady() ? take() : null;
     } catch (InternalError e) {
-      throw connection.accessFailed(e); // compiled code may be told late
+      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
     }
   }
 
@@ -213,7 +203,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       return take();
     } catch (InternalError e) {
-      throw connection.accessFailed(e); // compiled code may be told late
+      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
     }
   }
 
@@ -227,7 +217,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       return take();
     } catch (InternalError e) {
-      throw connection.accessFailed(e); // compiled code may be told late
+      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
     }
   }
 
@@ -239,28 +229,59 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
     claim();
     checkNotPolling();
-    return isReady() ? handOver(handler, limit) : 0;
+    beginPolling();
+    try {
+      return isReady() ? handOver(handler, limit) : 0;
+    } finally {
+      endPolling();
+    }
   }
 
   /** Hands over the message that was found, and those behind it. */
   private int handOver(MessageHandler handler, int limit) {
     int count = 0;
-    polling = true;
     try {
       do {
         count++;
         handOver(handler);
       } while (count < limit && !connection.isReleased() && hasNext());
     } finally {
-      polling = false;
       acknowledge();
     }
     return count;
   }
 
+  /**
+   * From here on the handler may use the views, unless the connection is already released, which is
+   * looked at next. Whoever releases it looks here afterwards, see {@link #isPolledByAnother}.
+   */
+  private void beginPolling() {
+    if (fences) {
+      POLLING.setVolatile(this, Thread.currentThread());
+    } else {
+      POLLING.setOpaque(this, Thread.currentThread());
+      VarHandle.releaseFence(); // keeps the compiler from moving the next look up
+    }
+  }
+
+  private void endPolling() {
+    POLLING.setRelease(this, null);
+    Reference.reachabilityFence(this);
+  }
+
+  /**
+   * Whether a thread other than the one that closes is in a poll, whose handler may use the views.
+   * To be called behind a barrier of all threads, after the connection was released: then no poll
+   * begins any more.
+   */
+  boolean isPolledByAnother(Thread closer) {
+    Thread thread = (Thread) POLLING.getAcquire(this);
+    return thread != null && thread != closer;
+  }
+
   /** The message that the handler has is still in the ring, and would be received once more. */
   private void checkNotPolling() {
-    if (polling) {
+    if (polling != null) {
       throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
     }
   }
@@ -269,13 +290,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     int line = consumer.messageLine();
     int length = consumer.messageLength();
     try {
-      inHandler = true;
       handler.onMessage(consumer.messageMemory(), consumer.messageOffset(), length);
-      inHandler = false;
     } finally {
       messages++;
       bytes += length;
-      advance();
+      consumer.advance();
       release(line);
       if (consumer.unacknowledged() >= ACKNOWLEDGE_EVERY) {
         acknowledge();
@@ -302,33 +321,25 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean hasNext() {
     connection.checkNotReleased();
     try {
-      return consumer.next();
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw accessFailed(e);
+      boolean result = consumer.next();
+      Reference.reachabilityFence(this);
+      return result;
+    } catch (CorruptRingException e) {
+      broken = true;
+      throw connection.failCorrupt(e);
     }
   }
 
   /** Lends out the message that was found. */
   private SmReceiveRegion take() {
-    SmReceiveRegion region = idle[--idleCount];
-    int length = consumer.messageLength();
-    int line = consumer.messageLine();
-    long position = consumer.position();
-    try {
-      if (line == RingProducer.INLINE) {
-        region.lendInline(consumer.messageMemory(), consumer.messageOffset(), length);
-      } else {
-        region.lendLines(consumer.messageMemory(), consumer.messageOffset(), length, line);
-      }
-      consumer.advance();
-    } catch (IllegalStateException | InternalError e) {
-      if (consumer.position() == position || !isOfAnother(e)) {
-        idleCount++;
-        throw accessFailed(e);
-      }
-    }
+    SmReceiveRegion region = idle[idleCount - 1];
+    region.lend(consumer);
+    VarHandle.loadLoadFence();
+    connection.checkNotReleased(); // or what was copied may be the zeros that took the ring's place
+    idleCount--;
+    consumer.advance();
     messages++;
-    bytes += length;
+    bytes += consumer.messageLength();
     acknowledge();
     return region;
   }
@@ -349,17 +360,10 @@ final class SmReceiver implements Receiver, Waiter.Condition {
               + " regions that there are; free some before receiving more, or raise the option"
               + " slots");
     }
-    try {
-      int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
-      MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
-      MemorySegment view = memory.asReadOnly();
-      idle = Arrays.copyOf(idle, idle.length + count);
-      for (int i = 0; i < count; i++) {
-        InlineMemory inline = new InlineMemory(arena, memory, view, (long) i * InlineMemory.SHORT);
-        idle[idleCount++] = new SmReceiveRegion(this, inline);
-      }
-    } catch (IllegalStateException | InternalError e) {
-      throw accessFailed(e);
+    int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
+    idle = Arrays.copyOf(idle, idle.length + count);
+    for (InlineMemory inline : InlineMemory.allocate(count, views)) {
+      idle[idleCount++] = new SmReceiveRegion(this, inline);
     }
   }
 
@@ -373,119 +377,42 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     release(region.line());
   }
 
-  /**
-   * Takes the message that the handler had out of its slots; the handler may have closed the
-   * connection.
-   */
-  private void advance() {
-    long position = consumer.position();
-    try {
-      consumer.advance();
-    } catch (IllegalStateException | InternalError e) {
-      ignoreIfReleased(e);
-      if (consumer.position() == position) {
-        consumer.advance(); // told too early; the handler has had the message
-      }
-    }
-  }
-
   /** Gives payload lines back, if there are any. */
   private void release(int line) {
-    if (line == RingProducer.INLINE) {
-      return;
+    if (line != RingProducer.INLINE && consumer.release(line)) {
+      connection.wakePeer();
     }
-    try {
-      if (consumer.release(line)) {
-        connection.wakePeer();
-      }
-    } catch (IllegalStateException | InternalError e) {
-      ignoreIfReleased(e);
-    }
+    Reference.reachabilityFence(this);
   }
 
   private void acknowledge() {
     if (consumer.unacknowledged() == 0) {
       return; // still in the same slot
     }
-    try {
-      acknowledgements++;
-      if (consumer.acknowledge()) {
-        connection.wakePeer();
-      }
-    } catch (IllegalStateException | InternalError e) {
-      ignoreIfReleased(e);
+    acknowledgements++;
+    if (consumer.acknowledge()) {
+      connection.wakePeer();
     }
-  }
-
-  /** Returns what to throw, or throws what the listener's receiver has to judge. */
-  private RuntimeException accessFailed(Throwable e) {
-    if (isOfAnother(e)) {
-      throw (InternalError) e;
-    }
-    RuntimeException failure = connection.accessFailed(e);
-    broken |= !connection.isReleased();
-    return failure;
-  }
-
-  /**
-   * Whether it is the files of another of the listener's connections that were truncated, of which
-   * compiled code is told late, when it is busy with this one.
-   */
-  private boolean isOfAnother(Throwable e) {
-    return !claimed
-        && e instanceof InternalError
-        && !connection.isReleased()
-        && connection.areFilesThere();
-  }
-
-  /**
-   * What is given back to a sender that is gone matters to nobody; nor does it stop the listener's
-   * receiver that one sender's files are gone, as the others' are not.
-   */
-  private void ignoreIfReleased(Throwable e) {
-    if (isOfAnother(e)) {
-      return;
-    }
-    RuntimeException failure = accessFailed(e);
-    if (claimed && !connection.isReleased()) {
-      throw failure;
-    }
+    Reference.reachabilityFence(this);
   }
 
   @Override
   public void arm() {
-    try {
-      consumer.armSleep();
-    } catch (IllegalStateException | InternalError e) {
-      throw accessFailed(e);
-    }
+    consumer.armSleep();
+    Reference.reachabilityFence(this);
   }
 
   @Override
   public boolean isArmed() {
-    try {
-      return consumer.isSleepArmed();
-    } catch (IllegalStateException | InternalError e) {
-      throw accessFailed(e);
-    }
-  }
-
-  /** The same for the listener's receiver, which does not mind a connection that was closed. */
-  boolean isStillArmed() {
-    try {
-      return consumer.isSleepArmed();
-    } catch (IllegalStateException | InternalError e) {
-      return true;
-    }
+    boolean result = consumer.isSleepArmed();
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   @Override
   public void disarm() {
-    try {
-      consumer.disarmSleep();
-    } catch (IllegalStateException | InternalError e) {
-      return; // closed meanwhile; nobody looks at the flag any more
-    }
+    consumer.disarmSleep();
+    Reference.reachabilityFence(this);
   }
 
   @Override
@@ -495,10 +422,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
-  }
-
-  void awaitNobodyWaiting(long nanos) {
-    waiter.awaitNobody(nanos);
   }
 
   long messages() {

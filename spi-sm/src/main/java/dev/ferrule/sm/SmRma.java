@@ -23,12 +23,13 @@ import dev.ferrule.sm.rma.Fragments;
 import dev.ferrule.sm.rma.RegionTable;
 import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RemoteTable;
-import dev.ferrule.sm.rma.RmaFile;
+import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
 import dev.ferrule.spi.AbstractRma;
 import dev.ferrule.spi.RmaKey;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
 import java.util.Set;
@@ -54,10 +55,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   private final SmConnection connection;
   private final ConnectionResources resources;
-  private final RmaFile own;
-  private final RmaFile peer;
+  private final RmaArea own;
+  private final RmaArea peer;
   private final CopyPath.Choice choice;
-  private final long bufferSize;
   private final long patienceNanos;
   private final RegionTable exposed;
   private final RemoteTable remote;
@@ -95,16 +95,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     this.own = resources.own().rma();
     this.peer = resources.peerRing().rma();
     this.choice = options.get(SmOptions.RMA);
-    this.bufferSize = options.get(SmOptions.RMA_BUFFER);
     this.patienceNanos =
         Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
     this.waiter = waiter;
     exposed = new RegionTable(own, peer, knem);
     remote = new RemoteTable(own, peer);
-    server =
-        new FragmentServer(
-            own, peer, exposed, resources.arena(), () -> resources.peer().tellFragmentsDone());
-    ways = new CopyPath.Ways(choice, peer, resources.arena(), knem);
+    server = new FragmentServer(own, peer, exposed, () -> resources.peer().tellFragmentsDone());
+    ways = new CopyPath.Ways(choice, peer, knem);
   }
 
   @Override
@@ -146,31 +143,25 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
     connection.checkOpen();
     Set<RmaRight> all = checkExposable(memory, rights);
-    try {
-      ExposedRegion region = exposed.add(memory, all);
-      if (region == null) {
-        throw tooMuchExposed(RmaLayout.MAX_REGIONS);
-      }
-      return new SmExposedMemory(this, region);
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    ExposedRegion region = exposed.add(memory, all);
+    Reference.reachabilityFence(this);
+    if (region == null) {
+      throw tooMuchExposed(RmaLayout.MAX_REGIONS);
     }
+    return new SmExposedMemory(this, region);
   }
 
   @Override
   public RemoteMemory attach(RmaHandle handle) {
     connection.checkOpen();
     RmaKey key = decode(handle);
-    try {
-      RemoteRegion found = remote.find(key);
-      if (found == null) {
-        checkNotClosed();
-        throw notExposed();
-      }
-      return found;
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    RemoteRegion found = remote.find(key);
+    Reference.reachabilityFence(this);
+    if (found == null) {
+      checkNotClosed();
+      throw notExposed();
     }
+    return found;
   }
 
   /** A peer that closes takes everything back first, and is the better reason. */
@@ -185,27 +176,22 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   }
 
   private void takeBack(ExposedRegion region, long deadline) {
-    try {
-      if (!exposed.end(region)) {
-        awaitTakenBack(region, deadline); // another thread is at it
-        return;
-      }
-      boolean inUse = isAccessed(region);
-      while (inUse && deadline - System.nanoTime() > 0) {
-        LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
-        inUse = isAccessed(region);
-      }
-      exposed.free(region);
-      region.markTakenBack();
-      if (inUse) {
-        connection.giveUp(
-            "the peer has been copying from or to exposed memory for too long (stopped, or"
-                + " hostile?)");
-      }
-    } catch (IllegalStateException | InternalError e) {
-      // The connection was closed meanwhile, which waits for this as long as may be; or the peer
-      // has truncated what says so.
-      region.markTakenBack();
+    if (!exposed.end(region)) {
+      awaitTakenBack(region, deadline); // another thread is at it
+      return;
+    }
+    boolean inUse = isAccessed(region);
+    while (inUse && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(TAKE_BACK_PAUSE_NANOS);
+      inUse = isAccessed(region);
+    }
+    exposed.free(region);
+    region.markTakenBack();
+    Reference.reachabilityFence(this);
+    if (inUse) {
+      connection.giveUp(
+          "the peer has been copying from or to exposed memory for too long (stopped, or"
+              + " hostile?)");
     }
   }
 
@@ -314,10 +300,11 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       }
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
     } finally {
       localUse.end();
+      Reference.reachabilityFence(this);
     }
   }
 
@@ -430,10 +417,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   private Fragments makeFragments() {
     try {
-      return new Fragments(
-          own, peer, resources.makeRmaBuffer(bufferSize), () -> resources.peer().tellFragments());
+      resources.allocateRmaBuffer();
+      return new Fragments(own, peer, () -> resources.peer().tellFragments());
     } catch (PosixException e) {
-      connection.checkOpen(); // or its directory is gone because of that
       throw Failures.of(uri(), e);
     }
   }
@@ -489,23 +475,6 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (CorruptRingException e) {
       connection.failCorrupt(e);
       return false;
-    } catch (PosixException e) {
-      if (!e.is(LibC.ENOENT())) {
-        connection.failForLack(e);
-        return false;
-      }
-      connection.onPeerClosed(); // it says so before it removes its files
-      if (!connection.hasEnded()) {
-        connection.failCorrupt(
-            new CorruptRingException("its buffer for fragments is not there: " + e.getMessage()));
-      }
-      return false;
-    } catch (IllegalStateException e) {
-      connection.accessFailed(e); // closed meanwhile
-      return false;
-    } catch (InternalError e) {
-      connection.failTruncated(e); // what this side exposes was looked at before
-      return false;
     }
   }
 
@@ -513,17 +482,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   boolean hasToServe() {
     try {
       return !connection.hasEnded() && server.isAnyWaiting();
-    } catch (CorruptRingException | IllegalStateException | InternalError e) {
+    } catch (CorruptRingException e) {
       return false;
     }
   }
 
   void wake() {
     waiter.wake();
-  }
-
-  void awaitNobodyWaiting(long nanos) {
-    waiter.awaitNobody(nanos);
   }
 
   long sleeps() {
@@ -541,38 +506,31 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
             known.reap(onFragment);
           }
         }
+        Reference.reachabilityFence(SmRma.this);
       } catch (CorruptRingException e) {
         throw connection.failCorrupt(e);
-      } catch (IllegalStateException | InternalError e) {
-        throw connection.accessFailed(e);
+      } catch (InternalError e) {
+        throw connection.failOwnFile(e);
       }
     }
 
     @Override
     public void arm() {
-      try {
-        fragments().arm();
-      } catch (IllegalStateException | InternalError e) {
-        throw connection.accessFailed(e);
-      }
+      fragments().arm();
+      Reference.reachabilityFence(SmRma.this);
     }
 
     @Override
     public boolean isArmed() {
-      try {
-        return fragments().isArmed();
-      } catch (IllegalStateException | InternalError e) {
-        throw connection.accessFailed(e);
-      }
+      boolean result = fragments().isArmed();
+      Reference.reachabilityFence(SmRma.this);
+      return result;
     }
 
     @Override
     public void disarm() {
-      try {
-        fragments().disarm();
-      } catch (IllegalStateException | InternalError e) {
-        Thread.interrupted(); // closed meanwhile, see SmConnection.accessFailed
-      }
+      fragments().disarm();
+      Reference.reachabilityFence(SmRma.this);
     }
 
     @Override

@@ -23,7 +23,7 @@ final class SmSendRegion extends AbstractSendRegion {
 
   void lend(int newLine, int newLength, MemorySegment lines) {
     if (newLine == RingProducer.INLINE) {
-      lend(inline.memory(newLength), inline.offset(newLength), newLength);
+      lend(inline.view(newLength), inline.offset(newLength), newLength);
     } else {
       lend(lines, (long) newLine * RingLayout.LINE, newLength);
     }
@@ -32,6 +32,11 @@ final class SmSendRegion extends AbstractSendRegion {
 
   boolean belongsTo(SmSender candidate) {
     return sender == candidate;
+  }
+
+  /** Where the message is, if it rides inline. */
+  long inlineAddress() {
+    return inline.address(length());
   }
 
   int line() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
+
 import dev.ferrule.SendRegion;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
@@ -9,6 +11,7 @@ import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -22,7 +25,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   private final SmConnection connection;
   private final RingProducer producer;
-  private final Arena arena;
+  private final Arena views;
   private final Waiter waiter;
   private final int maxRegions;
 
@@ -38,39 +41,31 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       SmConnection connection,
       RingProducer producer,
       RingLayout layout,
-      Arena arena,
+      Arena views,
       Waiter waiter) {
     super(connection, layout.maxMessage());
     this.connection = connection;
     this.producer = producer;
-    this.arena = arena;
+    this.views = views;
     this.waiter = waiter;
     this.maxRegions = layout.slots();
   }
 
   @Override
   protected SendRegion lend(int line, int length) {
-    try {
-      if (idleCount == 0) {
-        addRegions();
-      }
-      SmSendRegion region = idle[idleCount - 1];
-      region.lend(line, length, producer.buffer());
-      idleCount--;
-      return region;
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    if (idleCount == 0) {
+      addRegions();
     }
+    SmSendRegion region = idle[--idleCount];
+    region.lend(line, length, producer.buffer());
+    return region;
   }
 
   /** There are never more regions than slots, as each has one reserved. */
   private void addRegions() {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions);
-    MemorySegment memory = arena.allocate((long) count * InlineMemory.SHORT, RingLayout.LINE);
-    MemorySegment view = memory.asReadOnly();
     idle = new SmSendRegion[idle.length + count];
-    for (int i = 0; i < count; i++) {
-      InlineMemory inline = new InlineMemory(arena, memory, view, (long) i * InlineMemory.SHORT);
+    for (InlineMemory inline : InlineMemory.allocate(count, views)) {
       idle[idleCount++] = new SmSendRegion(this, inline);
     }
   }
@@ -89,15 +84,12 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
     region.checkSendable(length);
-    try {
-      if (region.line() == RingProducer.INLINE) {
-        producer.stageInline(region.buffer(), region.offset(), length, region.length());
-      } else {
-        producer.stageLines(region.line(), length);
-      }
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    if (region.line() == RingProducer.INLINE) {
+      producer.stageInline(ALL, region.inlineAddress(), length, region.length());
+    } else {
+      producer.stageLines(region.line(), length);
     }
+    Reference.reachabilityFence(this);
     region.takeBack();
     idle[idleCount++] = region;
     bytesStaged += length;
@@ -116,17 +108,18 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       if (line == RingProducer.INLINE) {
         producer.stageInline(source, offset, size, size);
       } else {
-        MemorySegment.copy(source, offset, producer.buffer(), (long) line * RingLayout.LINE, size);
+        producer.write(source, offset, line, 0, size);
         producer.stageLines(line, size);
       }
       staged = true;
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
     } finally {
       if (!staged) {
         producer.unreserve(
             line, size); // the source may be a segment that is closed, or another thread's
       }
+      Reference.reachabilityFence(this);
     }
     bytesStaged += size;
     publish();
@@ -136,14 +129,11 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   /** Lets the receiver see all that is staged. */
   @Override
   protected void publish() {
-    try {
-      bytesPublished = bytesStaged;
-      if (producer.publish()) {
-        connection.wakePeer();
-      }
-    } catch (IllegalStateException | InternalError e) {
-      throw connection.accessFailed(e);
+    bytesPublished = bytesStaged;
+    if (producer.publish()) {
+      connection.wakePeer();
     }
+    Reference.reachabilityFence(this);
   }
 
   @Override
@@ -178,17 +168,21 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   @Override
   protected int reserve(int length) {
     try {
-      return producer.reserve(length);
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+      int line = producer.reserve(length);
+      Reference.reachabilityFence(this);
+      return line;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
     }
   }
 
   private boolean isAnythingOut() {
     try {
-      return producer.isAnythingOut();
-    } catch (IllegalStateException | InternalError | CorruptRingException e) {
-      throw connection.accessFailed(e);
+      boolean result = producer.isAnythingOut();
+      Reference.reachabilityFence(this);
+      return result;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
     }
   }
 
@@ -227,11 +221,8 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   public void disarm() {
-    try {
-      producer.disarmSleep();
-    } catch (IllegalStateException | InternalError e) {
-      return; // closed meanwhile; nobody looks at the flag any more
-    }
+    producer.disarmSleep();
+    Reference.reachabilityFence(this);
   }
 
   @Override
@@ -242,11 +233,6 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   @Override
   void wake() {
     waiter.wake();
-  }
-
-  @Override
-  void awaitNobodyWaiting(long nanos) {
-    waiter.awaitNobody(nanos);
   }
 
   @Override

@@ -10,21 +10,15 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
-import dev.ferrule.ProtocolException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.ring.RingEnds;
-import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -239,23 +233,6 @@ class RmaPathsTest {
     server.close();
   }
 
-  @Test
-  void aPeerThatOnlyRemovesTheBufferOfItsWriteBreaksTheProtocol() throws Exception {
-    Connection server =
-        serverThatLooksAfter(
-            client -> {
-              for (String file : addresses.leftOverFiles()) {
-                if (file.endsWith("/" + EndpointFiles.RMA_BUFFER)) {
-                  assertThat(new File(file).delete()).isTrue();
-                }
-              }
-            });
-    assertThat(server.failure())
-        .isInstanceOf(ProtocolException.class)
-        .hasMessageContaining("buffer for fragments is not there");
-    server.close();
-  }
-
   /**
    * Has a client write by fragments and do something, while the server's endpoint is busy with the
    * end of another connection; returns the server's side when it has ended.
@@ -310,33 +287,6 @@ class RmaPathsTest {
       latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  /** What a wait has to say in the files that it shares fails like what it reads there. */
-  @Test
-  void aWaitWhoseFileIsTruncatedEndsWithTheConnectionAndNoError() throws Exception {
-    CountDownLatch goOn = new CountDownLatch(1);
-    try (Listener listener = without.listen(addresses.listenAddress(), BY_FRAGMENTS)) {
-      Pair pair = connect(listener);
-      MemorySegment memory = Arena.ofAuto().allocate(64);
-      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(64));
-      RemoteMemory remote =
-          pair.client().rma().attach(pair.server().rma().expose(memory, RmaRight.WRITE).handle());
-      keepEndpointBusy(listener, goOn); // so that there is something to wait for
-      long id = pair.client().rma().write(local, 0, remote, 0, 64);
-      for (String file : addresses.leftOverFiles()) {
-        if (file.endsWith("/" + EndpointFiles.RMA_BUFFER)) {
-          Path own = Path.of(file).resolveSibling(EndpointFiles.RMA);
-          FileChannel.open(own, StandardOpenOption.WRITE).truncate(0).close();
-        }
-      }
-      assertThatThrownBy(() -> pair.client().rma().await(id)).isInstanceOf(FerruleException.class);
-      assertThat(pair.client().state()).isEqualTo(ConnectionState.FAILED);
-      goOn.countDown();
-      pair.close();
-    } finally {
-      goOn.countDown();
     }
   }
 }

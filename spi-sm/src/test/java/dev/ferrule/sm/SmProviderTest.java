@@ -30,16 +30,17 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingHeader;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.sm.rma.RmaFile;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.Reference;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -73,8 +74,7 @@ class SmProviderTest {
     return URI.create("sm://" + directory.resolve("app") + query);
   }
 
-  private record Pair(Listener listener, Connection client, Connection server)
-      implements AutoCloseable {
+  record Pair(Listener listener, Connection client, Connection server) implements AutoCloseable {
     static Pair open(URI address) {
       Listener listener = Ferrule.listen(address);
       String query = address.getRawQuery() == null ? "" : "?" + address.getRawQuery();
@@ -99,8 +99,6 @@ class SmProviderTest {
       assertThat(permissions(endpoint)).isEqualTo("rwx------");
       assertThat(permissions(endpoint.resolve("conns"))).isEqualTo("rwx------");
       assertThat(permissions(endpoint.resolve("conns/1"))).isEqualTo("rwx------");
-      assertThat(permissions(endpoint.resolve("conns/1/ring"))).isEqualTo("rw-------");
-      assertThat(permissions(endpoint.resolve("conns/1/buffer"))).isEqualTo("rw-------");
       assertThat(permissions(endpoint.resolve("lock"))).isEqualTo("rw-------");
       assertThat(permissions(endpoint.resolve("fifo"))).isEqualTo("rw-------");
       assertThat(endpoint.resolve("sock")).exists();
@@ -190,19 +188,14 @@ class SmProviderTest {
 
   @Test
   void shouldNotWaitForAClientThatDoesNotConfirmLongerThanItWasToldTo() throws IOException {
-    try (Listener listener = Ferrule.listen(address(""));
-        Arena arena = Arena.ofConfined()) {
+    try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
-      Path mute = Files.createDirectories(endpoint.resolveSibling("77").resolve("conns/5"));
-      RingLayout layout = new RingLayout(4, 0, 100);
-      SharedFile.create(mute.resolve("buffer"), layout.bufferSize(), arena);
-      layout.writeDescriptor(
-          SharedFile.create(mute.resolve("ring"), layout.ringSize(), arena), 0, 1, 0);
+      Files.createDirectories(endpoint.resolveSibling("77"));
       Path client = endpoint.resolveSibling("77");
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
           var fifo = new dev.ferrule.sm.os.Fifo.Reader(client.resolve("fifo"))) {
-        byte[] connect = {0x11, 0, 0, 5, 0, 0, 0, 0};
-        assertThat(socket.send(connect, endpoint.resolve("sock"))).isZero();
+        byte[] connect = {0x21, 0, 0, 5, 0, 0, 0, 0};
+        assertThat(socket.send(connect, memory(), endpoint.resolve("sock"))).isZero();
         long start = System.nanoTime();
         assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))
             .isInstanceOf(OperationTimeoutException.class);
@@ -212,36 +205,39 @@ class SmProviderTest {
     }
   }
 
+  /** The memory of a client. */
+  private static SealedFile memory() {
+    RingLayout layout = new RingLayout(4, 0, 100);
+    SealedFile file = SharedRing.createFile(layout, 0);
+    Reference.reachabilityFence(SharedRing.create(file, layout, 0, null, Arena.ofAuto()));
+    return file;
+  }
+
+  /** The memory of a client, right as far as a listener looks at it before it accepts. */
+  private static SealedFile incompleteMemory() {
+    RingLayout layout = new RingLayout(4, 0, 100);
+    SealedFile file = SealedFile.create(layout.ringSize(), layout.ringSize());
+    SharedMapping mapping = file.map(layout.ringSize(), Arena.ofAuto());
+    layout.writeDescriptor(mapping.view(), 0, 1, 0);
+    Reference.reachabilityFence(mapping);
+    return file;
+  }
+
   @Test
-  void shouldSayThatAClientsFilesAreNoneAndAcceptTheNextClient() throws IOException {
-    try (Listener listener = Ferrule.listen(address(""));
-        Arena arena = Arena.ofConfined()) {
+  void shouldSayThatAClientsMemoryIsNoneAndAcceptTheNextClient() throws IOException {
+    try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
-      Path client = endpoint.resolveSibling("77");
-      RingLayout layout = new RingLayout(4, 0, 100);
-      for (int id = 1; id <= 4; id++) {
-        Path connection = Files.createDirectories(client.resolve("conns/" + id));
-        layout.writeDescriptor(
-            SharedFile.create(connection.resolve("ring"), layout.ringSize(), arena), 0, id, 0);
-      }
+      Path client = Files.createDirectories(endpoint.resolveSibling("77"));
       Files.createFile(client.resolve("fifo")); // no FIFO
-      Files.createDirectory(client.resolve("conns/1/buffer"));
-      Files.createSymbolicLink(client.resolve("conns/2/buffer"), client.resolve("fifo"));
-      for (int id = 3; id <= 4; id++) {
-        Path connection = client.resolve("conns/" + id);
-        SharedFile.create(connection.resolve("buffer"), layout.bufferSize(), arena);
-        RmaFile.create(connection, id, null, arena);
-      }
       long descriptors = SystemResources.openDescriptors().size();
-      try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"))) {
-        for (int id : new int[] {1, 3, 4}) {
-          byte[] connect = {0x11, 0, 0, (byte) id, 0, 0, 0, 0};
-          assertThat(socket.send(connect, endpoint.resolve("sock"))).isZero();
-          assertThatThrownBy(listener.nextRequest()::accept)
-              .isInstanceOf(ProtocolException.class)
-              .hasMessageContaining("not what they should be");
-        }
-        assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 1);
+      try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
+          SealedFile memory = incompleteMemory()) { // without lines, and an area for RMA
+        byte[] connect = {0x21, 0, 0, 1, 0, 0, 0, 0};
+        assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
+        assertThatThrownBy(listener.nextRequest()::accept)
+            .isInstanceOf(ProtocolException.class)
+            .hasMessageContaining("not what they should be");
+        assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 2);
       }
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
@@ -290,20 +286,6 @@ class SmProviderTest {
               },
               10);
       assertThat(lengths).containsExactly(1, 2, 3);
-    }
-  }
-
-  @Test
-  void shouldSayThatAPeerHasTruncatedItsFiles() throws IOException {
-    try (Pair pair = Pair.open(address(""))) {
-      Path ring = Path.of(pair.listener().uri().getPath()).resolve("conns/1/ring");
-      try (var channel =
-          java.nio.channels.FileChannel.open(ring, java.nio.file.StandardOpenOption.WRITE)) {
-        channel.truncate(0);
-      }
-      assertThatThrownBy(() -> pair.server().receiver().receive())
-          .isInstanceOf(ProtocolException.class)
-          .hasMessageContaining("truncated");
     }
   }
 
@@ -366,24 +348,17 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatTheFileSystemIsFullWhenConnectingAndLeaveNothingThere() throws Exception {
+  void shouldConnectAlthoughTheFileSystemIsSmallerThanTheSharedMemory() throws Exception {
     Path tmpfs = Files.createDirectory(directory.resolve("small"));
     assumeTrue(
-        mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpfs.toString()),
+        mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", tmpfs.toString()),
         "mounting a tmpfs needs root");
     try {
-      URI address = URI.create("sm://" + tmpfs);
-      assertThatThrownBy(
-              () -> {
-                try (Listener listener = Ferrule.listen(address)) {
-                  Ferrule.connect(listener.uri());
-                }
-              })
-          .isInstanceOf(ResourceExhaustedException.class)
-          .hasMessageContaining("No space left on device")
-          .hasMessageContaining("--shm-size");
+      try (Pair pair = Pair.open(URI.create("sm://" + tmpfs))) {
+        pair.client().sender().send(MemorySegment.ofArray(new byte[1 << 20]));
+        assertThat(pair.server().receiver().receive().length()).isEqualTo(1 << 20);
+      }
       assertThat(tmpfs).isEmptyDirectory();
-      Pair.open(URI.create(address + "?maxMessage=4KiB&slots=16")).close();
     } finally {
       new ProcessBuilder("umount", tmpfs.toString()).start().waitFor();
     }
@@ -402,12 +377,12 @@ class SmProviderTest {
       Path stranger = Files.createDirectories(endpoint.resolveSibling("77")).resolve("sock");
       try (DatagramSocket socket = new DatagramSocket(stranger)) {
         byte[] connectOfVersion9 = {(byte) 0x91, 0, 0, 5, 0, 0, 0, 0};
-        assertThat(socket.send(connectOfVersion9, endpoint.resolve("sock"))).isZero();
+        assertThat(socket.send(connectOfVersion9, null, endpoint.resolve("sock"))).isZero();
         DatagramSocket.Datagram answer = null;
         while (answer == null) {
           answer = socket.receive();
         }
-        assertThat(answer.bytes()).startsWith(0x17); // VERSION_MISMATCH, of version 1
+        assertThat(answer.bytes()).startsWith(0x27); // VERSION_MISMATCH, of version 2
       }
       Files.delete(stranger);
       Files.delete(stranger.getParent());
@@ -431,12 +406,12 @@ class SmProviderTest {
       }
       byte[] mismatchOfVersion9 = request.bytes().clone();
       mismatchOfVersion9[0] = (byte) 0x97;
-      socket.send(mismatchOfVersion9, Path.of(String.valueOf(request.from())));
+      socket.send(mismatchOfVersion9, null, Path.of(String.valueOf(request.from())));
       assertThatThrownBy(connecting::join)
           .cause()
           .isInstanceOf(VersionMismatchException.class)
           .hasMessageContaining("version 9")
-          .hasMessageContaining("version 1");
+          .hasMessageContaining("version 2");
     }
   }
 
@@ -507,13 +482,9 @@ class SmProviderTest {
 
   @Test
   void shouldCloseTheConnectionWhenThePeerWritesNonsenseIntoTheRing() {
-    try (Pair pair = Pair.open(address("?slots=16"));
-        Arena arena = Arena.ofConfined()) {
-      Path ring =
-          Path.of(pair.listener().uri().getPath())
-              .resolve(EndpointFiles.CONNECTIONS + "/1/" + EndpointFiles.RING);
+    try (Pair pair = Pair.open(address("?slots=16"))) {
       RingLayout layout = new RingLayout(4, 65_536, 1 << 20);
-      MemorySegment memory = SharedFile.attach(ring, layout.ringSize(), arena);
+      MemorySegment memory = ConnectionMemory.ofReceiver(pair.server()).ring();
       memory.set(
           ValueLayout.JAVA_INT,
           layout.slotsOffset(),
@@ -540,11 +511,8 @@ class SmProviderTest {
       for (int i = 0; i < regions; i++) {
         pair.server().rma().expose(arena.allocate(64), RmaRight.READ);
       }
-      Path server = Path.of(pair.listener().uri().getPath());
-      MemorySegment exposed =
-          SharedFile.attach(server.resolve("conns/1/rma"), RmaLayout.SIZE, arena);
-      MemorySegment said =
-          SharedFile.attach(server.resolveSibling("2/conns/1/rma"), RmaLayout.SIZE, arena);
+      MemorySegment exposed = ConnectionMemory.ofSender(pair.client()).rma();
+      MemorySegment said = ConnectionMemory.ofReceiver(pair.client()).rma();
       Thread hostile =
           Thread.ofPlatform()
               .start(

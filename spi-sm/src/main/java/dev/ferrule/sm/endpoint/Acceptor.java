@@ -84,11 +84,21 @@ public final class Acceptor {
     return closed;
   }
 
-  /** Takes a message from a client; called by the endpoint's thread. */
-  void receive(HandshakeMessage message, SmAddress from) {
+  /**
+   * Takes a message from a client; called by the endpoint's thread.
+   *
+   * @return whether a handshake has taken over the memory
+   */
+  boolean receive(
+      HandshakeMessage message,
+      SmAddress from,
+      @Nullable PassedMemory memory,
+      boolean isMemoryLost) {
     Key key = new Key(from, message.clientId());
     switch (message.type()) {
-      case CONNECT -> connect(key, message);
+      case CONNECT -> {
+        return connect(key, message, memory, isMemoryLost);
+      }
       case ACK -> {
         ServerHandshake handshake = find(key);
         if (handshake != null) {
@@ -97,28 +107,36 @@ public final class Acceptor {
       }
       default -> cancel(key);
     }
+    return false;
   }
 
   private synchronized @Nullable ServerHandshake find(Key key) {
     return open.get(key);
   }
 
-  private void connect(Key key, HandshakeMessage message) {
+  private boolean connect(
+      Key key, HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {
     long generation;
     try {
-      generation = ServerHandshake.generationOf(key);
+      if (isMemoryLost) {
+        throw new PosixException("recvmsg", "the client's memory", LibC.EMFILE());
+      }
+      generation = memory == null ? 0 : ServerHandshake.generationOf(memory);
     } catch (PosixException e) {
       turnAwayForLackOfRoom(key, e);
-      return;
+      return false;
     }
-    if (generation == 0) {
-      return; // the client is gone again, or somebody pretends to be one
+    if (memory == null || generation == 0) {
+      endpoint.send(
+          refusal(key.clientId(), "no memory came with the connect request"), key.client());
+      return false;
     }
+    boolean taken = false;
     ServerHandshake known;
     synchronized (this) {
       if (closed) {
         endpoint.send(refusal(key.clientId(), "the listener was closed"), key.client());
-        return;
+        return false;
       }
       known = open.containsKey(key) ? open.get(key) : turnedAway.get(key);
       if (known != null && known.generation() != generation) {
@@ -131,7 +149,8 @@ public final class Acceptor {
       }
       if (known == null && waiting.size() < backlog) {
         ServerHandshake handshake =
-            new ServerHandshake(this, endpoint, key, generation, message.payload());
+            new ServerHandshake(this, endpoint, key, generation, message.payload(), memory);
+        taken = true;
         open.put(key, handshake);
         waiting.add(handshake);
         notifyAll();
@@ -140,6 +159,7 @@ public final class Acceptor {
     if (known != null) {
       known.answerAgain();
     }
+    return taken;
   }
 
   /**

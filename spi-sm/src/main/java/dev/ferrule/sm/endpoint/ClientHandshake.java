@@ -9,6 +9,7 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.SealedFile;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
@@ -26,11 +27,18 @@ public final class ClientHandshake {
   private final int id;
   private final SmAddress server;
   private final byte[] payload;
-  private @Nullable HandshakeMessage answer;
+  private final SealedFile memory;
+  private @Nullable Answer answer;
   private @Nullable HandshakeMessage confirmed;
+  private boolean ended;
   private long retransmissions; // of the program's thread
 
-  ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload) {
+  /** An answer, and the memory that came with it. */
+  private record Answer(
+      HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {}
+
+  ClientHandshake(Endpoint endpoint, int id, SmAddress server, byte[] payload, SealedFile memory) {
+    this.memory = memory;
     this.endpoint = endpoint;
     this.id = id;
     this.server = server;
@@ -42,8 +50,9 @@ public final class ClientHandshake {
    *
    * @param serverId the connection's number at the server's endpoint
    * @param payload what the server's program has to say
+   * @param memory the memory from which the server receives
    */
-  public record Accepted(int serverId, byte[] payload) {}
+  public record Accepted(int serverId, byte[] payload, PassedMemory memory) {}
 
   /**
    * Waits for the server to accept.
@@ -59,13 +68,17 @@ public final class ClientHandshake {
     Backoff backoff = new Backoff(deadline);
     try {
       while (true) {
-        checkSent(uri, endpoint.send(connect, server));
-        HandshakeMessage message = nextAnswer(backoff);
-        if (message != null) {
+        checkSent(uri, endpoint.send(connect, memory, server));
+        Answer received = nextAnswer(backoff);
+        if (received != null) {
           // not under the monitor: it maps memory, and the endpoint's thread serves others as well
-          Accepted accepted = evaluate(uri, message);
-          if (accepted != null && usable.test(accepted)) {
-            return accepted;
+          try {
+            Accepted accepted = evaluate(uri, received);
+            if (accepted != null && usable.test(accepted)) {
+              return accepted;
+            }
+          } finally {
+            close(received);
           }
         }
         if (backoff.isOver()) {
@@ -84,12 +97,24 @@ public final class ClientHandshake {
     }
   }
 
-  private synchronized @Nullable HandshakeMessage nextAnswer(Backoff backoff)
-      throws InterruptedException {
+  private synchronized @Nullable Answer nextAnswer(Backoff backoff) throws InterruptedException {
     backoff.waitOn(this, () -> answer != null);
-    HandshakeMessage message = answer;
+    Answer received = answer;
     answer = null;
-    return message;
+    return received;
+  }
+
+  private static void close(@Nullable Answer received) {
+    if (received != null && received.memory != null) {
+      received.memory.close();
+    }
+  }
+
+  /** Takes no more answers, and closes the memory of one that has not been looked at. */
+  public synchronized void end() {
+    close(answer);
+    answer = null;
+    ended = true;
   }
 
   /** A listener that may not open the client's files cannot answer either. */
@@ -126,10 +151,11 @@ public final class ClientHandshake {
     // anything else, such as a full queue (EAGAIN), is as good as a lost datagram
   }
 
-  private @Nullable Accepted evaluate(URI uri, HandshakeMessage message) {
+  private @Nullable Accepted evaluate(URI uri, Answer received) {
+    HandshakeMessage message = received.message;
     String text = new String(message.payload(), StandardCharsets.UTF_8);
     return switch (message.type()) {
-      case ACCEPT -> new Accepted(message.serverId(), message.payload());
+      case ACCEPT -> accepted(uri, received);
       case REJECT -> throw new ConnectionRejectedException(uri, message.payload());
       case REFUSE -> throw new ConnectionRefusedException(uri, text, null);
       case NO_ROOM ->
@@ -146,6 +172,20 @@ public final class ClientHandshake {
               null);
       default -> null;
     };
+  }
+
+  private static @Nullable Accepted accepted(URI uri, Answer received) {
+    if (received.isMemoryLost) {
+      throw new ResourceExhaustedException(
+          uri,
+          "this process has no descriptor left for the listener's memory; raise the limit"
+              + " (ulimit -n)",
+          null);
+    }
+    PassedMemory memory = received.memory;
+    return memory == null
+        ? null
+        : new Accepted(received.message.serverId(), received.message.payload(), memory);
   }
 
   /**
@@ -167,16 +207,31 @@ public final class ClientHandshake {
     return retransmissions;
   }
 
-  /** Takes an answer; called by the endpoint's thread. */
-  synchronized void receive(HandshakeMessage message, SmAddress from) {
+  /**
+   * Takes an answer; called by the endpoint's thread.
+   *
+   * @return whether it has taken over the memory
+   */
+  synchronized boolean receive(
+      HandshakeMessage message,
+      SmAddress from,
+      @Nullable PassedMemory passed,
+      boolean isMemoryLost) {
     if (!from.equals(server)) {
-      return;
+      return false;
+    }
+    if (confirmed == null && !ended) {
+      close(answer);
+      answer = new Answer(message, passed, isMemoryLost);
+      notifyAll();
+      return true;
     }
     if (confirmed == null) {
-      answer = message;
-      notifyAll();
-    } else if (message.type() == Type.ACCEPT && message.serverId() == confirmed.serverId()) {
+      return false;
+    }
+    if (message.type() == Type.ACCEPT && message.serverId() == confirmed.serverId()) {
       endpoint.send(confirmed, server); // the first one did not get through
     }
+    return false;
   }
 }

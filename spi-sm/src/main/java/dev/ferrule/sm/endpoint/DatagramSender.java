@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.sm.os.SealedFile;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the datagrams of the handshake. A test puts one of its own in between, which loses, repeats
@@ -13,7 +15,10 @@ interface DatagramSender {
   /**
    * Sends a datagram.
    *
+   * @param datagram its content
+   * @param file a file that is passed with it, or null
+   * @param to the path of the receiving socket
    * @return 0 or -errno
    */
-  int send(byte[] datagram, Path to);
+  int send(byte[] datagram, @Nullable SealedFile file, Path to);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.spi.Threads;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -53,8 +55,7 @@ public final class Endpoint {
   private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
   private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with fragments; the thread's
-  private boolean inDoubt; // whether every link is to be looked at; the thread's, as the next
-  private boolean lookingAtAll;
+  private boolean inDoubt; // whether every link is to be looked at; the thread's
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private volatile boolean ticksChanged;
@@ -328,10 +329,12 @@ public final class Endpoint {
    * @param id the connection's number here, whose directory holds its ring by now
    * @param server the listener's address
    * @param payload what the program has to say
+   * @param memory the file of the memory from which the connection receives, open until there is an
+   *     answer
    * @return the handshake
    */
-  public ClientHandshake connect(int id, SmAddress server, byte[] payload) {
-    ClientHandshake handshake = new ClientHandshake(this, id, server, payload);
+  public ClientHandshake connect(int id, SmAddress server, byte[] payload, SealedFile memory) {
+    ClientHandshake handshake = new ClientHandshake(this, id, server, payload, memory);
     clientHandshakes.put(id, handshake);
     return handshake;
   }
@@ -341,7 +344,12 @@ public final class Endpoint {
    * -errno.
    */
   int send(HandshakeMessage message, SmAddress to) {
-    return sender.send(message.encode(), to.directory().resolve(EndpointFiles.SOCKET));
+    return send(message, null, to);
+  }
+
+  /** The same for a message with which a file is passed. */
+  int send(HandshakeMessage message, @Nullable SealedFile file, SmAddress to) {
+    return sender.send(message.encode(), file, to.directory().resolve(EndpointFiles.SOCKET));
   }
 
   private void run() {
@@ -382,35 +390,8 @@ public final class Endpoint {
     try {
       action.run();
     } catch (Throwable e) { // an error in one connection's affairs, too
-      failed(e);
-    }
-  }
-
-  private void failed(Throwable problem) {
-    if (problem instanceof InternalError e) {
-      filesGone(e);
-    } else {
-      warn(problem);
-    }
-  }
-
-  /**
-   * Some peer has truncated its files. Compiled code may be told of it late, when it is busy with
-   * another one's affairs, which are looked at once more therefore.
-   */
-  private void filesGone(InternalError e) {
-    boolean known = false;
-    for (LinkState state : links.values()) {
-      if (!state.link().areFilesThere()) {
-        state.link().onFilesGone(e);
-        known = true;
-      }
-    }
-    if (!known) {
       warn(e);
     }
-    inDoubt |= known || !lookingAtAll;
-    owing = true;
   }
 
   private void warn(Throwable problem) {
@@ -428,7 +409,7 @@ public final class Endpoint {
         if (datagram == null) {
           return;
         }
-        handle(datagram);
+        handleAndClose(datagram);
       }
     } else if (key == FIFO_KEY) {
       readFifo();
@@ -464,7 +445,21 @@ public final class Endpoint {
     }
   }
 
-  private void handle(DatagramSocket.Datagram datagram) {
+  /** A file that no handshake has taken over is closed. */
+  private void handleAndClose(DatagramSocket.Datagram datagram) {
+    SealedFile file = datagram.file();
+    boolean taken = false;
+    try {
+      taken = handle(datagram);
+    } finally {
+      if (file != null && !taken) {
+        file.close();
+      }
+    }
+  }
+
+  /** Returns whether a handshake has taken over the file. */
+  private boolean handle(DatagramSocket.Datagram datagram) {
     Optional<HandshakeMessage> decoded = HandshakeMessage.decode(datagram.bytes());
     // The sender's path is its name in its own file system, which may be mounted elsewhere than
     // ours; but it is an endpoint of the
@@ -472,7 +467,7 @@ public final class Endpoint {
     // to files anywhere else.
     Matcher matcher = datagram.from() == null ? null : PEER_SOCKET.matcher(datagram.from());
     if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
-      return;
+      return false;
     }
     HandshakeMessage message = decoded.get();
     SmAddress from =
@@ -480,33 +475,42 @@ public final class Endpoint {
             .with(
                 new SmAddress.Id(
                     Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
+    SealedFile file = datagram.file();
+    PassedMemory memory =
+        file == null ? null : new PassedMemory(file, datagram.uid() == LibC.geteuid());
     switch (message.type()) {
-      case CONNECT, ACK, CANCEL -> handleAsServer(message, from);
+      case CONNECT, ACK, CANCEL -> {
+        return handleAsServer(message, from, memory, datagram.isFileLost());
+      }
       default -> {
         ClientHandshake handshake = clientHandshakes.get(message.clientId());
-        if (handshake != null) {
-          handshake.receive(message, from);
-        }
+        return handshake != null && handshake.receive(message, from, memory, datagram.isFileLost());
       }
     }
   }
 
-  private void handleAsServer(HandshakeMessage message, SmAddress from) {
+  private boolean handleAsServer(
+      HandshakeMessage message,
+      SmAddress from,
+      @Nullable PassedMemory memory,
+      boolean isMemoryLost) {
     if (message.version() != HandshakeMessage.VERSION) {
       send(
           new HandshakeMessage(
               HandshakeMessage.Type.VERSION_MISMATCH, message.clientId(), 0, new byte[0]),
           from);
-      return;
+      return false;
     }
     Acceptor current = acceptor;
     if (current != null) {
-      current.receive(message, from);
-    } else if (message.type() == HandshakeMessage.Type.CONNECT) {
+      return current.receive(message, from, memory, isMemoryLost);
+    }
+    if (message.type() == HandshakeMessage.Type.CONNECT) {
       send(
           Acceptor.refusal(message.clientId(), "the endpoint is a client's; nobody listens there"),
           from);
     }
+    return false;
   }
 
   private void readFifo() {
@@ -518,7 +522,7 @@ public final class Endpoint {
       try {
         handleHeader(fifo.header(i), now);
       } catch (Throwable e) { // not by guard, for which each would need an object
-        failed(e);
+        warn(e);
       }
     }
     inDoubt |= !complete;
@@ -526,11 +530,9 @@ public final class Endpoint {
 
   /** What was to be told may have been lost. */
   private void lookAtAll() {
-    lookingAtAll = true;
     for (LinkState state : links.values()) {
       guard(() -> look(state));
     }
-    lookingAtAll = false;
   }
 
   private void look(LinkState state) {

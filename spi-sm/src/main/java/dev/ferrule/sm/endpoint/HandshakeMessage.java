@@ -22,7 +22,7 @@ import java.util.Optional;
 record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
 
   /** The version that this code speaks. */
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   /** Bytes before the payload. */
   static final int HEADER_SIZE = 8;

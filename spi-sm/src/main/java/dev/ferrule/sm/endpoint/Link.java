@@ -34,21 +34,6 @@ public interface Link {
    */
   boolean hasFragments();
 
-  /**
-   * Tells whether the peer has not truncated the files that it shares. Reads all of them, but not
-   * as memory.
-   *
-   * @return whether it has not
-   */
-  boolean areFilesThere();
-
-  /**
-   * The peer has truncated its files.
-   *
-   * @param cause how that was noticed, perhaps late, when something else was looked at
-   */
-  void onFilesGone(InternalError cause);
-
   /** The peer has not answered a keepalive for too long, although its process lives. */
   void onPeerSilent();
 }

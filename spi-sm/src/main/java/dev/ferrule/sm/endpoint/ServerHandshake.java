@@ -8,11 +8,9 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingLayout;
-import java.lang.foreign.Arena;
 import java.net.URI;
-import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,13 +33,21 @@ public final class ServerHandshake {
   private final Acceptor.Key key;
   private final long generation;
   private final byte[] payload;
+  private final PassedMemory memory;
   private State state = State.WAITING;
   private @Nullable HandshakeMessage answer;
+  private @Nullable SealedFile answerFile; // passed with it
   private int serverId;
   private long retransmissions;
 
   ServerHandshake(
-      Acceptor acceptor, Endpoint endpoint, Acceptor.Key key, long generation, byte[] payload) {
+      Acceptor acceptor,
+      Endpoint endpoint,
+      Acceptor.Key key,
+      long generation,
+      byte[] payload,
+      PassedMemory memory) {
+    this.memory = memory;
     this.acceptor = acceptor;
     this.endpoint = endpoint;
     this.key = key;
@@ -50,26 +56,15 @@ public final class ServerHandshake {
   }
 
   /**
-   * The generation of the ring that a client has made for a connection; 0 if there is no such ring.
+   * Returns the generation of the ring that came with a message; 0 if it is none.
    *
-   * @throws PosixException EMFILE, ENFILE or ENOMEM if this process lacks what it takes to look
+   * @throws PosixException ENOMEM if this process lacks what it takes to look; EINVAL if a file of
+   *     that kind cannot be used
    */
-  static long generationOf(Acceptor.Key key) {
-    Path ring =
-        EndpointFiles.connection(key.client().directory(), key.clientId())
-            .resolve(EndpointFiles.RING);
-    try (Arena arena = Arena.ofConfined()) {
-      return RingLayout.readDescriptor(SharedFile.attach(ring, RingLayout.DESCRIPTOR_SIZE, arena))
-          .map(RingLayout.Descriptor::generation)
-          .orElse(0L);
-    } catch (PosixException e) {
-      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
-        throw e;
-      }
-      return 0; // not there
-    } catch (InternalError e) {
-      return 0; // truncated just now
-    }
+  static long generationOf(PassedMemory memory) {
+    return RingLayout.readDescriptor(memory.file().read(RingLayout.DESCRIPTOR_SIZE))
+        .map(RingLayout.Descriptor::generation)
+        .orElse(0L);
   }
 
   Acceptor.Key key() {
@@ -101,6 +96,16 @@ public final class ServerHandshake {
    */
   public int clientId() {
     return key.clientId();
+  }
+
+  /**
+   * Returns the memory from which the client receives, for the one that {@linkplain #take takes}
+   * the request, who closes it.
+   *
+   * @return the memory
+   */
+  public PassedMemory memory() {
+    return memory;
   }
 
   /**
@@ -154,24 +159,27 @@ public final class ServerHandshake {
    * @param uri names the connection in errors
    * @param id the connection's number here, whose directory holds its ring by now
    * @param answerPayload what the program has to say
+   * @param own the file of the memory from which this side receives
    * @param deadline until when to wait, by {@link System#nanoTime}
    * @param used tells whether the client has used the connection, which is as good as a
    *     confirmation
    */
-  public void accept(URI uri, int id, byte[] answerPayload, long deadline, BooleanSupplier used) {
+  public void accept(
+      URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
     acceptor.accepted(this, id);
-    awaitConfirmation(uri, id, answerPayload, deadline, used);
+    awaitConfirmation(uri, id, answerPayload, own, deadline, used);
   }
 
   private synchronized void awaitConfirmation(
-      URI uri, int id, byte[] answerPayload, long deadline, BooleanSupplier used) {
+      URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
     serverId = id;
+    answerFile = own;
     HandshakeMessage accept = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
     answer = accept;
     Backoff backoff = new Backoff(deadline);
     try {
       while (true) {
-        int result = endpoint.send(accept, key.client());
+        int result = endpoint.send(accept, own, key.client());
         backoff.waitOn(this, () -> state != State.ACCEPTING);
         if (state == State.ESTABLISHED || used.getAsBoolean()) {
           state = State.ESTABLISHED;
@@ -229,6 +237,7 @@ public final class ServerHandshake {
         return;
       }
       state = State.TURNED_AWAY;
+      memory.close();
       answer = message;
       endpoint.send(message, key.client());
     }
@@ -238,7 +247,7 @@ public final class ServerHandshake {
   /** The client asks again: it did not get the answer, or there is none yet. */
   synchronized void answerAgain() {
     if (answer != null) {
-      endpoint.send(answer, key.client());
+      endpoint.send(answer, answerFile, key.client());
     }
   }
 
@@ -253,6 +262,9 @@ public final class ServerHandshake {
   synchronized boolean cancel() {
     if (state != State.WAITING && state != State.ACCEPTING) {
       return false;
+    }
+    if (state == State.WAITING) {
+      memory.close();
     }
     state = State.CANCELLED;
     notifyAll();

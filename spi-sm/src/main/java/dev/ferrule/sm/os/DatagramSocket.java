@@ -2,6 +2,9 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.cmsghdr;
+import dev.ferrule.bindings.libc.iovec;
+import dev.ferrule.bindings.libc.msghdr;
 import dev.ferrule.bindings.libc.sockaddr_un;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,14 +34,36 @@ public final class DatagramSocket implements AutoCloseable {
    *
    * @param bytes its content
    * @param from the path that its sender is bound to, or null if it is bound to none
+   * @param uid the user of the process that sent it, as the kernel knows it; {@link #NO_USER} if it
+   *     does not say
+   * @param file the file that was passed with it, to be closed by whoever takes it; or null
+   * @param isFileLost whether a file was passed with it for which this process has no descriptor
    */
-  public record Datagram(byte[] bytes, @Nullable String from) {}
+  public record Datagram(
+      byte[] bytes,
+      @Nullable String from,
+      int uid,
+      @Nullable SealedFile file,
+      boolean isFileLost) {}
+
+  /** No user's number. */
+  public static final int NO_USER = -1;
+
+  // A control message is a header, and its data in steps of 8 bytes: the sender's process, user and
+  // group, and a descriptor. There is room for two of those, as the kernel counts in such steps.
+  private static final int SCM_CREDENTIALS = 2; // not among the bindings
+  private static final int CREDENTIALS_SIZE = 3 * Integer.BYTES;
+  private static final long UID_OFFSET = Integer.BYTES;
+  private static final long CONTROL_HEADER = cmsghdr.sizeof();
+  private static final long FILE_SPACE = CONTROL_HEADER + 8;
+  private static final long CONTROL_SPACE = CONTROL_HEADER + 16 + FILE_SPACE;
 
   private final int fd;
   private final Arena arena = Arena.ofAuto();
   private final MemorySegment buffer = arena.allocate(MAX_DATAGRAM);
   private final MemorySegment address = arena.allocate(sockaddr_un.layout());
-  private final MemorySegment addressLength = arena.allocate(ValueLayout.JAVA_INT);
+  private final MemorySegment control = arena.allocate(CONTROL_SPACE, Long.BYTES);
+  private final MemorySegment message = message(arena, address, buffer, control);
   private boolean closed;
 
   /**
@@ -53,6 +78,7 @@ public final class DatagramSocket implements AutoCloseable {
             LibC.AF_UNIX(), LibC.SOCK_DGRAM() | LibC.SOCK_CLOEXEC() | LibC.SOCK_NONBLOCK());
     boolean done = false;
     try (Arena scratch = Arena.ofConfined()) {
+      Posix.setsockopt(fd, LibC.SO_PASSCRED(), 1);
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
       Posix.bind(fd, name, fill(name, path.toString()), path.toString());
       letGroupUse(path);
@@ -87,26 +113,60 @@ public final class DatagramSocket implements AutoCloseable {
    * Sends a datagram.
    *
    * @param bytes its content
+   * @param file a file that is passed with it unless it is closed, or null
    * @param to the path of the receiving socket
    * @return 0, or -errno: EAGAIN if the receiver's queue is full, ECONNREFUSED or ENOENT if there
    *     is no receiver
    */
-  public synchronized int send(byte[] bytes, Path to) {
+  public synchronized int send(byte[] bytes, @Nullable SealedFile file, Path to) {
+    if (file == null) {
+      return send(bytes, -1, to);
+    }
+    synchronized (file) { // so that its number does not become another file's
+      return send(bytes, file.fd(), to);
+    }
+  }
+
+  private int send(byte[] bytes, int passed, Path to) {
     if (closed) {
       return -LibC.EBADF();
     }
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
       int length = fill(name, to.toString());
-      long result =
-          Posix.sendto(
-              fd,
+      MemorySegment datagram =
+          message(
+              scratch,
+              name.asSlice(0, length),
               scratch.allocateFrom(ValueLayout.JAVA_BYTE, bytes),
-              LibC.MSG_DONTWAIT() | LibC.MSG_NOSIGNAL(),
-              name,
-              length);
+              passed < 0 ? MemorySegment.NULL : passing(passed, scratch));
+      long result = Posix.sendmsg(fd, datagram, LibC.MSG_DONTWAIT() | LibC.MSG_NOSIGNAL());
       return result < 0 ? (int) result : 0;
     }
+  }
+
+  private static MemorySegment message(
+      Arena arena, MemorySegment name, MemorySegment content, MemorySegment control) {
+    MemorySegment part = arena.allocate(iovec.layout());
+    iovec.iov_base(part, content);
+    iovec.iov_len(part, content.byteSize());
+    MemorySegment message = arena.allocate(msghdr.layout());
+    msghdr.msg_name(message, name);
+    msghdr.msg_namelen(message, (int) name.byteSize());
+    msghdr.msg_iov(message, part);
+    msghdr.msg_iovlen(message, 1);
+    msghdr.msg_control(message, control);
+    msghdr.msg_controllen(message, control.byteSize());
+    return message;
+  }
+
+  private static MemorySegment passing(int file, Arena arena) {
+    MemorySegment rights = arena.allocate(FILE_SPACE, Long.BYTES);
+    cmsghdr.cmsg_len(rights, CONTROL_HEADER + Integer.BYTES);
+    cmsghdr.cmsg_level(rights, LibC.SOL_SOCKET());
+    cmsghdr.cmsg_type(rights, LibC.SCM_RIGHTS());
+    rights.set(ValueLayout.JAVA_INT, CONTROL_HEADER, file);
+    return rights;
   }
 
   /**
@@ -115,14 +175,41 @@ public final class DatagramSocket implements AutoCloseable {
    * @return the datagram, or null if none is there
    */
   public @Nullable Datagram receive() {
-    addressLength.set(ValueLayout.JAVA_INT, 0, (int) address.byteSize());
-    long length = Posix.recvfrom(fd, buffer, LibC.MSG_DONTWAIT(), address, addressLength);
+    msghdr.msg_namelen(message, (int) address.byteSize());
+    msghdr.msg_controllen(message, control.byteSize());
+    long length = Posix.recvmsg(fd, message, LibC.MSG_DONTWAIT() | LibC.MSG_CMSG_CLOEXEC());
     if (length < 0) {
       return null;
     }
-    int nameLength = addressLength.get(ValueLayout.JAVA_INT, 0) - (int) SUN_PATH;
+    int uid = NO_USER;
+    SealedFile file = null;
+    long end = msghdr.msg_controllen(message);
+    long at = 0;
+    while (end - at >= CONTROL_HEADER) {
+      MemorySegment header = control.asSlice(at);
+      long size = cmsghdr.cmsg_len(header);
+      int type = cmsghdr.cmsg_level(header) == LibC.SOL_SOCKET() ? cmsghdr.cmsg_type(header) : -1;
+      if (type == SCM_CREDENTIALS && size >= CONTROL_HEADER + CREDENTIALS_SIZE) {
+        uid = header.get(ValueLayout.JAVA_INT, CONTROL_HEADER + UID_OFFSET);
+      } else if (type == LibC.SCM_RIGHTS()) {
+        for (long place = CONTROL_HEADER; place + Integer.BYTES <= size; place += Integer.BYTES) {
+          SealedFile passed = new SealedFile(header.get(ValueLayout.JAVA_INT, place));
+          if (file == null) {
+            file = passed;
+          } else {
+            passed.close(); // Ferrule passes one
+          }
+        }
+      }
+      at += Math.max(CONTROL_HEADER, (size + Long.BYTES - 1) & -Long.BYTES);
+    }
+    int nameLength = msghdr.msg_namelen(message) - (int) SUN_PATH;
     return new Datagram(
-        buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE), sender(nameLength));
+        buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE),
+        sender(nameLength),
+        uid,
+        file,
+        file == null && (msghdr.msg_flags(message) & LibC.MSG_CTRUNC()) != 0);
   }
 
   private @Nullable String sender(int nameLength) {

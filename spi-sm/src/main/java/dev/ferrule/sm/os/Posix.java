@@ -87,9 +87,6 @@ final class Posix {
       link(LibC.write$address(), LibC.write$descriptor());
   private static final MethodHandle SOCKET = link(LibC.socket$address(), LibC.socket$descriptor());
   private static final MethodHandle BIND = link(LibC.bind$address(), LibC.bind$descriptor());
-  private static final MethodHandle SENDTO = link(LibC.sendto$address(), LibC.sendto$descriptor());
-  private static final MethodHandle RECVFROM =
-      link(LibC.recvfrom$address(), LibC.recvfrom$descriptor());
   private static final MethodHandle EPOLL_CREATE1 =
       link(LibC.epoll_create1$address(), LibC.epoll_create1$descriptor());
   private static final MethodHandle EPOLL_CTL =
@@ -109,6 +106,20 @@ final class Posix {
   private static final MethodHandle IOCTL =
       LINKER.downcallHandle(LibC.ioctl.address(), IOCTL_KEEPING, Linker.Option.firstVariadicArg(2));
   private static final MethodHandle IOCTL_AGAIN = variadic(IOCTL_KEEPING, LibC.ioctl.address(), 2);
+  private static final MethodHandle FCNTL_INT =
+      variadic(LibC.fcntl.makeInvoker(JAVA_INT).descriptor(), LibC.fcntl.address(), 2);
+  private static final MethodHandle MEMFD_CREATE =
+      link(LibC.memfd_create$address(), LibC.memfd_create$descriptor());
+  private static final MethodHandle FTRUNCATE =
+      link(LibC.ftruncate$address(), LibC.ftruncate$descriptor());
+  private static final MethodHandle MADVISE =
+      link(LibC.madvise$address(), LibC.madvise$descriptor());
+  private static final MethodHandle SETSOCKOPT =
+      link(LibC.setsockopt$address(), LibC.setsockopt$descriptor());
+  private static final MethodHandle SENDMSG =
+      link(LibC.sendmsg$address(), LibC.sendmsg$descriptor());
+  private static final MethodHandle RECVMSG =
+      link(LibC.recvmsg$address(), LibC.recvmsg$descriptor());
   private static final MethodHandle EVENTFD =
       link(LibC.eventfd$address(), LibC.eventfd$descriptor());
 
@@ -221,6 +232,49 @@ final class Posix {
     }
   }
 
+  /** fcntl with a number; returns its result or -errno. */
+  static int fcntl(int fd, int command, int argument) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) FCNTL_INT.invokeExact(state, fd, command, argument);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns the descriptor or -errno. */
+  static int memfdCreate(String name, int flags) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom(name), flags);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  static void ftruncate(int fd, long size, String subject) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) FTRUNCATE.invokeExact(state, fd, size);
+      check(result, state, "ftruncate", subject);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** Returns 0 or -errno. */
+  static int madvise(MemorySegment memory, int advice) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int result = (int) MADVISE.invokeExact(state, memory, memory.byteSize(), advice);
+      return result < 0 ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
   /** Returns 0 or the error, which this function does not leave in errno. */
   static int posixFallocate(int fd, long offset, long length) {
     int error;
@@ -231,11 +285,16 @@ final class Posix {
   }
 
   static MemorySegment mmap(long length, int protection, int flags, int fd, String subject) {
+    return mmap(MemorySegment.NULL, length, protection, flags, fd, subject);
+  }
+
+  /** mmap at an address, with MAP_FIXED among the flags. */
+  static MemorySegment mmap(
+      MemorySegment address, long length, int protection, int flags, int fd, String subject) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       MemorySegment result =
-          (MemorySegment)
-              MMAP.invokeExact(state, MemorySegment.NULL, length, protection, flags, fd, 0L);
+          (MemorySegment) MMAP.invokeExact(state, address, length, protection, flags, fd, 0L);
       if (result.address() == -1) {
         throw new PosixException("mmap", subject, errno(state));
       }
@@ -302,30 +361,38 @@ final class Posix {
     }
   }
 
-  /** Returns the number of bytes sent, or -errno. */
-  static long sendto(
-      int fd, MemorySegment message, int flags, MemorySegment address, int addressLength) {
+  static void setsockopt(int fd, int option, int value) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      long result =
-          (long)
-              SENDTO.invokeExact(
-                  state, fd, message, message.byteSize(), flags, address, addressLength);
-      return result < 0 ? -errno(state) : result;
+      int result =
+          (int)
+              SETSOCKOPT.invokeExact(
+                  state,
+                  fd,
+                  LibC.SOL_SOCKET(),
+                  option,
+                  arena.allocateFrom(JAVA_INT, value),
+                  Integer.BYTES);
+      check(result, state, "setsockopt", "fd " + fd);
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
+  /** Returns the number of bytes sent, or -errno. */
+  static long sendmsg(int fd, MemorySegment message, int flags) {
+    return messageCall(SENDMSG, fd, message, flags);
+  }
+
   /** Returns the number of bytes received, or -errno. */
-  static long recvfrom(
-      int fd, MemorySegment buffer, int flags, MemorySegment address, MemorySegment addressLength) {
+  static long recvmsg(int fd, MemorySegment message, int flags) {
+    return messageCall(RECVMSG, fd, message, flags);
+  }
+
+  private static long messageCall(MethodHandle call, int fd, MemorySegment message, int flags) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      long result =
-          (long)
-              RECVFROM.invokeExact(
-                  state, fd, buffer, buffer.byteSize(), flags, address, addressLength);
+      long result = (long) call.invokeExact(state, fd, message, flags);
       return result < 0 ? -errno(state) : result;
     } catch (Throwable e) {
       throw unexpected(e);

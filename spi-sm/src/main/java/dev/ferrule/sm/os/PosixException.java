@@ -9,7 +9,14 @@ public final class PosixException extends RuntimeException {
 
   private final int errno;
 
-  PosixException(String function, String subject, int errno) {
+  /**
+   * Creates an exception.
+   *
+   * @param function the function that failed
+   * @param subject what it was applied to
+   * @param errno why
+   */
+  public PosixException(String function, String subject, int errno) {
     super(describe(function + "(" + subject + ")", errno));
     this.errno = errno;
   }

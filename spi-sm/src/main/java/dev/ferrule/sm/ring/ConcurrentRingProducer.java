@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
@@ -166,7 +167,7 @@ public class ConcurrentRingProducer extends SendingEnd {
     boolean freed = false;
     while (true) {
       long position = counts.get(RELEASED);
-      int entry = (int) INT.getAcquire(ring, releaseOffset(position));
+      int entry = (int) INT.getAcquire(ALL, ring + releaseOffset(position));
       if (ReleaseEntry.lap(entry) != ReleaseEntry.lap(position, releases - 1)) {
         if (counts.get(RELEASED) == position) {
           break;
@@ -197,7 +198,7 @@ public class ConcurrentRingProducer extends SendingEnd {
 
   private void readConsumed() {
     long known = counts.get(CONSUMED);
-    long now = (long) LONG.getAcquire(ring, RingLayout.CONSUMED);
+    long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
     if (now > counts.get(TAIL)) {
       advanceTail(); // the one that published the last message may not have come to that
     }
@@ -240,19 +241,19 @@ public class ConcurrentRingProducer extends SendingEnd {
    * @throws CorruptRingException if what is in the slots cannot be right
    */
   public long publish(int line, int length) {
-    INT.set(buffer, (long) line * RingLayout.LINE, length);
+    INT.set(ALL, buffer + (long) line * RingLayout.LINE, length);
     allocator.commit(line);
     reached(RingStep.SHARED_COMMITTED);
     while (true) {
       long position = counts.get(TAIL);
       long lap = SharedWord.lap(position, slotsShift);
       long offset = slotOffset(position);
-      long found = (long) LONG.getAcquire(ring, offset);
+      long found = (long) LONG.getAcquire(ALL, ring + offset);
       if (isOld(found, position)) {
         reached(RingStep.SHARED_SLOT_FOUND);
         // pairs with the receiver's acquiring load of the header
         long witness =
-            (long) LONG.compareAndExchange(ring, offset, found, SharedWord.of(lap, line));
+            (long) LONG.compareAndExchange(ALL, ring + offset, found, SharedWord.of(lap, line));
         if (witness == found) {
           reached(RingStep.SHARED_PUBLISHED);
           counts.compareAndSet(TAIL, position, position + 1);
@@ -300,7 +301,7 @@ public class ConcurrentRingProducer extends SendingEnd {
   /** Advances the tail behind the last message that was published; it is one behind at most. */
   private void advanceTail() {
     long position = counts.get(TAIL);
-    long found = (long) LONG.getAcquire(ring, slotOffset(position));
+    long found = (long) LONG.getAcquire(ALL, ring + slotOffset(position));
     if (SharedWord.isOf(found, SharedWord.lap(position, slotsShift))) {
       passBy(position, found);
     }

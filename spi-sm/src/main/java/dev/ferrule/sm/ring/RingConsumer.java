@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.sm.os.Membarrier;
+import dev.ferrule.sm.os.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -19,7 +21,8 @@ import java.lang.invoke.VarHandle;
 public class RingConsumer {
 
   private final RingLayout layout;
-  private final MemorySegment ring;
+  private final long ring; // the address
+  private final long buffer; // the address
   private final MemorySegment ringView;
   private final MemorySegment bufferView;
   private final boolean fences;
@@ -57,7 +60,8 @@ public class RingConsumer {
    */
   public RingConsumer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
     this.layout = layout;
-    this.ring = ring;
+    this.ring = RawMemory.address(ring);
+    this.buffer = RawMemory.address(buffer);
     this.ringView = ring.asReadOnly(); // what the program gets to see
     this.bufferView = buffer.asReadOnly();
     this.fences = fences;
@@ -86,7 +90,7 @@ public class RingConsumer {
    */
   public boolean next() {
     while (true) {
-      int header = (int) INT.getAcquire(ring, place);
+      int header = (int) INT.getAcquire(ALL, ring + place);
       if (RingHeader.lap(header) != lap) {
         checkOld(header);
         return false;
@@ -169,8 +173,8 @@ public class RingConsumer {
   }
 
   private void nextInLines() {
-    int length = (int) INT.get(ring, slot + RingLayout.SLOT_LENGTH);
-    int line = (int) INT.get(ring, slot + RingLayout.SLOT_LINE);
+    int length = (int) INT.get(ALL, ring + slot + RingLayout.SLOT_LENGTH);
+    int line = (int) INT.get(ALL, ring + slot + RingLayout.SLOT_LINE);
     checkLength(length);
     checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
     found((long) line * RingLayout.LINE, length, line, 1);
@@ -179,14 +183,14 @@ public class RingConsumer {
   /** A message of one of several threads: its length lies before it, and not in the slot. */
   private void nextShared(int header) {
     long word =
-        SharedWord.ofHalves(header, (int) INT.get(ring, slot + RingLayout.SLOT_SHARED_LINE));
+        SharedWord.ofHalves(header, (int) INT.get(ALL, ring + slot + RingLayout.SLOT_SHARED_LINE));
     if (!SharedWord.isOf(word, SharedWord.lap(head, layout.slotsShift()))) {
       throw new CorruptRingException(
           "a slot with 0x" + Long.toHexString(word) + " after " + head + " slots");
     }
     int line = SharedWord.line(word);
     checkLines(line, 1, 0); // before the length is read from it
-    int length = (int) INT.get(bufferView, (long) line * RingLayout.LINE);
+    int length = (int) INT.get(ALL, buffer + (long) line * RingLayout.LINE);
     checkLength(length);
     checkLines(line, RingLayout.sharedLinesFor(length), length);
     found((long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length, line, 1);
@@ -225,6 +229,15 @@ public class RingConsumer {
    */
   public MemorySegment messageMemory() {
     return messageLine == RingProducer.INLINE ? ringView : bufferView;
+  }
+
+  /**
+   * Returns where the message starts.
+   *
+   * @return the address
+   */
+  public long messageAddress() {
+    return (messageLine == RingProducer.INLINE ? ring : buffer) + messageOffset;
   }
 
   /**
@@ -298,7 +311,7 @@ public class RingConsumer {
    */
   public boolean acknowledge() {
     acknowledged = head;
-    LONG.setRelease(ring, RingLayout.CONSUMED, head);
+    LONG.setRelease(ALL, ring + RingLayout.CONSUMED, head);
     reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return wake();
   }
@@ -328,7 +341,7 @@ public class RingConsumer {
    */
   public boolean release(int line) {
     int entry = ReleaseEntry.of(line, ReleaseEntry.lap(released, releaseMask));
-    INT.setRelease(ring, RingLayout.RELEASES + (released & releaseMask) * 4, entry);
+    INT.setRelease(ALL, ring + RingLayout.RELEASES + (released & releaseMask) * 4, entry);
     released++;
     reached(RingStep.RECEIVER_RELEASED);
     return wake();
@@ -341,7 +354,7 @@ public class RingConsumer {
    * @return false if nothing is there, unless it has come just now
    */
   public boolean mayHaveNext() {
-    int header = (int) INT.getOpaque(ring, place);
+    int header = (int) INT.getOpaque(ALL, ring + place);
     return header != 0 && RingHeader.lap(header) == lap;
   }
 
@@ -350,7 +363,7 @@ public class RingConsumer {
    * enough.
    */
   public void armSleepWithoutBarrier() {
-    INT.setOpaque(ring, RingLayout.RECEIVER_ASLEEP, nextSleep());
+    INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextSleep());
   }
 
   /** The barrier that has to follow {@link #armSleepWithoutBarrier}. */
@@ -395,6 +408,6 @@ public class RingConsumer {
    * @return whether it has
    */
   public boolean isClosedBySender() {
-    return (int) INT.getAcquire(ring, RingLayout.SENDER_CLOSED) != 0;
+    return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED) != 0;
   }
 }

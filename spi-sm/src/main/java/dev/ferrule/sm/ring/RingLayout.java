@@ -34,7 +34,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   public static final long MAGIC = 0x21656c7572726546L;
 
   /** The version of everything described here. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** Bytes in a cache line, and in a payload line. */
   public static final int LINE = 64;
@@ -81,8 +81,8 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   /** Offset in the ring: the longest message in bytes, 4 bytes. */
   public static final long DESCRIPTOR_MAX_MESSAGE = 40;
 
-  /** How many bytes the descriptor has. */
-  public static final int DESCRIPTOR_SIZE = 44;
+  /** How many bytes the descriptor has, the last 4 of which are 0. */
+  public static final int DESCRIPTOR_SIZE = 48;
 
   /** Flag: the process that made the ring is registered for membarrier(2). */
   public static final int FLAG_MEMBARRIER = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
@@ -117,7 +118,7 @@ public class RingProducer extends SendingEnd {
   }
 
   private boolean hasSlots(int count) {
-    long now = (long) LONG.getAcquire(ring, RingLayout.CONSUMED);
+    long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
     if (now < consumed || now > published) {
       throw new CorruptRingException(
           "the receiver says it took "
@@ -163,7 +164,8 @@ public class RingProducer extends SendingEnd {
 
   private void takeReleases() {
     while (true) {
-      int entry = (int) INT.getAcquire(ring, RingLayout.RELEASES + (released & releaseMask) * 4);
+      int entry =
+          (int) INT.getAcquire(ALL, ring + RingLayout.RELEASES + (released & releaseMask) * 4);
       if (ReleaseEntry.lap(entry) != ReleaseEntry.lap(released, releaseMask)) {
         return;
       }
@@ -234,7 +236,7 @@ public class RingProducer extends SendingEnd {
     int begin = count > left ? 0 : index;
     noHeader.set(begin + 1, begin + count);
     zeroed = false;
-    MemorySegment.copy(source, offset, ring, place + RingLayout.SLOT_INLINE, length);
+    MemorySegment.copy(source, offset, ALL, ring + place + RingLayout.SLOT_INLINE, length);
     reached(RingStep.SENDER_WRITTEN);
     endOpenSlot();
     if (count > left) {
@@ -269,17 +271,17 @@ public class RingProducer extends SendingEnd {
       MemorySegment source, long offset, long place, int room, int length) {
     boolean copied = false;
     try {
-      MemorySegment.copy(source, offset, ring, place + RingLayout.SLOT_INLINE, length);
+      MemorySegment.copy(source, offset, ALL, ring + place + RingLayout.SLOT_INLINE, length);
       copied = true;
     } finally {
       if (!copied) {
-        MemorySegment.copy(ZEROS, 0, ring, place, room);
+        MemorySegment.copy(ZEROS, 0, ALL, ring + place, room);
       }
     }
   }
 
   private void zeroSlot() {
-    MemorySegment.copy(ZEROS, 0, ring, slot, RingLayout.SLOT);
+    MemorySegment.copy(ZEROS, 0, ALL, ring + slot, RingLayout.SLOT);
     zeroed = true;
   }
 
@@ -310,8 +312,8 @@ public class RingProducer extends SendingEnd {
    */
   public void stageLines(int line, int length) {
     allocator.commit(line);
-    INT.set(ring, slot + RingLayout.SLOT_LENGTH, length);
-    INT.set(ring, slot + RingLayout.SLOT_LINE, line);
+    INT.set(ALL, ring + slot + RingLayout.SLOT_LENGTH, length);
+    INT.set(ALL, ring + slot + RingLayout.SLOT_LINE, line);
     reached(RingStep.SENDER_WRITTEN);
     endOpenSlot();
     note(slot, RingHeader.of(RingHeader.TYPE_LINES, lap, 0));
@@ -327,7 +329,7 @@ public class RingProducer extends SendingEnd {
       first = place;
       firstHeader = header;
     } else {
-      INT.set(ring, place, header);
+      INT.set(ALL, ring + place, header);
     }
   }
 
@@ -343,7 +345,7 @@ public class RingProducer extends SendingEnd {
     }
     if (noHeader.get(index)) {
       noHeader.clear(index);
-      INT.set(ring, slot, 0); // the receiver comes there next
+      INT.set(ALL, ring + slot, 0); // the receiver comes there next
     }
   }
 
@@ -354,7 +356,7 @@ public class RingProducer extends SendingEnd {
    */
   public boolean publish() {
     if (first != NOTHING) {
-      INT.setRelease(ring, first, firstHeader);
+      INT.setRelease(ALL, ring + first, firstHeader);
       first = NOTHING;
     }
     published = tail;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 
+import dev.ferrule.sm.os.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -12,13 +14,15 @@ import java.lang.invoke.VarHandle;
  */
 public abstract class SendingEnd {
 
-  final MemorySegment ring;
-  final MemorySegment buffer;
+  final long ring; // the address
+  final long buffer; // the address
+  private final MemorySegment bufferView;
   final boolean fences;
 
   SendingEnd(MemorySegment ring, MemorySegment buffer, boolean fences) {
-    this.ring = ring;
-    this.buffer = buffer;
+    this.ring = RawMemory.address(ring);
+    this.buffer = RawMemory.address(buffer);
+    this.bufferView = buffer;
     this.fences = fences;
   }
 
@@ -44,7 +48,21 @@ public abstract class SendingEnd {
    * @return the memory in which a reserved line lies at its number times {@link RingLayout#LINE}
    */
   public final MemorySegment buffer() {
-    return buffer;
+    return bufferView;
+  }
+
+  /**
+   * Copies a message to payload lines.
+   *
+   * @param source holds the message
+   * @param offset where in it the message starts
+   * @param line the first line, which is reserved
+   * @param skip how many bytes of it to leave out
+   * @param length the message's length in bytes
+   */
+  public final void write(MemorySegment source, long offset, int line, int skip, int length) {
+    long place = buffer + (long) line * RingLayout.LINE + skip;
+    MemorySegment.copy(source, offset, ALL, place, length);
   }
 
   /**
@@ -66,7 +84,7 @@ public abstract class SendingEnd {
 
   /** Tells the receiver that the last message was published. */
   public final void markClosed() {
-    INT.setRelease(ring, RingLayout.SENDER_CLOSED, 1);
+    INT.setRelease(ALL, ring + RingLayout.SENDER_CLOSED, 1);
     VarHandle.fullFence();
   }
 }

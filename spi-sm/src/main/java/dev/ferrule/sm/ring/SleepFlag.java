@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 
 import dev.ferrule.sm.os.Membarrier;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -22,8 +22,8 @@ final class SleepFlag {
   private SleepFlag() {}
 
   /** Says that this side sleeps, by any number but 0. */
-  static void arm(MemorySegment ring, long offset, int number, boolean fences) {
-    INT.setOpaque(ring, offset, number);
+  static void arm(long ring, long offset, int number, boolean fences) {
+    INT.setOpaque(ALL, ring + offset, number);
     if (fences) {
       VarHandle.fullFence();
     } else {
@@ -31,32 +31,32 @@ final class SleepFlag {
     }
   }
 
-  static void disarm(MemorySegment ring, long offset) {
-    INT.setOpaque(ring, offset, 0);
+  static void disarm(long ring, long offset) {
+    INT.setOpaque(ALL, ring + offset, 0);
   }
 
-  static boolean isArmed(MemorySegment ring, long offset) {
-    return (int) INT.getOpaque(ring, offset) != 0;
+  static boolean isArmed(long ring, long offset) {
+    return (int) INT.getOpaque(ALL, ring + offset) != 0;
   }
 
   /** Whether the other side sleeps; true only once for each time that it went to sleep. */
-  static boolean wake(MemorySegment ring, long offset, boolean fences) {
-    return look(ring, offset, fences) != 0 && (int) INT.getAndSet(ring, offset, 0) != 0;
+  static boolean wake(long ring, long offset, boolean fences) {
+    return look(ring, offset, fences) != 0 && (int) INT.getAndSet(ALL, ring + offset, 0) != 0;
   }
 
   /** By which number the other side sleeps; 0 if it does not. */
-  static int look(MemorySegment ring, long offset, boolean fences) {
+  static int look(long ring, long offset, boolean fences) {
     if (fences) {
       VarHandle.fullFence();
     } else {
       // costs no instruction on x86; keeps the compiler from moving the load up before the store
       VarHandle.releaseFence();
     }
-    return (int) INT.getOpaque(ring, offset);
+    return (int) INT.getOpaque(ALL, ring + offset);
   }
 
   /** Says that the other side was told, unless it has gone to sleep anew since. */
-  static void putOut(MemorySegment ring, long offset, int number) {
-    INT.compareAndSet(ring, offset, number, 0);
+  static void putOut(long ring, long offset, int number) {
+    INT.compareAndSet(ALL, ring + offset, number, 0);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.bindings.libc.LibC;
@@ -19,20 +20,21 @@ final class CmaCopy implements DirectCopy {
           + " some engines, the capability SYS_PTRACE";
 
   private final CrossMemory memory;
-  private final RmaFile peer;
+  private final RmaArea peer;
   private final MemorySegment word;
 
-  CmaCopy(RmaFile peer, Arena arena) {
+  CmaCopy(RmaArea peer) {
     this.peer = peer;
     this.memory =
-        new CrossMemory((int) (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PID), arena);
-    this.word = arena.allocate(ValueLayout.JAVA_LONG);
+        new CrossMemory(
+            (int) (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PID), Arena.ofAuto());
+    this.word = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
   }
 
   @Override
   public @Nullable String probe() {
-    long address = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE);
-    long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
+    long address = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE);
+    long wanted = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_VALUE);
     long result = memory.read(word, 0, address, Long.BYTES);
     if (result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted) {
       return null;

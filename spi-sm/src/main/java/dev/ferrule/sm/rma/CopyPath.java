@@ -2,7 +2,6 @@
 package dev.ferrule.sm.rma;
 
 import dev.ferrule.sm.os.Knem;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -13,8 +12,8 @@ public enum CopyPath {
   /** By the driver KNEM: the initiator alone, in the kernel. */
   KNEM {
     @Override
-    @Nullable DirectCopy open(RmaFile peer, Arena arena, @Nullable Knem driver) {
-      return driver == null ? null : new KnemCopy(driver, peer, arena);
+    @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
+      return driver == null ? null : new KnemCopy(driver, peer);
     }
 
     @Override
@@ -26,8 +25,8 @@ public enum CopyPath {
   /** By cross-memory attach: the initiator alone, in the kernel. */
   CMA {
     @Override
-    DirectCopy open(RmaFile peer, Arena arena, @Nullable Knem driver) {
-      return new CmaCopy(peer, arena);
+    DirectCopy open(RmaArea peer, @Nullable Knem driver) {
+      return new CmaCopy(peer);
     }
 
     @Override
@@ -39,7 +38,7 @@ public enum CopyPath {
   /** Fragments through a mapped buffer, which the target copies. Always works. */
   MMAP {
     @Override
-    @Nullable DirectCopy open(RmaFile peer, Arena arena, @Nullable Knem driver) {
+    @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
       return null;
     }
 
@@ -50,7 +49,7 @@ public enum CopyPath {
   };
 
   /** Makes the way to a peer; null if the initiator alone cannot go it. */
-  abstract @Nullable DirectCopy open(RmaFile peer, Arena arena, @Nullable Knem driver);
+  abstract @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver);
 
   /** Why there is none. */
   abstract String absence();
@@ -87,11 +86,9 @@ public enum CopyPath {
    */
   public static final class Ways {
 
-    private static final String NOT_TRUSTED =
-        "others than this user may write to the peer's files (access=group)";
+    private static final String NOT_TRUSTED = "the peer's process is another user's (access=group)";
 
-    private final RmaFile peer;
-    private final Arena arena;
+    private final RmaArea peer;
     private final @Nullable Knem driver;
     private final List<CopyPath> left;
     private final List<String> failed = new ArrayList<>();
@@ -102,13 +99,11 @@ public enum CopyPath {
      * Finds the first way that works.
      *
      * @param choice which are allowed
-     * @param peer the peer's file
-     * @param arena for what the ways need
+     * @param peer the peer's area
      * @param driver KNEM; null if there is none
      */
-    public Ways(Choice choice, RmaFile peer, Arena arena, @Nullable Knem driver) {
+    public Ways(Choice choice, RmaArea peer, @Nullable Knem driver) {
       this.peer = peer;
-      this.arena = arena;
       this.driver = driver;
       this.left = new ArrayList<>(choice.paths());
       next();
@@ -128,7 +123,7 @@ public enum CopyPath {
           failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + NOT_TRUSTED);
           continue;
         }
-        DirectCopy opened = candidate.open(peer, arena, driver);
+        DirectCopy opened = candidate.open(peer, driver);
         String problem = opened == null ? candidate.absence() : opened.probe();
         if (problem == null) {
           path = candidate;

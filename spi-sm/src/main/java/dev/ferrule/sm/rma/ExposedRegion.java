@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
+
 import dev.ferrule.RmaRight;
-import dev.ferrule.sm.os.MappedMemory;
 import dev.ferrule.spi.RmaKey;
 import java.lang.foreign.MemorySegment;
 
@@ -47,15 +48,10 @@ public final class ExposedRegion {
   /**
    * Copies from or to the memory for the peer; keeps whoever ends the exposure waiting meanwhile.
    *
+   * @param other where the bytes come from, or go to: an address in the peer's buffer
    * @return how it went, as in a fragment's header
    */
-  synchronized int copy(
-      int operation,
-      long generation,
-      long offset,
-      MemorySegment other,
-      long otherOffset,
-      int length) {
+  synchronized int copy(int operation, long generation, long offset, long other, int length) {
     if (!exposed || generation != key.generation()) {
       return RmaLayout.NO_REGION;
     }
@@ -65,21 +61,13 @@ public final class ExposedRegion {
     }
     try {
       if (right == RmaRight.WRITE) {
-        MemorySegment.copy(other, otherOffset, memory, offset, length);
+        MemorySegment.copy(ALL, other, memory, offset, length);
       } else {
-        MemorySegment.copy(memory, offset, other, otherOffset, length);
+        MemorySegment.copy(memory, offset, ALL, other, length);
       }
       return RmaLayout.DONE;
-    } catch (IllegalStateException e) {
-      if (other.scope().isAlive() && !memory.scope().isAlive()) {
-        return RmaLayout.FAULT; // the program has freed it
-      }
-      throw e;
-    } catch (InternalError e) {
-      if (!MappedMemory.isThere(memory, offset, length)) {
-        return RmaLayout.FAULT; // the program has truncated its own file, and not the peer its
-      }
-      throw e;
+    } catch (IllegalStateException | InternalError e) {
+      return RmaLayout.FAULT; // the program has freed it, or truncated its own file
     }
   }
 

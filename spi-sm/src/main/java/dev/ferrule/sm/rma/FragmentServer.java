@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.CorruptRingException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The target of fragments: copies, for a peer that cannot do it by itself, between the peer's
@@ -40,13 +34,11 @@ public class FragmentServer {
   private static final int LOOKS_AT_ONCE = 200;
   private static final int MAX_LINES = 1 << 24;
 
-  private final RmaFile own;
-  private final RmaFile peer;
+  private final RmaArea own;
+  private final RmaArea peer;
   private final RegionTable regions;
-  private final Arena arena;
   private final Runnable wakeInitiator;
-  private @Nullable MemorySegment buffer; // the peer's
-  private int lines;
+  private int lines; // of the peer's buffer; 0 until there is a fragment in it
   private long handled;
   private boolean awake; // as the peer was told
   private long awakeUntil; // by System.nanoTime
@@ -56,18 +48,15 @@ public class FragmentServer {
   /**
    * Begins with no fragment handled.
    *
-   * @param own this side's file
+   * @param own this side's area
    * @param peer the peer's
    * @param regions what this side exposes
-   * @param arena unmaps the peer's buffer
    * @param wakeInitiator tells the peer, who sleeps, that fragments are done
    */
-  public FragmentServer(
-      RmaFile own, RmaFile peer, RegionTable regions, Arena arena, Runnable wakeInitiator) {
+  public FragmentServer(RmaArea own, RmaArea peer, RegionTable regions, Runnable wakeInitiator) {
     this.own = own;
     this.peer = peer;
     this.regions = regions;
-    this.arena = arena;
     this.wakeInitiator = wakeInitiator;
   }
 
@@ -78,19 +67,21 @@ public class FragmentServer {
    *
    * @return whether it is to be called again, as there are more, or may soon be
    * @throws CorruptRingException if the peer has written what cannot be
-   * @throws PosixException ENOENT if its buffer is not there, which is right if it has closed
    */
   public boolean serve() {
     boolean any = false;
     for (int i = 0; i < AT_ONCE && isAnyWaiting(); i++) {
-      int line = (int) INT.get(peer.memory(), RmaLayout.submission(handled));
-      serve(buffer(), line);
+      int line = (int) INT.get(ALL, peer.address() + RmaLayout.submission(handled));
+      if (lines == 0) {
+        readLines();
+      }
+      serve(line);
       handled++;
       tellHandled();
       any = true;
     }
     if (AWAKE_NANOS == 0 || !any && !awake) {
-      return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+      return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
     }
     long now = System.nanoTime();
     if (any) {
@@ -98,7 +89,7 @@ public class FragmentServer {
         inVain = 0;
       } else if (skips > 0) {
         skips--;
-        return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+        return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
       }
       awakeUntil = now + AWAKE_NANOS;
       setAwake(true);
@@ -107,7 +98,7 @@ public class FragmentServer {
       skips = (1 << inVain) - 1;
       fallsAsleep();
       setAwake(false); // a full fence: whoever submits from now on sees this, or is seen below
-      return (long) LONG.getVolatile(peer.memory(), RmaLayout.SUBMITTED) != handled;
+      return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
     }
     for (int i = 0; i < LOOKS_AT_ONCE && !isAnyWaiting(); i++) {
       Thread.onSpinWait();
@@ -125,7 +116,7 @@ public class FragmentServer {
    * @throws CorruptRingException if the peer has written what cannot be
    */
   public boolean isAnyWaiting() {
-    long submitted = (long) LONG.getAcquire(peer.memory(), RmaLayout.SUBMITTED);
+    long submitted = (long) LONG.getAcquire(ALL, peer.address() + RmaLayout.SUBMITTED);
     long waiting = submitted - handled;
     if (waiting < 0 || waiting > RmaLayout.FRAGMENTS) {
       throw new CorruptRingException(
@@ -137,9 +128,9 @@ public class FragmentServer {
   /** One by one, so that the initiator has work as soon as there is any for it. */
   private void tellHandled() {
     // A full fence: whoever submits or sleeps from now on sees this, or is seen below.
-    LONG.setVolatile(own.memory(), RmaLayout.HANDLED, handled);
-    if ((int) INT.getVolatile(peer.memory(), RmaLayout.INITIATOR_ASLEEP) != 0
-        && (int) INT.getAndSet(peer.memory(), RmaLayout.INITIATOR_ASLEEP, 0) != 0) {
+    LONG.setVolatile(ALL, own.address() + RmaLayout.HANDLED, handled);
+    if ((int) INT.getVolatile(ALL, peer.address() + RmaLayout.INITIATOR_ASLEEP) != 0
+        && (int) INT.getAndSet(ALL, peer.address() + RmaLayout.INITIATOR_ASLEEP, 0) != 0) {
       wakeInitiator.run();
     }
   }
@@ -147,57 +138,42 @@ public class FragmentServer {
   private void setAwake(boolean value) {
     if (awake != value) {
       awake = value;
-      INT.setVolatile(own.memory(), RmaLayout.TARGET_AWAKE, value ? 1 : 0);
+      INT.setVolatile(ALL, own.address() + RmaLayout.TARGET_AWAKE, value ? 1 : 0);
     }
   }
 
-  private MemorySegment buffer() {
-    MemorySegment known = buffer;
-    if (known == null) {
-      int count = (int) INT.getAcquire(peer.memory(), RmaLayout.BUFFER_LINES);
-      if (count < 2 || count > MAX_LINES) {
-        throw new CorruptRingException("it has a buffer of " + count + " lines for fragments");
-      }
-      try {
-        known =
-            SharedFile.attach(
-                peer.directory().resolve(EndpointFiles.RMA_BUFFER),
-                (long) count * RmaLayout.LINE,
-                arena);
-      } catch (PosixException e) {
-        if (e.is(LibC.ENOENT(), LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
-          throw e; // the rings tell whether the first is right; the others are this side's lack
-        }
-        throw new CorruptRingException("its buffer for fragments is none: " + e.getMessage());
-      }
-      lines = count;
-      buffer = known;
+  /** Looks how many lines the peer's buffer has, when there is a fragment in it. */
+  private void readLines() {
+    int count = (int) INT.getAcquire(ALL, peer.address() + RmaLayout.BUFFER_LINES);
+    if (count < 2 || count > peer.bufferSize() / RmaLayout.LINE) {
+      throw new CorruptRingException("it has a buffer of " + count + " lines for fragments");
     }
-    return known;
+    lines = count;
   }
 
-  private void serve(MemorySegment shared, int line) {
+  private void serve(int line) {
     if (line < 0 || line >= lines) {
       throw new CorruptRingException("it has submitted a fragment at line " + line);
     }
-    long header = (long) line * RmaLayout.LINE;
-    int operation = (int) INT.get(shared, header + RmaLayout.FRAGMENT_OPERATION);
-    int id = (int) INT.get(shared, header + RmaLayout.FRAGMENT_REGION);
-    int length = (int) INT.get(shared, header + RmaLayout.FRAGMENT_LENGTH);
-    long generation = (long) LONG.get(shared, header + RmaLayout.FRAGMENT_GENERATION);
-    long offset = (long) LONG.get(shared, header + RmaLayout.FRAGMENT_OFFSET);
+    long start = (long) line * RmaLayout.LINE;
+    long header = peer.bufferAddress() + start;
+    int operation = (int) INT.get(ALL, header + RmaLayout.FRAGMENT_OPERATION);
+    int id = (int) INT.get(ALL, header + RmaLayout.FRAGMENT_REGION);
+    int length = (int) INT.get(ALL, header + RmaLayout.FRAGMENT_LENGTH);
+    long generation = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_GENERATION);
+    long offset = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_OFFSET);
     if (operation != RmaLayout.WRITE && operation != RmaLayout.READ) {
       throw new CorruptRingException("it has submitted a fragment of the operation " + operation);
     }
-    long payload = header + RmaLayout.LINE;
-    if (length < 0 || length > (long) lines * RmaLayout.LINE - payload) {
+    long room = (long) lines * RmaLayout.LINE - start - RmaLayout.LINE;
+    if (length < 0 || length > room) {
       throw new CorruptRingException("it has submitted a fragment of " + length + " bytes");
     }
     ExposedRegion region = regions.find(id);
     int status =
         region == null
             ? RmaLayout.NO_REGION
-            : region.copy(operation, generation, offset, shared, payload, length);
-    INT.set(shared, header + RmaLayout.FRAGMENT_STATUS, status);
+            : region.copy(operation, generation, offset, header + RmaLayout.LINE, length);
+    INT.set(ALL, header + RmaLayout.FRAGMENT_STATUS, status);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
@@ -39,9 +40,9 @@ public final class Fragments {
   /** Of what is copied by both sides, all but one such piece is copied at the same time. */
   private static final int MAX_PAYLOAD = 64 << 10;
 
-  private final MemorySegment own;
-  private final MemorySegment peer;
-  private final MemorySegment buffer;
+  private final long own; // the address
+  private final long peer; // the address
+  private final long buffer; // the address
   private final Runnable tellTarget;
   private final LineRing lines;
   private final int maxPayload;
@@ -58,24 +59,23 @@ public final class Fragments {
   private long reaped;
 
   /**
-   * Begins with nothing under way, and tells the peer how large the buffer is.
+   * Begins with nothing under way, in the buffer of at least 32 lines, whose size the peer learns.
    *
-   * @param own this side's file
+   * @param own this side's area
    * @param peer the peer's
-   * @param buffer the buffer, at least 32 lines
    * @param tellTarget tells the peer, whose thread may sleep, that there are fragments
    */
-  public Fragments(RmaFile own, RmaFile peer, MemorySegment buffer, Runnable tellTarget) {
-    this.own = own.memory();
-    this.peer = peer.memory();
-    this.buffer = buffer;
+  public Fragments(RmaArea own, RmaArea peer, Runnable tellTarget) {
+    this.own = own.address();
+    this.peer = peer.address();
+    this.buffer = own.bufferAddress();
     this.tellTarget = tellTarget;
-    int count = (int) (buffer.byteSize() / RmaLayout.LINE);
+    int count = (int) (own.bufferSize() / RmaLayout.LINE);
     this.lines = new LineRing(count);
     this.maxPayload =
         Math.clamp(
             (long) (count / FRAGMENTS_IN_BUFFER - 1) * RmaLayout.LINE, RmaLayout.LINE, MAX_PAYLOAD);
-    INT.setRelease(this.own, RmaLayout.BUFFER_LINES, count);
+    INT.setRelease(ALL, this.own + RmaLayout.BUFFER_LINES, count);
   }
 
   /**
@@ -121,7 +121,7 @@ public final class Fragments {
     if (write) {
       boolean copied = false;
       try {
-        MemorySegment.copy(local, localOffset, buffer, header + RmaLayout.LINE, bytes);
+        MemorySegment.copy(local, localOffset, ALL, buffer + header + RmaLayout.LINE, bytes);
         copied = true;
       } finally {
         if (!copied) { // the program has freed it
@@ -130,12 +130,14 @@ public final class Fragments {
       }
     }
     INT.set(
-        buffer, header + RmaLayout.FRAGMENT_OPERATION, write ? RmaLayout.WRITE : RmaLayout.READ);
-    INT.set(buffer, header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
-    INT.set(buffer, header + RmaLayout.FRAGMENT_REGION, region.id());
-    INT.set(buffer, header + RmaLayout.FRAGMENT_LENGTH, bytes);
-    LONG.set(buffer, header + RmaLayout.FRAGMENT_GENERATION, region.generation());
-    LONG.set(buffer, header + RmaLayout.FRAGMENT_OFFSET, offset);
+        ALL,
+        buffer + header + RmaLayout.FRAGMENT_OPERATION,
+        write ? RmaLayout.WRITE : RmaLayout.READ);
+    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_STATUS, RmaLayout.PENDING);
+    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_REGION, region.id());
+    INT.set(ALL, buffer + header + RmaLayout.FRAGMENT_LENGTH, bytes);
+    LONG.set(ALL, buffer + header + RmaLayout.FRAGMENT_GENERATION, region.generation());
+    LONG.set(ALL, buffer + header + RmaLayout.FRAGMENT_OFFSET, offset);
     int slot = (int) submitted & (RmaLayout.FRAGMENTS - 1);
     line[slot] = first;
     end[slot] = lines.end();
@@ -144,13 +146,13 @@ public final class Fragments {
     intoOffset[slot] = localOffset;
     operation[slot] = id;
     last[slot] = isLast;
-    INT.set(own, RmaLayout.submission(submitted), first);
+    INT.set(ALL, own + RmaLayout.submission(submitted), first);
     submitted++;
     // A full fence: a target that is awake or still at those before sees this, or is seen to be
     // neither.
-    LONG.setVolatile(own, RmaLayout.SUBMITTED, submitted);
-    if ((int) INT.getVolatile(peer, RmaLayout.TARGET_AWAKE) == 0
-        && (long) LONG.getVolatile(peer, RmaLayout.HANDLED) == submitted - 1) {
+    LONG.setVolatile(ALL, own + RmaLayout.SUBMITTED, submitted);
+    if ((int) INT.getVolatile(ALL, peer + RmaLayout.TARGET_AWAKE) == 0
+        && (long) LONG.getVolatile(ALL, peer + RmaLayout.HANDLED) == submitted - 1) {
       tellTarget.run();
     }
     return true;
@@ -163,7 +165,7 @@ public final class Fragments {
    * @throws CorruptRingException if the peer has written what cannot be
    */
   public void reap(Listener listener) {
-    long handled = (long) LONG.getAcquire(peer, RmaLayout.HANDLED);
+    long handled = (long) LONG.getAcquire(ALL, peer + RmaLayout.HANDLED);
     if (handled < reaped || handled > submitted) {
       throw new CorruptRingException(
           "it has handled " + handled + " fragments of " + submitted + " that were submitted");
@@ -171,7 +173,7 @@ public final class Fragments {
     while (reaped < handled) {
       int slot = (int) reaped & (RmaLayout.FRAGMENTS - 1);
       long header = (long) line[slot] * RmaLayout.LINE;
-      int status = (int) INT.get(buffer, header + RmaLayout.FRAGMENT_STATUS);
+      int status = (int) INT.get(ALL, buffer + header + RmaLayout.FRAGMENT_STATUS);
       MemorySegment target = into[slot];
       into[slot] = null;
       if (status == RmaLayout.DONE && target != null) {
@@ -187,13 +189,10 @@ public final class Fragments {
 
   private int copy(long payload, MemorySegment target, long offset, int bytes) {
     try {
-      MemorySegment.copy(buffer, payload, target, offset, bytes);
+      MemorySegment.copy(ALL, buffer + payload, target, offset, bytes);
       return RmaLayout.DONE;
     } catch (IllegalStateException e) {
-      if (buffer.scope().isAlive() && !target.scope().isAlive()) {
-        return RmaLayout.FAULT; // the program has freed it
-      }
-      throw e;
+      return RmaLayout.FAULT; // the program has freed it
     }
   }
 
@@ -226,7 +225,7 @@ public final class Fragments {
 
   /** Asks the target to wake this side up when a fragment is done; a last look has to follow. */
   public void arm() {
-    INT.setOpaque(own, RmaLayout.INITIATOR_ASLEEP, 1);
+    INT.setOpaque(ALL, own + RmaLayout.INITIATOR_ASLEEP, 1);
     VarHandle.fullFence(); // whoever is done from now on sees this, or is seen to be done
   }
 
@@ -236,11 +235,11 @@ public final class Fragments {
    * @return whether it has not
    */
   public boolean isArmed() {
-    return (int) INT.getAcquire(own, RmaLayout.INITIATOR_ASLEEP) != 0;
+    return (int) INT.getAcquire(ALL, own + RmaLayout.INITIATOR_ASLEEP) != 0;
   }
 
   /** Takes that back. */
   public void disarm() {
-    INT.setVolatile(own, RmaLayout.INITIATOR_ASLEEP, 0);
+    INT.setVolatile(ALL, own + RmaLayout.INITIATOR_ASLEEP, 0);
   }
 }

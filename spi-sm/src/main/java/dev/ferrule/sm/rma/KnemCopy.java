@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.bindings.libc.LibC;
@@ -15,19 +16,19 @@ import org.jspecify.annotations.Nullable;
 final class KnemCopy implements DirectCopy {
 
   private final Knem driver;
-  private final RmaFile peer;
+  private final RmaArea peer;
   private final MemorySegment word;
 
-  KnemCopy(Knem driver, RmaFile peer, Arena arena) {
+  KnemCopy(Knem driver, RmaArea peer) {
     this.driver = driver;
     this.peer = peer;
-    this.word = arena.allocate(ValueLayout.JAVA_LONG);
+    this.word = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
   }
 
   @Override
   public @Nullable String probe() {
-    long cookie = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_COOKIE);
-    long wanted = (long) LONG.get(peer.memory(), RmaLayout.DESCRIPTOR_PROBE_VALUE);
+    long cookie = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_COOKIE);
+    long wanted = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_VALUE);
     if (cookie == 0) {
       return "the peer cannot use /dev/knem";
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
@@ -25,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegionTable {
 
-  private final MemorySegment own;
-  private final MemorySegment peer;
+  private final long own; // the address
+  private final long peer; // the address
   private final @Nullable Knem knem;
   private final SecureRandom random = new SecureRandom();
   private final AtomicReferenceArray<@Nullable ExposedRegion> regions =
@@ -36,13 +37,13 @@ public final class RegionTable {
   /**
    * Begins with an empty table.
    *
-   * @param own this side's file
+   * @param own this side's area
    * @param peer the peer's
    * @param knem the driver; null if there is none
    */
-  public RegionTable(RmaFile own, RmaFile peer, @Nullable Knem knem) {
-    this.own = own.memory();
-    this.peer = peer.memory();
+  public RegionTable(RmaArea own, RmaArea peer, @Nullable Knem knem) {
+    this.own = own.address();
+    this.peer = peer.address();
     this.knem = knem;
   }
 
@@ -68,11 +69,11 @@ public final class RegionTable {
     ExposedRegion region = new ExposedRegion(key, memory, cookie);
     regions.set(id, region);
     long entry = RmaLayout.region(id);
-    LONG.set(own, entry + RmaLayout.REGION_ADDRESS, memory.address());
-    LONG.set(own, entry + RmaLayout.REGION_LENGTH, memory.byteSize());
-    INT.set(own, entry + RmaLayout.REGION_RIGHTS, RmaKey.bits(rights));
-    LONG.set(own, entry + RmaLayout.REGION_COOKIE, cookie);
-    LONG.setVolatile(own, entry + RmaLayout.REGION_GENERATION, generation);
+    LONG.set(ALL, own + entry + RmaLayout.REGION_ADDRESS, memory.address());
+    LONG.set(ALL, own + entry + RmaLayout.REGION_LENGTH, memory.byteSize());
+    INT.set(ALL, own + entry + RmaLayout.REGION_RIGHTS, RmaKey.bits(rights));
+    LONG.set(ALL, own + entry + RmaLayout.REGION_COOKIE, cookie);
+    LONG.setVolatile(ALL, own + entry + RmaLayout.REGION_GENERATION, generation);
     return region;
   }
 
@@ -122,7 +123,8 @@ public final class RegionTable {
       return false;
     }
     // A full fence: whoever copies by itself sees this, or is seen by isInUse.
-    LONG.setVolatile(own, RmaLayout.region(region.key().id()) + RmaLayout.REGION_GENERATION, 0L);
+    LONG.setVolatile(
+        ALL, own + RmaLayout.region(region.key().id()) + RmaLayout.REGION_GENERATION, 0L);
     return true;
   }
 
@@ -133,7 +135,7 @@ public final class RegionTable {
    * @return whether it is
    */
   public boolean isInUse(ExposedRegion region) {
-    return (long) LONG.getVolatile(peer, RmaLayout.IN_USE) == region.key().id() + 1L;
+    return (long) LONG.getVolatile(ALL, peer + RmaLayout.IN_USE) == region.key().id() + 1L;
   }
 
   /**

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.spi.RmaKey;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
@@ -18,18 +18,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteTable {
 
-  private final MemorySegment own;
-  private final MemorySegment peer;
+  private final long own; // the address
+  private final long peer; // the address
 
   /**
    * Begins with no region in use.
    *
-   * @param own this side's file
+   * @param own this side's area
    * @param peer the peer's
    */
-  public RemoteTable(RmaFile own, RmaFile peer) {
-    this.own = own.memory();
-    this.peer = peer.memory();
+  public RemoteTable(RmaArea own, RmaArea peer) {
+    this.own = own.address();
+    this.peer = peer.address();
   }
 
   /**
@@ -43,13 +43,14 @@ public final class RemoteTable {
       return null;
     }
     long entry = RmaLayout.region(key.id());
-    if ((long) LONG.getAcquire(peer, entry + RmaLayout.REGION_GENERATION) != key.generation()) {
+    if ((long) LONG.getAcquire(ALL, peer + entry + RmaLayout.REGION_GENERATION)
+        != key.generation()) {
       return null;
     }
-    long address = (long) LONG.get(peer, entry + RmaLayout.REGION_ADDRESS);
-    long length = (long) LONG.get(peer, entry + RmaLayout.REGION_LENGTH);
-    int rights = (int) INT.get(peer, entry + RmaLayout.REGION_RIGHTS);
-    long cookie = (long) LONG.get(peer, entry + RmaLayout.REGION_COOKIE);
+    long address = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_ADDRESS);
+    long length = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_LENGTH);
+    int rights = (int) INT.get(ALL, peer + entry + RmaLayout.REGION_RIGHTS);
+    long cookie = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_COOKIE);
     VarHandle.loadLoadFence(); // what was read belongs together if the region is still the same
     return isExposed(key.id(), key.generation())
             && length == key.length()
@@ -59,7 +60,7 @@ public final class RemoteTable {
   }
 
   private boolean isExposed(int id, long generation) {
-    return (long) LONG.getVolatile(peer, RmaLayout.region(id) + RmaLayout.REGION_GENERATION)
+    return (long) LONG.getVolatile(ALL, peer + RmaLayout.region(id) + RmaLayout.REGION_GENERATION)
         == generation;
   }
 
@@ -70,7 +71,7 @@ public final class RemoteTable {
    * @return false if it is no longer exposed; then there is nothing to release
    */
   public boolean acquire(RemoteRegion region) {
-    LONG.setVolatile(own, RmaLayout.IN_USE, (long) region.id() + 1);
+    LONG.setVolatile(ALL, own + RmaLayout.IN_USE, (long) region.id() + 1);
     if (isExposed(region.id(), region.generation())) {
       return true;
     }
@@ -80,6 +81,6 @@ public final class RemoteTable {
 
   /** The region may be taken back. */
   public void release() {
-    LONG.setRelease(own, RmaLayout.IN_USE, 0L);
+    LONG.setRelease(ALL, own + RmaLayout.IN_USE, 0L);
   }
 }

@@ -27,7 +27,7 @@ public final class RmaLayout {
   public static final long MAGIC = 0x414d527572726546L;
 
   /** The version of everything described here. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** Offset of {@link #MAGIC}, 8 bytes. */
   public static final long DESCRIPTOR_MAGIC = 0;

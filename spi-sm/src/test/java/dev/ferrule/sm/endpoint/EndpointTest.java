@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,38 +55,17 @@ class EndpointTest {
     }
 
     @Override
-    public boolean areFilesThere() {
-      return true;
-    }
-
-    @Override
-    public void onFilesGone(InternalError cause) {
-      throw new AssertionError(cause);
-    }
-
-    @Override
     public void onPeerSilent() {}
   }
 
-  /** A connection whose peer has truncated its files, until it is told so. */
-  private static class Truncated extends Calm {
+  /** A connection in whose affairs something goes wrong. */
+  private static class Failing extends Calm {
     final CountDownLatch told = new CountDownLatch(1);
 
     @Override
     public void onWakeup() {
-      if (told.getCount() > 0) {
-        throw new InternalError("a fault occurred in an unsafe memory access operation");
-      }
-    }
-
-    @Override
-    public boolean areFilesThere() {
-      return false;
-    }
-
-    @Override
-    public void onFilesGone(InternalError cause) {
       told.countDown();
+      throw new InternalError("a fault occurred in an unsafe memory access operation");
     }
   }
 
@@ -114,50 +92,20 @@ class EndpointTest {
   }
 
   @Test
-  void shouldEndTheConnectionWhosePeerHasTruncatedItsFilesAndServeTheOthers() throws Exception {
-    Truncated broken = new Truncated();
+  void shouldServeTheOthersWhenSomethingGoesWrongWithOneConnection() throws Exception {
+    Failing failing = new Failing();
     Calm other = new Calm();
-    try (Peer brokenPeer = new Peer(peers.address(), BROKEN, () -> {});
+    try (Peer failingPeer = new Peer(peers.address(), BROKEN, () -> {});
         Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
-        Peer toBroken = new Peer(endpoint.address(), BROKEN, () -> {});
+        Peer toFailing = new Peer(endpoint.address(), BROKEN, () -> {});
         Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
-      add(BROKEN, broken, brokenPeer);
+      add(BROKEN, failing, failingPeer);
       add(OTHER, other, otherPeer);
 
-      toBroken.wake();
+      toFailing.wake();
+      await(failing.told);
       toOther.tellClosed();
 
-      await(broken.told);
-      await(other.closed);
-      endpoint.removeLink(BROKEN);
-      endpoint.removeLink(OTHER);
-    }
-  }
-
-  /** Compiled code may be told of a fault late: what it was doing then is another's. */
-  @Test
-  void shouldTellAConnectionWhatWasCutShortByTheErrorOfAnother() throws Exception {
-    Truncated broken = new Truncated();
-    AtomicInteger told = new AtomicInteger();
-    Calm other =
-        new Calm() {
-          @Override
-          public void onPeerClosed() {
-            if (told.getAndIncrement() == 0) {
-              throw new InternalError("a fault occurred in an unsafe memory access operation");
-            }
-            super.onPeerClosed();
-          }
-        };
-    try (Peer brokenPeer = new Peer(peers.address(), BROKEN, () -> {});
-        Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
-        Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
-      add(BROKEN, broken, brokenPeer);
-      add(OTHER, other, otherPeer);
-
-      toOther.tellClosed();
-
-      await(broken.told);
       await(other.closed);
       endpoint.removeLink(BROKEN);
       endpoint.removeLink(OTHER);

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.Access;
-import dev.ferrule.sm.os.SharedFile;
+import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -46,17 +48,13 @@ class HandshakeTest {
     return endpoint;
   }
 
-  /** Makes what a connection's directory has to hold before the handshake. */
-  private static int newConnection(Endpoint endpoint, long generation, Arena arena)
-      throws Exception {
-    int id = endpoint.newConnection();
-    LAYOUT.writeDescriptor(
-        SharedFile.create(
-            endpoint.connectionDirectory(id).resolve(EndpointFiles.RING), LAYOUT.ringSize(), arena),
-        0,
-        generation,
-        0);
-    return id;
+  /** The memory of a side, as it is before the handshake. */
+  private static SealedFile memory(long generation) {
+    SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
+    SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
+    LAYOUT.writeDescriptor(mapping.view(), 0, generation, 0);
+    Reference.reachabilityFence(mapping);
+    return file;
   }
 
   private record Result(
@@ -65,10 +63,11 @@ class HandshakeTest {
   /** Runs a handshake between two endpoints, both of which send through the wrapper. */
   private Result shakeHands(Endpoint server, Endpoint client, Acceptor acceptor, long generation)
       throws Exception {
-    try (Arena arena = Arena.ofShared()) {
-      int id = newConnection(client, generation, arena);
+    try (SealedFile memory = memory(generation);
+        SealedFile serversMemory = memory(1)) {
+      int id = client.newConnection();
       ClientHandshake handshake =
-          client.connect(id, server.address(), "hello".getBytes(StandardCharsets.UTF_8));
+          client.connect(id, server.address(), "hello".getBytes(StandardCharsets.UTF_8), memory);
       CompletableFuture<ClientHandshake.Accepted> connecting =
           CompletableFuture.supplyAsync(
               () -> {
@@ -91,7 +90,12 @@ class HandshakeTest {
       request.take(NAME);
       int serverId = server.newConnection();
       request.accept(
-          NAME, serverId, "welcome".getBytes(StandardCharsets.UTF_8), soon(), () -> false);
+          NAME,
+          serverId,
+          "welcome".getBytes(StandardCharsets.UTF_8),
+          serversMemory,
+          soon(),
+          () -> false);
       ClientHandshake.Accepted accepted = connecting.get(20, TimeUnit.SECONDS);
       assertThat(accepted.serverId()).isEqualTo(serverId);
       assertThat(accepted.payload()).asString().isEqualTo("welcome");
@@ -111,14 +115,14 @@ class HandshakeTest {
 
       @Override
       public DatagramSender apply(DatagramSender socket) {
-        return (datagram, to) -> {
+        return (datagram, file, to) -> {
           int type = HandshakeMessage.decode(datagram).orElseThrow().type().ordinal();
           synchronized (sent) {
             if (sent[type]++ < 2) {
               return 0;
             }
           }
-          return socket.send(datagram, to);
+          return socket.send(datagram, file, to);
         };
       }
     }
@@ -140,10 +144,11 @@ class HandshakeTest {
   void shouldServeOthersWhileAClientLooksAtWhatWasAccepted() throws Exception {
     Endpoint server = open(null);
     Endpoint client = open(null);
-    try (Arena arena = Arena.ofShared()) {
+    try (SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
       Acceptor acceptor = server.listen(8);
-      int id = newConnection(client, 1, arena);
-      ClientHandshake handshake = client.connect(id, server.address(), new byte[0]);
+      int id = client.newConnection();
+      ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory);
       CompletableFuture<ServerHandshake> request = new CompletableFuture<>();
       CompletableFuture<Void> connecting =
           CompletableFuture.runAsync(
@@ -158,7 +163,7 @@ class HandshakeTest {
       assertThat(taken).isNotNull();
       taken.take(NAME);
       request.complete(taken);
-      taken.accept(NAME, server.newConnection(), new byte[0], soon(), () -> false);
+      taken.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
       connecting.get(20, TimeUnit.SECONDS);
     } finally {
       client.release();
@@ -182,12 +187,12 @@ class HandshakeTest {
   void shouldForgetAClientThatGaveUpAfterItsRequestWasTaken() throws Exception {
     Endpoint server = open(null);
     Endpoint client = open(null);
-    try (Arena arena = Arena.ofShared()) {
+    try {
       Acceptor acceptor = server.listen(8);
       List<WeakReference<ServerHandshake>> requests = new ArrayList<>();
       for (int i = 1; i <= 5; i++) {
-        int id = newConnection(client, i, arena);
-        ClientHandshake handshake = client.connect(id, server.address(), new byte[0]);
+        int id = client.newConnection();
+        ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory(i));
         CompletableFuture<Void> connecting =
             CompletableFuture.runAsync(
                 () -> handshake.await(NAME, System.nanoTime() + 20_000_000L, answer -> true),
@@ -212,10 +217,10 @@ class HandshakeTest {
   void shouldNotTakeARepeatedRequestForANewOne() throws Exception {
     UnaryOperator<DatagramSender> threeTimes =
         socket ->
-            (datagram, to) -> {
-              socket.send(datagram, to);
-              socket.send(datagram, to);
-              return socket.send(datagram, to);
+            (datagram, file, to) -> {
+              socket.send(datagram, file, to);
+              socket.send(datagram, file, to);
+              return socket.send(datagram, file, to);
             };
     Endpoint server = open(threeTimes);
     Endpoint client = open(threeTimes);
@@ -241,16 +246,16 @@ class HandshakeTest {
 
       @Override
       public DatagramSender apply(DatagramSender socket) {
-        return (datagram, to) -> {
+        return (datagram, file, to) -> {
           synchronized (late) {
             switch (random.nextInt(4)) {
-              case 0 -> late.add(() -> socket.send(datagram, to));
+              case 0 -> late.add(() -> socket.send(datagram, file, to));
               case 1 -> {
-                socket.send(datagram, to);
-                socket.send(datagram, to);
+                socket.send(datagram, file, to);
+                socket.send(datagram, file, to);
               }
               case 2 -> {
-                socket.send(datagram, to);
+                socket.send(datagram, file, to);
                 late.forEach(Runnable::run); // behind those that were sent after them
                 late.clear();
               }
@@ -286,13 +291,12 @@ class HandshakeTest {
         Endpoint client =
             Endpoint.open(server.address().with(id), Access.USER, UnaryOperator.identity());
         assertThat(client).isNotNull();
-        try (Arena arena = Arena.ofShared()) {
-          int connection = newConnection(client, generation, arena);
+        try (SealedFile memory = memory(generation)) {
+          int connection = client.newConnection();
           assertThat(connection).isEqualTo(1);
-          client.send(
-              new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]), server.address());
-          client.send(
-              new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]), server.address());
+          HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, connection, 0, new byte[0]);
+          client.send(connect, memory, server.address());
+          client.send(connect, memory, server.address());
           ServerHandshake request = acceptor.next(true, soon());
           assertThat(request).isNotNull();
           assertThat(request.generation()).isEqualTo(generation);
@@ -310,17 +314,18 @@ class HandshakeTest {
   void shouldLetNoMoreClientsWaitThanTheBacklogAndTheOthersLater() throws Exception {
     Endpoint server = open(UnaryOperator.identity());
     Endpoint client = open(UnaryOperator.identity());
-    try (Arena arena = Arena.ofShared()) {
+    try {
       Acceptor acceptor = server.listen(2);
-      for (int i = 1; i <= 3; i++) {
-        int id = newConnection(client, i, arena);
-        client.send(new HandshakeMessage(Type.CONNECT, id, 0, new byte[0]), server.address());
+      for (int id = 1; id <= 3; id++) {
+        client.send(
+            new HandshakeMessage(Type.CONNECT, id, 0, new byte[0]), memory(id), server.address());
       }
       assertThat(acceptor.next(true, soon())).isNotNull();
       ServerHandshake second = acceptor.next(true, soon());
       assertThat(second).isNotNull();
       assertThat(second.clientId()).isEqualTo(2);
-      client.send(new HandshakeMessage(Type.CONNECT, 3, 0, new byte[0]), server.address());
+      client.send(
+          new HandshakeMessage(Type.CONNECT, 3, 0, new byte[0]), memory(3), server.address());
       assertThat(acceptor.next(true, soon())).isNotNull();
     } finally {
       client.release();

@@ -7,25 +7,28 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionCounters;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
+import dev.ferrule.sm.ConnectionMemory;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +54,7 @@ class HostileFilesTest extends ProcessTest {
   private final Random random = new Random(SEED);
   private OtherProcess victim;
   private URI address;
+  private Collection<Connection> attacked = List.of();
 
   @BeforeEach
   void start() {
@@ -73,16 +77,18 @@ class HostileFilesTest extends ProcessTest {
     }
   }
 
-  private void scribble(String name) throws IOException {
-    for (Path file : files(name)) {
-      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-        for (int i = 0; i < WRITES && channel.size() > 0; i++) {
+  /** Writes noise to an area of the shared memory of all connections, in both directions. */
+  private void scribble(Function<ConnectionMemory, MemorySegment> area) {
+    for (Connection connection : attacked) {
+      for (ConnectionMemory memory : ConnectionMemory.ofBoth(connection)) {
+        MemorySegment target = area.apply(memory);
+        for (int i = 0; i < WRITES; i++) {
+          MemorySegment noise = MemorySegment.ofBuffer(noise());
           // mostly where something is: at the beginning
-          long end = random.nextBoolean() ? Math.min(channel.size(), 8192) : channel.size();
-          channel.write(noise(), random.nextLong(end));
+          long end = random.nextBoolean() ? Math.min(target.byteSize(), 8192) : target.byteSize();
+          long offset = random.nextLong(end - LONGEST_WRITE);
+          MemorySegment.copy(noise, 0, target, offset, noise.byteSize());
         }
-      } catch (NoSuchFileException e) {
-        continue; // its connection is over
       }
     }
   }
@@ -114,7 +120,7 @@ class HostileFilesTest extends ProcessTest {
     try (DatagramSocket socket = new DatagramSocket(own)) {
       for (int i = 0; i < WRITES; i++) {
         for (Path each : sockets) {
-          socket.send(noise().array(), each); // or not, if its queue is full
+          socket.send(noise().array(), null, each); // or not, if its queue is full
         }
       }
     } finally {
@@ -158,6 +164,7 @@ class HostileFilesTest extends ProcessTest {
       for (Connection connection : connections.values()) {
         await(() -> isBusy(connection));
       }
+      attacked = connections.values();
       attack.run();
       connections.values().forEach(connection -> connection.close(Duration.ZERO));
       for (int line = 0; line < connections.size(); line++) {
@@ -182,20 +189,20 @@ class HostileFilesTest extends ProcessTest {
 
   @Test
   void noiseInTheHeaderRingHarmsNobodyElse() throws Exception {
-    attack(() -> scribble(EndpointFiles.RING));
+    attack(() -> scribble(ConnectionMemory::ring));
   }
 
   @Test
   void noiseInThePayloadHarmsNobodyElse() throws Exception {
-    attack(() -> scribble(EndpointFiles.BUFFER));
+    attack(() -> scribble(ConnectionMemory::buffer));
   }
 
   @Test
-  void noiseInTheFilesOfRemoteMemoryAccessHarmsNobodyElse() throws Exception {
+  void noiseInTheAreasOfRemoteMemoryAccessHarmsNobodyElse() throws Exception {
     attack(
         () -> {
-          scribble(EndpointFiles.RMA);
-          scribble(EndpointFiles.RMA_BUFFER);
+          scribble(ConnectionMemory::rma);
+          scribble(ConnectionMemory::rmaBuffer);
         });
   }
 

@@ -89,18 +89,18 @@ class HostileReceiverTest {
           @Override
           public ConcurrentRingProducer concurrentProducer(
               RingLayout layout,
-              MemorySegment ring,
+              MemorySegment memory,
               MemorySegment buffer,
               boolean fences,
               Runnable onRoom) {
-            return new ConcurrentRingProducer(layout, ring, buffer, fences, onRoom) {
+            return new ConcurrentRingProducer(layout, memory, buffer, fences, onRoom) {
               private int line;
 
               @Override
               protected void reached(RingStep step) {
                 if (step == RingStep.SHARED_SLOT_FOUND && messagesPublished() == 8) {
                   // a word of the lap before, but another one each time that it is looked at
-                  ring.set(
+                  memory.set(
                       ValueLayout.JAVA_LONG, layout.slotsOffset(), SharedWord.of(1, ++line + 9));
                 }
               }

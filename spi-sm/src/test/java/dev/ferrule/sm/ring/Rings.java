@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -19,9 +20,8 @@ final class Rings {
 
   Rings(RingLayout layout, boolean fences) {
     this.layout = layout;
-    // longs, so that every field is aligned; zeroed, as new files are
-    ring = MemorySegment.ofArray(new long[(int) (layout.ringSize() / Long.BYTES)]);
-    buffer = MemorySegment.ofArray(new long[(int) (layout.bufferSize() / Long.BYTES)]);
+    ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
+    buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
     producer = new RingProducer(layout, ring, buffer, fences);
     consumer = new RingConsumer(layout, ring, buffer, fences);
   }

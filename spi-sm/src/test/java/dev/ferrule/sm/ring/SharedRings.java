@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,9 +22,8 @@ final class SharedRings {
 
   SharedRings(RingLayout layout, RingEnds ends) {
     this.layout = layout;
-    // longs, so that every field is aligned; zeroed, as new files are
-    ring = MemorySegment.ofArray(new long[(int) (layout.ringSize() / Long.BYTES)]);
-    buffer = MemorySegment.ofArray(new long[(int) (layout.bufferSize() / Long.BYTES)]);
+    ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
+    buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
     producer =
         ends.concurrentProducer(layout, ring, buffer, true, () -> toldOfRoom.incrementAndGet());
     consumer = ends.consumer(layout, ring, buffer, true);

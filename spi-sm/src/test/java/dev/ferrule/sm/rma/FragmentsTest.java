@@ -6,13 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.RmaRight;
-import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.os.SharedFile;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -24,7 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Both sides of fragments, and when the initiator has to tell the target. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -38,8 +32,6 @@ class FragmentsTest {
 
   private static final int LONGEST_PAUSE_NANOS = 50_000;
 
-  @TempDir private Path folder;
-
   private final Arena arena = Arena.ofShared();
   private final Semaphore told = new Semaphore(0);
   private volatile boolean over;
@@ -52,18 +44,15 @@ class FragmentsTest {
   private long lastDone;
 
   @BeforeEach
-  void makeBothSides() throws IOException {
-    RmaFile initiators = file("initiator");
-    RmaFile targets = file("target");
-    MemorySegment buffer =
-        SharedFile.create(
-            initiators.directory().resolve(EndpointFiles.RMA_BUFFER), 64 << 10, arena);
+  void makeBothSides() {
+    RmaArea initiators = RmaAreas.allocate(arena, 64 << 10);
+    RmaArea targets = RmaAreas.allocate(arena, 64 << 10);
     RegionTable regions = new RegionTable(targets, initiators, null);
     ExposedRegion region = regions.add(exposed, EnumSet.allOf(RmaRight.class));
     remote = new RemoteTable(initiators, targets).find(region.key());
-    initiator = new Fragments(initiators, targets, buffer, told::release);
+    initiator = new Fragments(initiators, targets, told::release);
     target =
-        new FragmentServer(targets, initiators, regions, arena, () -> {}) {
+        new FragmentServer(targets, initiators, regions, () -> {}) {
           @Override
           void fallsAsleep() {
             whenItFallsAsleep.run();
@@ -74,11 +63,6 @@ class FragmentsTest {
   @AfterEach
   void close() {
     arena.close();
-  }
-
-  private RmaFile file(String name) throws IOException {
-    Path directory = folder.resolve(name + "/1/conns/1"); // as deep below PATH as a connection's
-    return RmaFile.create(Files.createDirectories(directory), 1, null, arena);
   }
 
   private boolean write(long id) {

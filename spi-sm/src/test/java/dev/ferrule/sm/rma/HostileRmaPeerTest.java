@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.RmaRight;
-import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.os.SharedFile;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.spi.RmaKey;
 import java.io.IOException;
@@ -14,7 +12,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
@@ -27,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A peer that writes whatever it likes to the files that both have mapped. */
+/** A peer that writes whatever it likes to the memory that both have mapped. */
 class HostileRmaPeerTest {
 
   private static final int SIZE = 4096;
@@ -37,8 +34,9 @@ class HostileRmaPeerTest {
   @TempDir private Path folder;
 
   private final Arena arena = Arena.ofShared();
-  private RmaFile own;
-  private RmaFile peer;
+  private RmaArea own;
+  private RmaArea peer;
+  private MemorySegment peersArea;
   private MemorySegment buffer; // the peer's
   private MemorySegment memory;
   private RegionTable regions;
@@ -46,19 +44,16 @@ class HostileRmaPeerTest {
   private FragmentServer server;
 
   @BeforeEach
-  void expose() throws IOException {
-    own = file("own");
-    peer = file("peer");
-    buffer =
-        SharedFile.create(
-            peer.directory().resolve(EndpointFiles.RMA_BUFFER),
-            (long) LINES * RmaLayout.LINE,
-            arena);
+  void expose() {
+    own = RmaAreas.allocate(arena, LINES * RmaLayout.LINE);
+    peer = RmaAreas.allocate(arena, LINES * RmaLayout.LINE);
+    peersArea = MemorySegment.ofAddress(peer.address()).reinterpret(RmaLayout.SIZE);
+    buffer = MemorySegment.ofAddress(peer.bufferAddress()).reinterpret(peer.bufferSize());
     set(RmaLayout.BUFFER_LINES, LINES);
     memory = arena.allocate(SIZE).fill(UNTOUCHED);
     regions = new RegionTable(own, peer, null);
     region = regions.add(memory, EnumSet.of(RmaRight.WRITE));
-    server = new FragmentServer(own, peer, regions, arena, () -> {});
+    server = new FragmentServer(own, peer, regions, () -> {});
   }
 
   @AfterEach
@@ -66,17 +61,12 @@ class HostileRmaPeerTest {
     arena.close();
   }
 
-  private RmaFile file(String name) throws IOException {
-    Path connection = folder.resolve("app/1/1/conns/" + name);
-    return RmaFile.create(Files.createDirectories(connection), 1, null, arena);
-  }
-
   private void set(long offset, int value) {
-    peer.memory().set(ValueLayout.JAVA_INT, offset, value);
+    peersArea.set(ValueLayout.JAVA_INT, offset, value);
   }
 
   private void set(long offset, long value) {
-    peer.memory().set(ValueLayout.JAVA_LONG, offset, value);
+    peersArea.set(ValueLayout.JAVA_LONG, offset, value);
   }
 
   /** Submits one fragment at line 0. */
@@ -87,7 +77,7 @@ class HostileRmaPeerTest {
     buffer.set(ValueLayout.JAVA_INT, RmaLayout.FRAGMENT_LENGTH, length);
     buffer.set(ValueLayout.JAVA_LONG, RmaLayout.FRAGMENT_GENERATION, generation);
     buffer.set(ValueLayout.JAVA_LONG, RmaLayout.FRAGMENT_OFFSET, offset);
-    long number = peer.memory().get(ValueLayout.JAVA_LONG, RmaLayout.SUBMITTED);
+    long number = peersArea.get(ValueLayout.JAVA_LONG, RmaLayout.SUBMITTED);
     set(RmaLayout.submission(number), 0);
     set(RmaLayout.SUBMITTED, number + 1);
     server.serve();
@@ -210,7 +200,7 @@ class HostileRmaPeerTest {
   @ParameterizedTest
   @ValueSource(longs = {-1, 1, 2, Long.MAX_VALUE, Long.MIN_VALUE})
   void aTargetThatHasHandledWhatWasNotSubmittedIsAViolation(long handled) {
-    Fragments fragments = new Fragments(own, peer, ownBuffer(), () -> {});
+    Fragments fragments = new Fragments(own, peer, () -> {});
     set(RmaLayout.HANDLED, handled);
     assertThatThrownBy(() -> fragments.reap((id, status, isLast) -> {}))
         .isInstanceOf(CorruptRingException.class);
@@ -230,16 +220,6 @@ class HostileRmaPeerTest {
         .isEqualTo(RmaLayout.DONE);
   }
 
-  @Test
-  void aFileThatThePeerHasTruncatedIsNoFaultOfTheProgram() throws IOException {
-    try (FileChannel file = emptyFile("peers")) {
-      MemorySegment mapped = map(file);
-      file.truncate(0);
-      assertThatThrownBy(() -> region.copy(RmaLayout.WRITE, key().generation(), 0, mapped, 0, 1000))
-          .isInstanceOf(InternalError.class);
-    }
-  }
-
   private FileChannel emptyFile(String name) throws IOException {
     return FileChannel.open(
         folder.resolve(name),
@@ -252,17 +232,12 @@ class HostileRmaPeerTest {
     return file.map(FileChannel.MapMode.READ_WRITE, 0, SIZE, arena);
   }
 
-  private MemorySegment ownBuffer() {
-    return SharedFile.create(
-        own.directory().resolve(EndpointFiles.RMA_BUFFER), (long) LINES * RmaLayout.LINE, arena);
-  }
-
   /** What is random is mostly wrong at once; so only some of it is. */
   @Test
   void randomBytesInThePeersFilesBreakNothing() {
     SplittableRandom random = new SplittableRandom(7);
     for (int round = 0; round < 20_000; round++) {
-      FragmentServer fresh = new FragmentServer(own, peer, regions, arena, () -> {});
+      FragmentServer fresh = new FragmentServer(own, peer, regions, () -> {});
       set(RmaLayout.SUBMITTED, (long) random.nextInt(4));
       set(RmaLayout.BUFFER_LINES, random.nextInt(8) == 0 ? random.nextInt() : LINES);
       for (int i = 0; i < 4; i++) {

@@ -2,7 +2,7 @@
 package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.spi.Unmapper;
+import dev.ferrule.spi.ArenaCloser;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
@@ -299,7 +299,7 @@ final class ConnectionResources {
         receiveSide,
         sendMemory,
         accessTable,
-        () -> Unmapper.close(arena),
+        () -> ArenaCloser.close(arena),
         this::releaseGroup,
         fabric::release);
   }

@@ -2,7 +2,7 @@
 package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.spi.Unmapper;
+import dev.ferrule.spi.ArenaCloser;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.endpoint.Cleanup;
 import dev.ferrule.verbs.endpoint.Fabric;
@@ -129,7 +129,7 @@ final class ReceiveGroup {
         completions,
         () -> device.forget(key),
         shared,
-        () -> Unmapper.close(arena),
+        () -> ArenaCloser.close(arena),
         fabric::release);
   }
 }

@@ -2,7 +2,7 @@
 package dev.ferrule.verbs.memory;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.spi.Unmapper;
+import dev.ferrule.spi.ArenaCloser;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.calls.MappingCalls;
@@ -217,6 +217,6 @@ public final class MagicBuffer implements AutoCloseable {
    */
   @Override
   public void close() {
-    Unmapper.close(arena);
+    ArenaCloser.close(arena);
   }
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.spi;
+
+import java.lang.foreign.Arena;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Closes the arenas of connections, for providers. Closing a shared arena has three effects on
+ * other threads, which this keeps from the program:
+ *
+ * <ul>
+ *   <li>It fails while a thread has the memory in a system call (a received message on its way to a
+ *       file, say).
+ *   <li>A thread that is accessing the memory gets an exception, and HotSpot sets its interrupt
+ *       flag as well. So it waits until no handler of the program's uses the memory.
+ *   <li>It stops every thread of the process for a moment. When many connections are closed at the
+ *       same time, these moments add up to seconds if the arenas are closed side by side. So one is
+ *       closed at a time.
+ * </ul>
+ *
+ * <p>What cannot be closed at once is closed by a thread of its own as soon as possible, so that
+ * closing a connection neither fails nor blocks.
+ */
+public final class ArenaCloser {
+
+  private static final long RETRY_MS = 10;
+  private static final long PATIENCE_MS = 100;
+  private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
+
+  /** Only made when it is needed, which is hardly ever. */
+  private static final class Later {
+    static final ScheduledExecutorService EXECUTOR =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("ferrule arena closer").factory());
+  }
+
+  private ArenaCloser() {}
+
+  /**
+   * Closes an arena, now or as soon as that is possible. Closing it twice does nothing.
+   *
+   * @param arena a shared arena
+   */
+  public static void close(Arena arena) {
+    close(arena, () -> false, () -> {});
+  }
+
+  /**
+   * Closes an arena, now or as soon as that is possible and it is not in use. Waits no longer than
+   * 100 ms. Closing it twice does nothing.
+   *
+   * @param arena a shared arena
+   * @param inUse returns whether a thread uses the arena's memory; once it does not, none begins to
+   * @param before run before the arena is closed, when it is not in use; more than once if that
+   *     fails
+   */
+  public static void close(Arena arena, BooleanSupplier inUse, Runnable before) {
+    boolean locked = false;
+    try {
+      locked = ONE_AT_A_TIME.tryLock(PATIENCE_MS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    try {
+      if (!locked || !tryClose(arena, inUse, before)) {
+        later(arena, inUse, before);
+      }
+    } finally {
+      if (locked) {
+        ONE_AT_A_TIME.unlock();
+      }
+    }
+  }
+
+  private static void later(Arena arena, BooleanSupplier inUse, Runnable before) {
+    Later.EXECUTOR.schedule(
+        () -> {
+          ONE_AT_A_TIME.lock();
+          try {
+            if (!tryClose(arena, inUse, before)) {
+              later(arena, inUse, before);
+            }
+          } finally {
+            ONE_AT_A_TIME.unlock();
+          }
+        },
+        RETRY_MS,
+        TimeUnit.MILLISECONDS);
+  }
+
+  private static boolean tryClose(Arena arena, BooleanSupplier inUse, Runnable before) {
+    if (inUse.getAsBoolean()) {
+      return false;
+    }
+    before.run();
+    try {
+      arena.close();
+      return true;
+    } catch (IllegalStateException e) {
+      return !arena.scope().isAlive();
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A file without a name whose size is sealed: memfd_create(2) and F_SEAL_SHRINK. One process makes
+ * it and passes its descriptor to another, and both map it. Neither can shrink it, so that no
+ * access to the mapping raises SIGBUS, whatever the other process does: not in interpreted or
+ * compiled code, nor in the JVM's own routines, most of which do not survive one.
+ *
+ * <p>It lies in the kernel's own tmpfs, which has no limit of its own: neither a full {@code
+ * /dev/shm} nor a container's small one matters. Its pages count as the memory of the process that
+ * touches them first.
+ *
+ * <p>The mapping outlives the descriptor, which is to be closed as soon as it has been mapped and
+ * passed on.
+ */
+public final class SealedFile implements AutoCloseable {
+
+  private static final String NAME = "ferrule"; // shown in /proc/PID/maps
+
+  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not know it, and one with
+  // vm.memfd_noexec=2 insists on it
+  private static final int MFD_NOEXEC_SEAL = 0x8;
+
+  private final int fd;
+  private boolean closed; // under this monitor
+
+  /**
+   * Takes a descriptor over, which is closed with this. Nothing is known of the file yet.
+   *
+   * @param fd the descriptor
+   */
+  SealedFile(int fd) {
+    this.fd = fd;
+  }
+
+  /**
+   * Creates a file and seals its size.
+   *
+   * @param size its size in bytes
+   * @param reserved how much of it, from its beginning, is to be allocated now
+   * @return the file, zeroed
+   * @throws PosixException if it cannot be created, or there is no memory for it
+   */
+  public static SealedFile create(long size, long reserved) {
+    SealedFile file = new SealedFile(createFile());
+    boolean done = false;
+    try {
+      Posix.ftruncate(file.fd, size, describe(size));
+      int error = Posix.posixFallocate(file.fd, 0, reserved);
+      if (error != 0) { // there is no file system that could be full
+        int reason = error == LibC.ENOSPC() ? LibC.ENOMEM() : error;
+        throw new PosixException("posix_fallocate", describe(reserved), reason);
+      }
+      int seals = LibC.F_SEAL_SHRINK() | LibC.F_SEAL_GROW() | LibC.F_SEAL_SEAL();
+      int result = Posix.fcntl(file.fd, LibC.F_ADD_SEALS(), seals);
+      if (result < 0) {
+        throw new PosixException("fcntl(F_ADD_SEALS)", describe(size), -result);
+      }
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        file.close();
+      }
+    }
+  }
+
+  private static int createFile() {
+    int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
+    int fd = Posix.memfdCreate(NAME, flags | MFD_NOEXEC_SEAL);
+    if (fd == -LibC.EINVAL()) {
+      fd = Posix.memfdCreate(NAME, flags);
+    }
+    if (fd < 0) {
+      throw new PosixException("memfd_create", NAME, -fd);
+    }
+    return fd;
+  }
+
+  private static String describe(long size) {
+    return "shared memory of " + size + " bytes";
+  }
+
+  /**
+   * Maps the file, for reading and writing.
+   *
+   * @param populated how much of it, from its beginning, is to be mapped with its pages, so that
+   *     the first messages do not pay for page faults
+   * @param views the arena of what the program gets to see of it
+   * @return the mapping of the whole file
+   * @throws PosixException EINVAL if it is not such a file, has fewer bytes, or that part of it is
+   *     not allocated: the peer made it, and may be hostile
+   */
+  public synchronized SharedMapping map(long populated, Arena views) {
+    return SharedMapping.of(fd, check(populated), populated, views);
+  }
+
+  /**
+   * Returns a copy of the beginning of the file.
+   *
+   * @param length how much, in bytes, a multiple of 8
+   * @return the copy
+   * @throws PosixException as for {@link #map}
+   */
+  public synchronized MemorySegment read(int length) {
+    check(length);
+    MemorySegment mapped =
+        Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length));
+    try {
+      return MemorySegment.ofArray(mapped.reinterpret(length).toArray(ValueLayout.JAVA_LONG));
+    } finally {
+      Posix.munmap(mapped, length);
+    }
+  }
+
+  /** Returns the size. */
+  private long check(long allocated) {
+    if (closed) {
+      throw new IllegalStateException("the descriptor was closed");
+    }
+    FileStatus status = Posix.fstat(fd);
+    // Only files in memory have seals. Those of huge pages have as well; but where such pages run
+    // out, touching one is a SIGBUS.
+    int seals = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0);
+    if (seals < 0 || (seals & LibC.F_SEAL_SHRINK()) == 0 || !Posix.isInTmpfs(fd)) {
+      throw new PosixException("mmap", "a file whose size is not sealed", LibC.EINVAL());
+    }
+    if (status.size() < allocated || status.allocated() < allocated) {
+      throw new PosixException(
+          "mmap",
+          "a file of "
+              + status.size()
+              + " bytes, of which "
+              + status.allocated()
+              + " are allocated, where it takes "
+              + allocated,
+          LibC.EINVAL());
+    }
+    return status.size();
+  }
+
+  /** The descriptor, which is not closed as long as this is locked; or -1 if it was. */
+  int fd() {
+    return closed ? -1 : fd;
+  }
+
+  /** Closes the descriptor; mappings stay. Doing so again does nothing. */
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      Posix.close(fd);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Memory that this process shares with another, in two kinds of access. The program sees it through
+ * {@link #view}, which is bounded and dies with the connection's arena. The data plane uses {@link
+ * #address}, with no check per access, and so this memory must never go from under it:
+ *
+ * <ol>
+ *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which nobody
+ *       can truncate.
+ *   <li>{@link #retire} replaces it, in one step and at the same addresses, by private memory of
+ *       zeros. A thread that is still in the data plane reads zeros, which are no message, and
+ *       writes what no one sees.
+ *   <li>That is unmapped when this object is unreachable. So every method of the data plane that a
+ *       program calls ends with a {@link java.lang.ref.Reference#reachabilityFence}.
+ * </ol>
+ */
+public final class SharedMapping {
+
+  /** How long unmapping by the garbage collector is given. */
+  private static final long COLLECTION_NANOS = 50_000_000;
+
+  private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
+
+  private final MemorySegment memory;
+  private final MemorySegment view;
+  private final AtomicBoolean retired = new AtomicBoolean();
+
+  private SharedMapping(MemorySegment memory, MemorySegment view) {
+    this.memory = memory;
+    this.view = view;
+  }
+
+  static SharedMapping of(int fd, long size, long populated, Arena views) {
+    MemorySegment mapped = mmap(fd, size);
+    // of no arena that anyone closes: unmapped when it is unreachable
+    MemorySegment memory =
+        mapped.reinterpret(size, Arena.ofAuto(), gone -> Posix.munmap(gone, size));
+    populate(mapped.reinterpret(populated), fd);
+    return new SharedMapping(memory, mapped.reinterpret(size, views, null));
+  }
+
+  private static MemorySegment mmap(int fd, long size) {
+    String subject = size + " bytes of shared memory";
+    try {
+      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+    } catch (PosixException e) {
+      if (!e.is(LibC.ENOMEM())) {
+        throw e;
+      }
+      // perhaps the limit of mappings (vm.max_map_count), and memory of connections that were
+      // closed waits for the garbage collector, which has no reason of its own to run
+      System.gc();
+      LockSupport.parkNanos(COLLECTION_NANOS);
+      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+    }
+  }
+
+  /** Maps the beginning once more, in place, together with its pages. */
+  private static void populate(MemorySegment part, int fd) {
+    Posix.mmap(
+        part,
+        part.byteSize(),
+        PROTECTION,
+        LibC.MAP_SHARED() | LibC.MAP_FIXED() | LibC.MAP_POPULATE(),
+        fd,
+        part.byteSize() + " bytes of shared memory");
+  }
+
+  /**
+   * Returns where the memory is.
+   *
+   * @return the address, valid as long as this object is reachable
+   */
+  public long address() {
+    return memory.address();
+  }
+
+  /**
+   * Returns how large it is.
+   *
+   * @return the size in bytes
+   */
+  public long size() {
+    return memory.byteSize();
+  }
+
+  /**
+   * Returns what the program may see slices of.
+   *
+   * @return a segment of the arena of the views
+   */
+  public MemorySegment view() {
+    return view;
+  }
+
+  /**
+   * Allocates what was not allocated when it was mapped.
+   *
+   * @param offset where that begins
+   * @return 0, or the error if there is no memory for it. A kernel before 5.14 cannot do so, and
+   *     allocates a page when it is first touched
+   */
+  public int populate(long offset) {
+    long start = offset & -LibC.getpagesize();
+    int result = Posix.madvise(memory.asSlice(start), LibC.MADV_POPULATE_WRITE());
+    return result == -LibC.EINVAL() ? 0 : -result;
+  }
+
+  /**
+   * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
+   * more. The view stays valid until its arena is closed. Doing so again does nothing.
+   */
+  public void retire() {
+    if (retired.compareAndSet(false, true)) {
+      Posix.mmap(
+          memory,
+          memory.byteSize(),
+          PROTECTION,
+          LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_FIXED() | LibC.MAP_NORESERVE(),
+          -1,
+          memory.byteSize() + " bytes in place of shared memory");
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.sm.rma.RmaLayout.INT;
+import static dev.ferrule.sm.rma.RmaLayout.LONG;
+
+import dev.ferrule.sm.os.Knem;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one side of a connection has for remote memory access in the memory that it shares; see
+ * {@link RmaLayout}.
+ *
+ * @param address where it is
+ * @param bufferAddress where the buffer for fragments is
+ * @param bufferSize the buffer's size in bytes
+ * @param isTrusted whether a process of this user has written what it says. Process numbers,
+ *     addresses and cookies of anyone else must not be used: they may be those of this process,
+ *     which would then copy from and to itself
+ */
+public record RmaArea(long address, long bufferAddress, long bufferSize, boolean isTrusted) {
+
+  /**
+   * Writes this side's descriptor, in memory that is zeroed.
+   *
+   * @param generation that of the ring of the same side
+   * @param driver KNEM; null if there is none
+   */
+  public void writeDescriptor(long generation, @Nullable Knem driver) {
+    INT.set(ALL, address + RmaLayout.DESCRIPTOR_VERSION, RmaLayout.VERSION);
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_GENERATION, generation);
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PID, ProcessHandle.current().pid());
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE, Probe.address());
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE_VALUE, Probe.value());
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE_COOKIE, Probe.cookie(driver));
+    LONG.setRelease(ALL, address + RmaLayout.DESCRIPTOR_MAGIC, RmaLayout.MAGIC);
+  }
+
+  /**
+   * Returns whether it belongs to a ring.
+   *
+   * @param generation the ring's generation
+   * @return whether it does, and is of this version
+   */
+  public boolean isOf(long generation) {
+    return (long) LONG.getAcquire(ALL, address + RmaLayout.DESCRIPTOR_MAGIC) == RmaLayout.MAGIC
+        && (int) INT.get(ALL, address + RmaLayout.DESCRIPTOR_VERSION) == RmaLayout.VERSION
+        && (long) LONG.get(ALL, address + RmaLayout.DESCRIPTOR_GENERATION) == generation;
+  }
+}

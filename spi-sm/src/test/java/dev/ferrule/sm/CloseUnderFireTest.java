@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Connections that are closed while threads are in the middle of sending and receiving: the data
+ * plane checks nothing at each access, so nothing may go from under it.
+ */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CloseUnderFireTest {
+
+  /** More of them for a soak. */
+  private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 300);
+
+  private static final int MANY = 300;
+
+  @TempDir private Path directory;
+
+  private URI address(String query) {
+    return URI.create("sm://" + directory + "/app" + query);
+  }
+
+  /** Runs until the connection has ended, and counts what is neither that nor a message. */
+  private static Thread start(Runnable step, List<Throwable> wrong, AtomicInteger interrupts) {
+    return Thread.ofPlatform()
+        .start(
+            () -> {
+              try {
+                while (true) {
+                  step.run();
+                }
+              } catch (FerruleException e) {
+                assertThat(e).hasMessageStartingWith("sm:"); // closed, by the other side or this
+              } catch (Throwable e) {
+                synchronized (wrong) {
+                  wrong.add(e);
+                }
+              }
+              if (Thread.interrupted()) {
+                interrupts.incrementAndGet();
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "?wait=spin",
+        "?wait=block&slots=16",
+        "?wait=spin&concurrentSenders=on",
+        "?maxMessage=16KiB&slots=16"
+      })
+  void aConnectionIsClosedInTheMiddleOfSendsAndPolls(String query) throws Exception {
+    List<Throwable> wrong = new ArrayList<>();
+    AtomicInteger interrupts = new AtomicInteger();
+    AtomicLong received = new AtomicLong();
+    try (Listener listener = Ferrule.listen(address(query));
+        Arena arena = Arena.ofShared()) {
+      MemorySegment message = arena.allocate(16 << 10).fill((byte) 7);
+      for (int round = 0; round < ROUNDS; round++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(
+                () -> Ferrule.connect(URI.create(listener.uri() + query)));
+        Connection server = listener.accept();
+        Connection client = connecting.join();
+        int length = 1 << round % 14;
+        long before = received.get();
+        List<Thread> threads =
+            List.of(
+                start(() -> client.sender().send(message, 0, length), wrong, interrupts),
+                start(
+                    () ->
+                        received.addAndGet(
+                            server
+                                .receiver()
+                                .poll(
+                                    (memory, offset, size) -> {
+                                      assertThat(size).isEqualTo(length);
+                                      if (memory.get(ValueLayout.JAVA_BYTE, offset) != 7
+                                          && !server.state().equals(client.state())) {
+                                        throw new AssertionError("not what was sent");
+                                      }
+                                    },
+                                    32)),
+                    wrong,
+                    interrupts));
+        while (received.get() == before) {
+          Thread.onSpinWait();
+        }
+        (round % 2 == 0 ? client : server).close();
+        (round % 2 == 0 ? server : client).close();
+        for (Thread thread : threads) {
+          thread.join();
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(interrupts).as("interrupts that no one asked for").hasValue(0);
+  }
+
+  /** The handler sees the message until it is done with it, and is not interrupted. */
+  @Test
+  void aMessageStaysWithTheHandlerThatReadsItWhileAnotherThreadCloses() throws Exception {
+    try (SmProviderTest.Pair pair = SmProviderTest.Pair.open(address(""))) {
+      pair.client().sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}));
+      CountDownLatch reading = new CountDownLatch(1);
+      CountDownLatch closed = new CountDownLatch(1);
+      AtomicReference<MemorySegment> seen = new AtomicReference<>();
+      CompletableFuture<byte[]> read =
+          CompletableFuture.supplyAsync(
+              () -> {
+                AtomicReference<byte[]> bytes = new AtomicReference<>(new byte[0]);
+                pair.server()
+                    .receiver()
+                    .poll(
+                        (memory, offset, length) -> {
+                          reading.countDown();
+                          awaitUninterruptibly(closed);
+                          seen.set(memory);
+                          bytes.set(memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
+                        },
+                        1);
+                assertThat(Thread.interrupted()).isFalse();
+                return bytes.get();
+              },
+              task -> Thread.ofPlatform().daemon().start(task));
+      reading.await();
+      pair.server().close();
+      closed.countDown();
+      assertThat(read.get()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+      while (seen.get().scope().isAlive()) {
+        Thread.onSpinWait(); // closed by a thread of its own, now that the handler is done
+      }
+      assertThatThrownBy(() -> seen.get().get(ValueLayout.JAVA_BYTE, 0))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void whatAProgramHoldsIsGoneWhenTheConnectionIsClosed() {
+    SmProviderTest.Pair pair = SmProviderTest.Pair.open(address(""));
+    pair.client().sender().send(MemorySegment.ofArray(new byte[8]));
+    pair.client().sender().send(MemorySegment.ofArray(new byte[100_000]));
+    ReceiveRegion inline = pair.server().receiver().receive();
+    ReceiveRegion inLines = pair.server().receiver().receive();
+    MemorySegment claimed = pair.server().sender().claim(8).segment();
+    List<MemorySegment> held = List.of(inline.segment(), inLines.segment(), claimed);
+    pair.close();
+    assertThat(held)
+        .allSatisfy(
+            memory ->
+                assertThatThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0))
+                    .isInstanceOf(IllegalStateException.class));
+  }
+
+  /** The receiving thread of all connections is busy with others when one is closed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"spin", "block"})
+  void aListenersReceiverIsNotInterruptedByAConnectionThatIsClosed(String wait) throws Exception {
+    ConnectionOptions options =
+        ConnectionOptions.builder().set("singleReceiver", "on").set("wait", wait).build();
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger interrupts = new AtomicInteger();
+    List<Throwable> wrong = new ArrayList<>();
+    try (Listener listener = Ferrule.listen(address(""), options)) {
+      Receiver common = listener.receiver();
+      AtomicLong received = new AtomicLong();
+      Thread receiving =
+          start(
+              () -> {
+                if (over.get()) {
+                  throw new FerruleException(address(""), "the test is over", null);
+                }
+                try (ReceiveRegion message = common.receive()) {
+                  received.addAndGet(message.length() / 8);
+                }
+              },
+              wrong,
+              interrupts);
+      for (int round = 0; round < ROUNDS; round++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+        Connection server = listener.accept();
+        Connection client = connecting.join();
+        List<Throwable> ignored = new ArrayList<>();
+        Thread sending =
+            start(
+                () -> client.sender().send(MemorySegment.ofArray(new byte[8])),
+                ignored,
+                interrupts);
+        long before = received.get();
+        while (received.get() == before && wrong.isEmpty()) {
+          Thread.onSpinWait();
+        }
+        server.close();
+        sending.join();
+        client.close();
+      }
+      over.set(true);
+      CompletableFuture<Connection> last =
+          CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+      listener.accept().onClose(Connection::close);
+      last.join().sender().send(MemorySegment.ofArray(new byte[8])); // wakes it up
+      receiving.join();
+      last.join().close();
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(interrupts).hasValue(0);
+  }
+
+  @Test
+  void manyConnectionsThatAreClosedAtTheSameTimeDoNotWaitForEachOther() throws Exception {
+    try (Listener listener = Ferrule.listen(address("?maxMessage=100&slots=16"))) {
+      List<Connection> connections = new ArrayList<>();
+      for (int i = 0; i < MANY; i++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(
+                () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=100&slots=16")));
+        connections.add(listener.accept());
+        connections.add(connecting.join());
+      }
+      CountDownLatch go = new CountDownLatch(1);
+      AtomicLong longest = new AtomicLong();
+      List<Thread> threads = new ArrayList<>();
+      for (Connection connection : connections) {
+        threads.add(
+            Thread.ofPlatform()
+                .start(
+                    () -> {
+                      awaitUninterruptibly(go);
+                      long start = System.nanoTime();
+                      connection.close();
+                      longest.accumulateAndGet(System.nanoTime() - start, Math::max);
+                    }));
+      }
+      go.countDown();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      System.out.printf(
+          "%d connections closed at once: %d ms at most%n",
+          connections.size(), longest.get() / 1_000_000);
+      // far more than it takes; closing their arenas side by side took seconds
+      assertThat(longest.get()).isLessThan(2_000_000_000L);
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

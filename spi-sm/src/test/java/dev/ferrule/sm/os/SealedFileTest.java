@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.contract.SystemResources;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Memory that a hostile peer shares, or that is shared with one. */
+class SealedFileTest {
+
+  private static final int PAGE = 4096;
+  private static final int SIZE = 4 * PAGE;
+
+  @TempDir private Path folder;
+
+  private final Arena views = Arena.ofShared();
+
+  private static SealedFile unsealed(String name, int flags, long size) {
+    int fd = Posix.memfdCreate(name, LibC.MFD_CLOEXEC() | flags);
+    assumeTrue(fd >= 0, () -> "memfd_create fails with errno " + -fd);
+    Posix.ftruncate(fd, size, name);
+    return new SealedFile(fd);
+  }
+
+  private void assertNotMapped(SealedFile file, String reason) {
+    try (file) {
+      assertThatThrownBy(() -> file.map(SIZE, views))
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining(reason);
+      assertThatThrownBy(() -> file.read(PAGE)).isInstanceOf(PosixException.class);
+    }
+  }
+
+  @Test
+  void neitherSideCanTruncateIt() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      for (long size : new long[] {0, PAGE, SIZE - 1, SIZE + PAGE}) {
+        assertThatThrownBy(() -> Posix.ftruncate(file.fd(), size, "it"))
+            .isInstanceOf(PosixException.class)
+            .hasMessageContaining("Operation not permitted");
+      }
+      assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), 0)).isEqualTo(-LibC.EPERM());
+    }
+  }
+
+  @Test
+  void bothSidesSeeWhatTheOtherWrites() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      MemorySegment one = file.map(SIZE, views).view();
+      MemorySegment other = file.map(SIZE, views).view();
+      one.set(ValueLayout.JAVA_INT, SIZE - 4, 42);
+      assertThat(other.get(ValueLayout.JAVA_INT, SIZE - 4)).isEqualTo(42);
+    }
+  }
+
+  @Test
+  void memoryWithAHoleThatThePeerMakesIsMemoryOfZeros() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      MemorySegment memory = file.map(SIZE, views).view().fill((byte) 1);
+      int punch = LibC.FALLOC_FL_PUNCH_HOLE() | LibC.FALLOC_FL_KEEP_SIZE();
+      assertThat(LibC.fallocate(file.fd(), punch, 0, SIZE)).isZero();
+      assertThat(memory.mismatch(Arena.ofAuto().allocate(SIZE))).isEqualTo(-1);
+      memory.set(ValueLayout.JAVA_INT, PAGE, 7);
+      assertThat(memory.get(ValueLayout.JAVA_INT, PAGE)).isEqualTo(7);
+    }
+  }
+
+  @Test
+  void aFileWhoseSizeIsNotSealedIsNotMapped() {
+    assertNotMapped(unsealed("unsealed", LibC.MFD_ALLOW_SEALING(), SIZE), "not sealed");
+  }
+
+  @Test
+  void aFileOfAFileSystemIsNotMapped() {
+    Path path = folder.resolve("file");
+    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT(), 0600);
+    Posix.ftruncate(fd, SIZE, "it");
+    assertNotMapped(new SealedFile(fd), "not sealed");
+  }
+
+  @Test
+  void aSocketIsNotMapped() {
+    assertNotMapped(new SealedFile(Posix.socket(LibC.AF_UNIX(), LibC.SOCK_DGRAM())), "not sealed");
+  }
+
+  @Test
+  void aFileOfHugePagesWhichMayRunOutIsNotMapped() {
+    SealedFile file = unsealed("huge", LibC.MFD_HUGETLB() | LibC.MFD_ALLOW_SEALING(), 0);
+    assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), LibC.F_SEAL_SHRINK())).isZero();
+    assertNotMapped(file, "not sealed");
+  }
+
+  @Test
+  void aFileThatIsTooShortIsNotMapped() {
+    assertThatThrownBy(() -> SealedFile.create(PAGE, PAGE).map(SIZE, views))
+        .isInstanceOf(PosixException.class)
+        .hasMessageContaining("4096 bytes");
+  }
+
+  @Test
+  void aFileWithHolesThatAreToTakeUpOthersMemoryIsNotMapped() {
+    try (SealedFile file = SealedFile.create(64 << 20, PAGE)) {
+      assertThatThrownBy(() -> file.map(SIZE, views))
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining("4096 are allocated");
+    }
+  }
+
+  @Test
+  void whatIsNotReservedTakesNoMemoryUntilItIsPopulated() {
+    try (SealedFile file = SealedFile.create(SIZE, PAGE)) {
+      SharedMapping mapping = file.map(PAGE, views);
+      assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
+      assertThat(mapping.populate(PAGE)).isZero();
+      assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(SIZE);
+    }
+  }
+
+  @Test
+  void memoryThatIsRetiredIsReadAndWrittenOnAndThePeersIsNot() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      SharedMapping retired = file.map(SIZE, views);
+      MemorySegment peers = file.map(SIZE, views).view().fill((byte) 1);
+      retired.retire();
+      MemorySegment memory = RawMemory.ALL.asSlice(retired.address(), SIZE);
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, SIZE - 1)).isZero();
+      memory.fill((byte) 2);
+      assertThat(peers.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
+      java.lang.ref.Reference.reachabilityFence(retired);
+    }
+  }
+
+  @Test
+  void memoryIsUnmappedWhenItIsUnreachable() throws Exception {
+    long before = mappings();
+    List<SharedMapping> reachable = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+        reachable.add(file.map(SIZE, views));
+      }
+    }
+    reachable.clear();
+    AtomicLong left = new AtomicLong(mappings());
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (left.get() > before && deadline - System.nanoTime() > 0) {
+      System.gc();
+      left.set(mappings());
+    }
+    assertThat(left.get()).isLessThanOrEqualTo(before);
+  }
+
+  private static long mappings() throws IOException {
+    return SystemResources.mappings("memfd:ferrule").size();
+  }
+
+  /** As when another thread closes the connection. */
+  @Test
+  void memoryThatIsMappedWhenItsViewsWereClosedIsNotLeftMapped() throws Exception {
+    views.close();
+    long before = mappings();
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      assertThatThrownBy(() -> file.map(SIZE, views)).isInstanceOf(IllegalStateException.class);
+    }
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (mappings() > before && deadline - System.nanoTime() > 0) {
+      System.gc();
+    }
+    assertThat(mappings()).isLessThanOrEqualTo(before);
+  }
+}

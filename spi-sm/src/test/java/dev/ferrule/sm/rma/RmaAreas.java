@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import java.lang.foreign.Arena;
+
+/** Areas for remote memory access in ordinary memory of this process. */
+final class RmaAreas {
+
+  private RmaAreas() {}
+
+  static RmaArea allocate(Arena arena, long bufferSize) {
+    RmaArea area =
+        new RmaArea(
+            arena.allocate(RmaLayout.SIZE, RmaLayout.LINE).address(),
+            arena.allocate(bufferSize, RmaLayout.LINE).address(),
+            bufferSize,
+            true);
+    area.writeDescriptor(1, null);
+    return area;
+  }
+}
