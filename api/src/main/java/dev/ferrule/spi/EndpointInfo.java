@@ -9,8 +9,8 @@ import java.net.URI;
  * @param address its address
  * @param state whether somebody uses it
  * @param description what it is, in a few words of its owner's; may be empty
- * @param connections how many connections have files there
- * @param bytes how much space its files take up
+ * @param connections how many connections it has
+ * @param bytes how much memory it has allocated for them, as far as it says
  */
 public record EndpointInfo(
     URI address, State state, String description, int connections, long bytes) {

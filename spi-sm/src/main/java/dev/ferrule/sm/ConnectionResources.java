@@ -60,6 +60,7 @@ final class ConnectionResources implements AutoCloseable {
     ownFile = file;
     SharedRing made = SharedRing.create(file, layout, peerGeneration, facilities.knem(), views);
     own = made;
+    endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;
   }
 

@@ -84,7 +84,7 @@ record SharedRing(
   }
 
   /** The size of all but the buffer for fragments, which follows. */
-  private static long allocatedSize(RingLayout layout) {
+  static long allocatedSize(RingLayout layout) {
     return bufferOffset(layout) + layout.bufferSize();
   }
 

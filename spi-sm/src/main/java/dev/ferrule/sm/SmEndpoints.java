@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The endpoints in a directory, for people who want to see and remove them. */
 final class SmEndpoints implements EndpointRegistry {
+
+  private static final int LONGEST_SIZE = 20;
 
   @Override
   public List<EndpointInfo> list(URI address) throws IOException {
@@ -67,10 +71,11 @@ final class SmEndpoints implements EndpointRegistry {
   }
 
   private static long size(Path connection) {
-    try (Stream<Path> files = Files.list(connection)) {
-      return files.mapToLong(file -> file.toFile().length()).sum();
-    } catch (IOException e) {
-      return 0; // closed meanwhile
+    try (InputStream memory = Files.newInputStream(connection.resolve(EndpointFiles.MEMORY))) {
+      String text = new String(memory.readNBytes(LONGEST_SIZE), StandardCharsets.US_ASCII);
+      return Long.parseLong(text.strip());
+    } catch (IOException | NumberFormatException e) {
+      return 0; // closed meanwhile, or not to be read
     }
   }
 }

@@ -9,6 +9,7 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
+import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -178,8 +179,8 @@ public final class ClientHandshake {
     if (received.isMemoryLost) {
       throw new ResourceExhaustedException(
           uri,
-          "this process has no descriptor left for the listener's memory; raise the limit"
-              + " (ulimit -n)",
+          PosixException.describe("recvmsg(the listener's memory)", LibC.EMFILE())
+              + "; raise the limit of descriptors (ulimit -n)",
           null);
     }
     PassedMemory memory = received.memory;

@@ -11,12 +11,18 @@ import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.spi.Threads;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -221,6 +227,26 @@ public final class Endpoint {
     }
     throw new IOException(
         "all " + HandshakeMessage.MAX_ID + " connections of " + address().uri() + " are in use");
+  }
+
+  /**
+   * Notes how much memory a connection has allocated, for those who list endpoints. Whether that is
+   * possible does not matter.
+   *
+   * @param id the connection's number
+   * @param bytes how much
+   */
+  public void describeConnection(int id, long bytes) {
+    Path file = connectionDirectory(id).resolve(EndpointFiles.MEMORY);
+    try (SeekableByteChannel channel =
+        Files.newByteChannel(
+            file,
+            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+      channel.write(ByteBuffer.wrap((bytes + "\n").getBytes(StandardCharsets.US_ASCII)));
+    } catch (IOException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "in endpoint " + address().uri(), e);
+    }
   }
 
   /**

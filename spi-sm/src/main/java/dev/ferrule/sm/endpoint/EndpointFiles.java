@@ -27,17 +27,11 @@ public final class EndpointFiles {
   /** The directory with one subdirectory for each connection. */
   public static final String CONNECTIONS = "conns";
 
-  /** In a connection's directory: the header ring. */
-  public static final String RING = "ring";
-
-  /** In a connection's directory: the payload lines. */
-  public static final String BUFFER = "buffer";
-
-  /** In a connection's directory: what is exposed to the peer, and who accesses what. */
-  public static final String RMA = "rma";
-
-  /** In a connection's directory: what is on its way from or to the peer's exposed memory. */
-  public static final String RMA_BUFFER = "rma-buffer";
+  /**
+   * In a connection's directory: how much memory it has allocated to receive from, in bytes, as
+   * text. The memory itself has no name. Only {@code ferrule ls} reads it.
+   */
+  public static final String MEMORY = "memory";
 
   private EndpointFiles() {}
 
@@ -80,10 +74,7 @@ public final class EndpointFiles {
    */
   static void deleteConnection(Path directory) throws IOException {
     if (OwnDirectory.isOwn(directory)) {
-      deleteFile(directory.resolve(RING));
-      deleteFile(directory.resolve(BUFFER));
-      deleteFile(directory.resolve(RMA));
-      deleteFile(directory.resolve(RMA_BUFFER));
+      deleteFile(directory.resolve(MEMORY));
       OwnDirectory.removeIfEmpty(directory);
     }
   }
