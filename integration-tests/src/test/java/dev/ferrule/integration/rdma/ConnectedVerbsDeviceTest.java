@@ -168,34 +168,34 @@ class ConnectedVerbsDeviceTest {
     }
   }
 
+  /**
+   * Events of a queue come in the order of its completions. So one too many in an early round would
+   * be taken in the place of a later round's, and be left over at the end.
+   */
   @Test
-  void anEventComesIfAskedForAndOnceOnly() throws InterruptedException {
+  void anEventComesIfAskedForAndOnceOnly() {
+    int rounds = 4;
     Pair pair = loopback.connect();
     End server = pair.server();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2 * rounds; i++) {
       server.receive(i * 64, 64);
     }
-    pair.client().send(SendOperation.SEND, 1, 0, 5, 0);
-    server.nextReceived();
-    Thread.sleep(200);
-    assertThat(server.events.nextEvent()).isEmpty();
+    for (int i = 0; i < rounds; i++) {
+      pair.client().send(SendOperation.SEND, 1, 0, 5, 0);
+      server.nextReceived(); // without an event, as none was asked for
 
-    assertThat(server.receives.requestNotification()).isZero();
-    assertThat(server.events.nextEvent()).isEmpty();
-    pair.client().send(SendOperation.SEND, 2, 0, 5, 0);
-    long key =
-        Loopback.eventually(
-            "an event",
-            () -> {
-              OptionalLong event = server.events.nextEvent();
-              return event.isPresent() ? Optional.of(event.getAsLong()) : Optional.empty();
-            });
-    assertThat(key).isEqualTo(Loopback.KEY);
-
-    pair.client().send(SendOperation.SEND, 3, 0, 5, 0);
-    server.nextReceived();
-    server.nextReceived();
-    Thread.sleep(200);
+      assertThat(server.receives.requestNotification()).isZero();
+      pair.client().send(SendOperation.SEND, 2, 0, 5, 0);
+      long key =
+          Loopback.eventually(
+              "an event",
+              () -> {
+                OptionalLong event = server.events.nextEvent();
+                return event.isPresent() ? Optional.of(event.getAsLong()) : Optional.empty();
+              });
+      assertThat(key).isEqualTo(Loopback.KEY);
+      server.nextReceived();
+    }
     assertThat(server.events.nextEvent()).isEmpty();
   }
 
