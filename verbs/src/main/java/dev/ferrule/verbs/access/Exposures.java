@@ -28,6 +28,9 @@ public final class Exposures {
   private static final long PAUSE_NANOS = 20_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
+  /** How long after the deadline the peer's device may take to answer the last question. */
+  private static final long LAST_ANSWER_NANOS = 1_000_000_000;
+
   private final ProtectionDomain domain;
   private final AccessTable own;
   private final int peerTable;
@@ -229,16 +232,21 @@ public final class Exposures {
     long number = askInUse(id);
     long deadline = System.nanoTime() + life.patienceNanos();
     long pause = PAUSE_NANOS;
+    boolean last = false; // it was asked after the deadline, so the answer counts for all before
     while (queue.isUsable()) {
+      boolean late = deadline - System.nanoTime() < 0; // before the look
       if (isAnswered(number)) {
         if ((int) INT.getVolatile(own.memory(), AccessTableLayout.SCRATCH_READ) == 0) {
           return true;
         }
+        if (last) {
+          return false;
+        }
+        last = late;
         number = askInUse(id);
         pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS); // the peer notices its end when it looks
-      }
-      if (deadline - System.nanoTime() < 0) {
-        return false;
+      } else if (late && deadline + LAST_ANSWER_NANOS - System.nanoTime() < 0) {
+        return false; // what was sent before is not taken by the peer either
       }
       Threads.pause(pause);
     }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -160,6 +161,27 @@ class ExposuresTest {
     exposures.takeBack(exposure);
 
     assertThat(life.end).contains("accessing exposed memory for longer than closeTimeout");
+  }
+
+  /** This thread may have had no processor while the time passed. */
+  @Test
+  void aPeerThatHasEndedItsAccessBeforeItIsAskedAfterTheDeadlineIsNotGivenUp() {
+    life.patience = Duration.ZERO;
+    Exposure exposure = expose();
+    assertThat(peers.find(exposure.key()).acquire()).isTrue();
+    Consumer<ScriptedDevice.Send> device = this.device.onSend;
+    this.device.onSend =
+        send -> {
+          device.accept(send);
+          if (send.operation() == ScriptedDevice.RDMA_READ) {
+            this.device.onSend = device;
+            peers.release(exposure.key().id()); // just after the first answer
+          }
+        };
+
+    exposures.takeBack(exposure);
+
+    assertThat(life.end).isNull();
   }
 
   /** What a program does when it is told that a connection is lost. */
