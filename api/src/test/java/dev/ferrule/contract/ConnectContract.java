@@ -469,9 +469,12 @@ public abstract class ConnectContract extends Contract {
     assertThat(server.sender().maxMessageSize()).isEqualTo(123);
   }
 
+  /** A provider may have another default for one of them. */
   @Test
   void everyStandardOptionIsKnown() {
-    assertThat(provider(provider.listenAddress()).options()).containsAll(StandardOptions.all());
+    assertThat(provider(provider.listenAddress()).options().stream().map(Option::name))
+        .doesNotHaveDuplicates()
+        .containsAll(StandardOptions.all().stream().map(Option::name).toList());
   }
 
   @Test

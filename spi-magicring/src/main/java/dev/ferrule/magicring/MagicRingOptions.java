@@ -72,7 +72,7 @@ public final class MagicRingOptions {
   private MagicRingOptions() {}
 
   static List<Option<?>> all() {
-    List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    List<Option<?>> result = new ArrayList<>(RdmaOptions.standard());
     result.addAll(
         List.of(
             RING,

@@ -60,7 +60,7 @@ public final class SendRecvOptions {
   private SendRecvOptions() {}
 
   static List<Option<?>> all() {
-    List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    List<Option<?>> result = new ArrayList<>(RdmaOptions.standard());
     result.addAll(
         List.of(
             RdmaOptions.UNACKED,

@@ -12,6 +12,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -79,6 +80,32 @@ class PlainModeTest {
         Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), 5);
         peer.awaitDisconnected();
       }
+    }
+  }
+
+  /** With librdmacm's RNR timer, and for longer than the device repeated by earlier defaults. */
+  @Test
+  void aPeerThatPostsNoReceivesForSecondsIsNotTakenForDead() {
+    int count = 20; // more than the receives
+    String slow = PLAIN + "&minRnrTimer=0";
+    try (Wires.Pair pair = Wires.pair(slow)) {
+      Task<Void> sending =
+          Task.start(
+              () -> {
+                for (int i = 0; i < count; i++) {
+                  Numbered.send(pair.client().sender(), i);
+                }
+                pair.client().sender().await(count, Task.PATIENCE);
+                return null;
+              });
+      Task.pause(Duration.ofSeconds(7)); // that this passes is what is tested
+      assertThat(sending.isDone()).isFalse();
+      for (int i = 0; i < count; i++) {
+        try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+          Numbered.check(message, i);
+        }
+      }
+      sending.result();
     }
   }
 

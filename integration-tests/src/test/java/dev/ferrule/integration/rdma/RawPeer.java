@@ -135,6 +135,11 @@ final class RawPeer implements AutoCloseable {
       return peer;
     }
 
+    /** Takes the next client, and goes without an answer to it. */
+    void ignoreClient() {
+      nextClient().close();
+    }
+
     void reject(byte[] privateData) {
       try (CmId client = nextClient()) {
         client.reject(privateData);

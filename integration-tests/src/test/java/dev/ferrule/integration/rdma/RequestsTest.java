@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
@@ -19,6 +20,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What both sides learn of each other when a client connects. */
 @RdmaTest
@@ -65,6 +68,39 @@ class RequestsTest {
             () -> Wires.connect("sendrecv://" + nobody + ":1" + SMALL + "&connectTimeout=1s", ""))
         .isInstanceOf(FerruleException.class)
         .hasMessageContaining("no host with that address has answered");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"sendrecv, magicring", "magicring, sendrecv"})
+  void aClientOfTheOtherProtocolIsToldWhichOneTheListenerSpeaks(String scheme, String other) {
+    try (Listener listener = Wires.listen(scheme + SMALL)) {
+      String address = listener.uri().toString().replaceFirst(scheme, other);
+
+      assertThatThrownBy(() -> Wires.connect(address + SMALL, ""))
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessageContaining("the listener speaks " + scheme + ", not " + other);
+    }
+  }
+
+  @Test
+  void aPortWithoutAListenerIsNamedAsOne() {
+    assertThatThrownBy(() -> Wires.connect("sendrecv://" + RdmaDevice.address() + ":9" + SMALL, ""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("no listener at that port")
+        .hasMessageContaining("(reject reason 8)");
+  }
+
+  /** As a process that ends does it, too: the kernel rejects what was not answered. */
+  @Test
+  void aListenerThatIsGoneBeforeItAnswersIsToldAsThat() {
+    Task<Connection> connecting;
+    try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
+      connecting = Task.start(() -> Wires.connect(listener.address() + SMALL, ""));
+      listener.ignoreClient();
+    }
+    assertThat(connecting.failure(Task.PATIENCE))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("before it had answered");
   }
 
   @Test

@@ -66,6 +66,12 @@ class TwoHostsTest {
   /** The above with the patience that a machine needs that emulates two. */
   private static final Duration BOUND = Duration.ofSeconds(10);
 
+  /**
+   * Closing waits for nothing over a connection that has failed; rdma_rxe takes up to 3 s to let go
+   * of a queue pair whose packets wait in the network.
+   */
+  private static final Duration CLOSE_BOUND = Duration.ofMillis(700);
+
   private static RemoteProcess other;
   private static String address;
   private static String ringAddress;
@@ -152,7 +158,7 @@ class TwoHostsTest {
             .hasMessageContaining("ackTimeout");
         long start = System.nanoTime();
         connection.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BOUND);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CLOSE_BOUND);
       }
     }
   }

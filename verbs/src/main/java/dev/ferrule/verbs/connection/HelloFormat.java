@@ -3,6 +3,8 @@ package dev.ferrule.verbs.connection;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiPredicate;
 
@@ -31,6 +33,23 @@ public record HelloFormat(
     int magic, int version, int bodyLength, BiPredicate<Hello.Kind, HelloBody> validity) {
 
   private static final int HEADER = 12;
+
+  /** The first four bytes of a hello, for each protocol of Ferrule. */
+  private static final Map<String, String> SCHEMES =
+      Map.of("Frsr", "sendrecv", "Frmr", "magicring");
+
+  /**
+   * Returns whose hello private data is, also where it is another protocol's.
+   *
+   * @param data the private data
+   * @return the scheme of the protocol; empty if it is no hello of Ferrule's
+   */
+  static Optional<String> schemeOf(byte[] data) {
+    return data.length < Integer.BYTES
+        ? Optional.empty()
+        : Optional.ofNullable(
+            SCHEMES.get(new String(data, 0, Integer.BYTES, StandardCharsets.ISO_8859_1)));
+  }
 
   /**
    * Returns how long a hello is without a payload.

@@ -52,6 +52,9 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   private static final System.Logger LOGGER = System.getLogger(RdmaConnection.class.getName());
 
+  /** How long closing waits for a device to give up a connection whose peer does not answer. */
+  private static final long CLEANUP_NANOS = 100_000_000;
+
   private static final long FLUSH_PAUSE_NANOS = 20_000;
   private static final int PROBES_PER_TIMEOUT = 4;
 
@@ -81,6 +84,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private volatile boolean lastRequestReached; // of the shared receive queue
   private volatile boolean confirmed; // by the peer, which may be a client that was accepted
   private boolean watching; // since it was started
+  private volatile long abortedAt = System.nanoTime(); // when it failed, if it has
   private long lastProbe = System.nanoTime(); // only by the fabric's thread
 
   /**
@@ -178,6 +182,11 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     confirmed = true;
   }
 
+  /** Returns whether a message of the peer's has come, as far as was polled. */
+  boolean isHeardOf() {
+    return channel.inbox().isUsed();
+  }
+
   /**
    * Acts on what the connection manager tells.
    *
@@ -190,6 +199,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   /** A peer that is given up must not go on sending, least of all into buffers of others. */
   private void onEnd() {
     if (life.failure() != null) {
+      abortedAt = System.nanoTime();
       channel.sends().abort();
     }
     wake();
@@ -331,8 +341,12 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       case RETRY_EXCEEDED, RESPONSE_TIMEOUT ->
           life.lost(
               status.text()
-                  + " (its host is dead, or the link is cut); see the options ackTimeout"
-                  + " and retries");
+                  + (agreement.isFlowControlled()
+                      ? " (its host is dead, or the link is cut); see the options ackTimeout and"
+                          + " retries"
+                      : ": its host is dead, or the link is cut; or its program has no receive posted"
+                          + " (RNR), and the RNR timer of its device is longer than ackTimeout: raise"
+                          + " ackTimeout or retries, or have it post receives"));
       case RNR_RETRY_EXCEEDED ->
           life.lost(status.text() + "; " + resources.protocol().texts().receiverNotReady());
       case FLUSHED -> onFlush();
@@ -503,35 +517,56 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     if (access != null) {
       access.awaitNobodyWaiting(PATIENCE_NANOS);
     }
-    if (closing == Lifecycle.Closing.OF_OPEN) {
-      flush(Deadlines.after(flushTimeout));
-    }
-    giveUp();
+    boolean peerAnswers =
+        closing == Lifecycle.Closing.OF_OPEN
+            ? flush(Deadlines.after(flushTimeout))
+            : life.failure() == null;
+    giveUp(peerAnswers);
   }
 
-  /** Gives up a connection whose peer has gone before it was complete. Does not wait. */
+  /** Gives up a connection whose peer has gone before it was complete. Does not wait for it. */
   void abandon() {
     life.lost("the client has gone before it confirmed the connection, or did not do so in time");
     if (life.close() != Lifecycle.Closing.AGAIN) {
       life.release();
       wake();
-      giveUp();
+      giveUp(false);
     }
   }
 
-  private void giveUp() {
+  /**
+   * Gives up what the connection is made of.
+   *
+   * @param peerAnswers whether the device has nothing under way that the peer does not acknowledge.
+   *     Otherwise it may take seconds to let go of the queue pair. Only what is the program's,
+   *     which may do with its memory what it likes when the connection is closed, is waited for
+   *     then.
+   */
+  private void giveUp(boolean peerAnswers) {
     Cleanup.close(
         () -> resources.fabric().removeTick(tick),
         channel.sends()::close,
         this::stopQueuePair,
-        () -> receives.remove(channel),
-        resources::destroyQueuePair,
-        () -> resources.device().unwatch(watched, asyncEvents),
-        resources.isReceiveQueueCommon() ? null : receives,
-        channel::closeReceives,
-        sender::closeRegistrations,
-        rma == null ? null : rma::close,
-        resources::close);
+        () -> receives.remove(channel));
+    @Nullable AutoCloseable[] programs = {
+      channel::closeReceives, sender::closeRegistrations, rma == null ? null : rma::close
+    };
+    @Nullable AutoCloseable[] devices = {
+      resources::destroyQueuePair,
+      () -> resources.device().unwatch(watched, asyncEvents),
+      resources.isReceiveQueueCommon() ? null : receives
+    };
+    if (peerAnswers) {
+      Cleanup.close(devices);
+      Cleanup.close(programs);
+      resources.close();
+    } else {
+      Cleanup.close(programs);
+      Cleanup.closeAside(
+          resources.fabric().isCurrentThread() ? 0 : CLEANUP_NANOS,
+          () -> Cleanup.close(devices),
+          resources::close);
+    }
   }
 
   /**
@@ -547,7 +582,8 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       return;
     }
     LastRequestPatience patience = resources.device().lastRequestPatience();
-    long end = System.nanoTime() + patience.nanos();
+    long since = life.failure() == null ? System.nanoTime() : abortedAt;
+    long end = since + patience.nanos();
     while (!lastRequestReached && end - System.nanoTime() > 0) {
       receives.poll();
       LockSupport.parkNanos(FLUSH_PAUSE_NANOS);
@@ -557,12 +593,17 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     }
   }
 
-  /** Waits until the peer's device has all that was sent, and tells the peer that this was it. */
-  private void flush(long deadline) {
+  /**
+   * Waits until the peer's device has all that was sent, and tells the peer that this was it.
+   *
+   * @return whether the peer's device has acknowledged all of it
+   */
+  private boolean flush(long deadline) {
     awaitDrained(deadline);
     if (channel.sends().sayGoodbye()) {
       awaitDrained(Math.max(deadline, System.nanoTime() + PATIENCE_NANOS / 2));
     }
+    return peerGone || channel.sends().isDelivered();
   }
 
   private void awaitDrained(long deadline) {

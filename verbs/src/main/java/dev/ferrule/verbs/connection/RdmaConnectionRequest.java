@@ -8,8 +8,6 @@ import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.StandardOptions;
-import dev.ferrule.spi.Deadlines;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
@@ -27,8 +25,11 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private static final System.Logger LOGGER =
       System.getLogger(RdmaConnectionRequest.class.getName());
 
-  /** How often a thread that waits for a client to confirm looks whether there is still any use. */
-  private static final long END_CHECK_NANOS = 100_000_000;
+  /** How often a thread that waits for a client to confirm looks for other signs of it. */
+  private static final long SIGN_CHECK_NANOS = 100_000_000;
+
+  /** How long a client may take to confirm while others cannot be accepted because of it. */
+  static final long HURRIED_NANOS = 5_000_000_000L;
 
   /** What there is to say against a client. */
   record Objection(Hello.Kind kind, String reason) {}
@@ -51,8 +52,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private State state = State.WAITING;
 
   // Of the thread that accepts; another one's only with the listener's lock in between.
-  private long deadline;
-  private long overdueAt;
+  private long acceptedAt; // by System.nanoTime
+  private long patienceNanos;
   private @Nullable ConnectionResources resources;
   private volatile @Nullable RdmaConnection made; // for the fabric's thread, too
 
@@ -108,7 +109,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     boolean hasGivenUp = mailbox.isEmpty() && event.type() != CmEvent.Type.ESTABLISHED;
     if (hasGivenUp && connection != null) {
       connection.drain(); // its confirmation may be lost, and its messages be there all the same
-      hasGivenUp = !hasEndedWell(connection);
+      hasGivenUp = !hasEndedWell(connection) && !isAlive(event, connection);
     }
     mailbox.accept(event);
     listener.clientHeard(this, hasGivenUp);
@@ -192,25 +193,24 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   @Override
   public Connection accept(byte[] payload) {
-    answer(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+    answer(payload);
     return confirmed();
   }
 
   /**
-   * Accepts, without waiting for the client to confirm.
-   *
-   * @param until until when it has to, by System.nanoTime
+   * Accepts, without waiting for the client to confirm. It has connectTimeout for that, from when
+   * the acceptance is sent: what is made for it before may take longer than that.
    */
-  void answer(byte[] payload, long until) {
+  void answer(byte[] payload) {
     Handshake.checkPayload(protocol, payload, ConnectionParameters.MAX_ACCEPT_DATA);
     take();
-    deadline = until;
-    overdueAt = System.nanoTime() + RdmaListener.OVERDUE_NANOS;
     boolean done = false;
     try {
       ConnectionResources parts = new ConnectionResources(protocol, fabric, id(), group());
       resources = parts;
       make(parts, payload);
+      patienceNanos = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();
+      acceptedAt = System.nanoTime();
       done = true;
     } catch (VerbsException e) {
       throw RdmaFailures.of(listener.uri(), e);
@@ -223,12 +223,17 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   /** From when on others are accepted beside this one. */
   long overdueAt() {
-    return overdueAt;
+    return acceptedAt + RdmaListener.OVERDUE_NANOS;
   }
 
-  /** Until when the client has to confirm, once it is answered. */
+  /** Until when the client has to confirm, once it is accepted; by System.nanoTime. */
   long deadline() {
-    return deadline;
+    return acceptedAt + patienceNanos;
+  }
+
+  /** Others cannot be accepted because of this one. Under the listener's lock. */
+  void hurry() {
+    patienceNanos = Math.min(patienceNanos, HURRIED_NANOS);
   }
 
   /** Whether it was accepted, so that it is for {@link #confirmed}. */
@@ -236,20 +241,35 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     return made != null;
   }
 
-  /** Whether {@link #confirmed} does not wait. */
+  /** Returns whether {@link #confirmed} does not wait. */
   boolean isSettled() {
     RdmaConnection connection = made;
     return !mailbox.isEmpty()
-        || deadline - System.nanoTime() <= 0
-        || (connection != null && connection.hasEnded());
+        || isOverdueForGood()
+        || (connection != null && (connection.hasEnded() || connection.isHeardOf()));
   }
 
-  /** Whether the client was accepted, and nothing at all has been heard of it in time. */
-  boolean isSilentForTooLong() {
+  /** Returns whether the time to confirm is over, though the client may have confirmed. */
+  boolean isOverdueForGood() {
+    return deadline() - System.nanoTime() <= 0;
+  }
+
+  /**
+   * Returns whether nothing at all has been heard of the client. To be called by the fabric's
+   * thread, which has taken all events.
+   */
+  boolean isSilent() {
     RdmaConnection connection = made;
-    return deadline - System.nanoTime() <= 0
-        && mailbox.isEmpty()
-        && (connection == null || !hasEndedWell(connection));
+    return mailbox.isEmpty()
+        && (connection == null || !(connection.isHeardOf() || hasEndedWell(connection)));
+  }
+
+  /** Takes in what has come, since the confirmation may be lost. Not under a lock. */
+  void drain() {
+    RdmaConnection connection = made;
+    if (connection != null) {
+      connection.drain();
+    }
   }
 
   /** Waits for the client to confirm. To be called once. */
@@ -261,7 +281,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
     boolean done = false;
     try {
-      awaitEstablished(uri, connection);
+      awaitSign(uri, connection);
       connection.heed(mailbox);
       done = true;
       return connection;
@@ -314,7 +334,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
               client,
               options);
       made = connection;
-      resources.id().setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
+      resources.id().setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
       answer = Handshake.hello(Hello.Kind.ACCEPT, protocol, options, resources, payload);
     } catch (VerbsException e) {
       throw noRoom(e);
@@ -363,20 +383,34 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     return connection.hasEnded() && connection.failure() == null;
   }
 
-  /** Whoever receives for all connections may have found the connection's end before. */
-  private void awaitEstablished(URI uri, RdmaConnection connection) throws InterruptedException {
-    CmEvent event = null;
-    while (event == null && !connection.hasEnded()) {
-      long now = System.nanoTime();
-      if (deadline - now <= 0) {
-        throw new OperationTimeoutException(
-            uri, "the client did not confirm the connection in time", null);
+  /**
+   * Waits for a sign of the client: its confirmation, a message, or the end of the connection,
+   * which the receiver of all connections may have found before. What was there in time counts,
+   * whenever this is called, and though the thread that brings it had no processor since.
+   */
+  private void awaitSign(URI uri, RdmaConnection connection) throws InterruptedException {
+    CmEvent event = mailbox.next(0);
+    while (event == null && !connection.hasEnded() && !connection.isHeardOf()) {
+      long left = deadline() - System.nanoTime(); // before the look
+      event = left > 0 ? mailbox.next(Math.min(left, SIGN_CHECK_NANOS)) : mailbox.last(fabric);
+      if (event == null) {
+        connection.drain(); // the confirmation may be lost, and messages be there all the same
+        if (left <= 0 && !connection.hasEnded() && !connection.isHeardOf()) {
+          throw new OperationTimeoutException(
+              uri, "the client did not confirm the connection in time", null);
+        }
       }
-      event = mailbox.next(Math.min(deadline, now + END_CHECK_NANOS));
     }
-    boolean established = event != null && event.type() == CmEvent.Type.ESTABLISHED;
-    if (!established && !hasEndedWell(connection)) {
+    if (event == null ? !connection.hasEnded() : isAlive(event, connection)) {
+      connection.onConfirmed();
+    } else if (!hasEndedWell(connection)) {
       throw gone(uri, connection.failure());
     }
+  }
+
+  /** Its messages confirm a connection as well; the connection manager does not know of them. */
+  private static boolean isAlive(CmEvent event, RdmaConnection connection) {
+    return event.type() == CmEvent.Type.ESTABLISHED
+        || (event.type() == CmEvent.Type.UNREACHABLE && connection.isHeardOf());
   }
 }

@@ -3,17 +3,12 @@ package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
-import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
-import dev.ferrule.ResourceExhaustedException;
-import dev.ferrule.StandardOptions;
-import dev.ferrule.VersionMismatchException;
-import dev.ferrule.spi.Deadlines;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
@@ -24,7 +19,6 @@ import dev.ferrule.verbs.endpoint.Fabric;
 import dev.ferrule.verbs.endpoint.RdmaAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -41,7 +35,6 @@ final class RdmaConnector {
   private final RdmaAddress server;
   private final ConnectionOptions options;
   private final Mailbox mailbox = new Mailbox();
-  private final long deadline;
 
   private RdmaConnector(
       RdmaProtocol protocol, URI uri, RdmaAddress server, ConnectionOptions options) {
@@ -49,7 +42,6 @@ final class RdmaConnector {
     this.uri = uri;
     this.server = server;
     this.options = options;
-    this.deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
   }
 
   static RdmaConnection connect(
@@ -57,7 +49,8 @@ final class RdmaConnector {
     Handshake.checkPayload(protocol, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
     RdmaAddress address = RdmaAddress.parse(uri);
     if (address.port() == 0) {
-      throw new InvalidAddressException(uri, "nobody listens on port 0; name the listener's", null);
+      throw new InvalidAddressException(
+          uri, "no listener has port 0: write the port of the listener", null);
     }
     InetSocketAddress peer = address.resolve();
     try {
@@ -83,23 +76,26 @@ final class RdmaConnector {
         fabric.release();
       }
     }
+    PeerPatience patience = new PeerPatience(mailbox, fabric, options);
     ConnectionResources resources = new ConnectionResources(protocol, fabric, id, null);
     RdmaConnection connection = null;
     boolean done = false;
     try {
-      id.resolveAddress(peer, millisLeft());
-      expect(CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
-      id.setAckTimeout(options.get(RdmaOptions.ACK_TIMEOUT));
-      id.resolveRoute(millisLeft());
-      expect(CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
+      id.resolveAddress(peer, patience.millisLeft());
+      expect(patience, CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
+      id.setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
+      id.resolveRoute(patience.millisLeft());
+      expect(patience, CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
       resources.makeQueues(options, true);
       byte[] hello =
           Handshake.hello(Hello.Kind.CONNECT, protocol, options, resources, options.payload());
       id.connect(Handshake.request(hello, options, resources.device().attributes()));
       CmEvent answer =
           expect(
+              patience,
               CmEvent.Type.ESTABLISHED,
-              "the listener did not accept in time; see the option connectTimeout");
+              "timed out: the listener has not accepted within connectTimeout (raise it, or have the"
+                  + " listener call accept() more often)");
       connection = establish(resources, answer);
       done = true;
       return connection;
@@ -129,7 +125,7 @@ final class RdmaConnector {
   private Hello acceptance(CmEvent answer) {
     Optional<Hello> hello = protocol.hello().decode(answer.privateData());
     if (hello.isPresent() && hello.get().version() != protocol.hello().version()) {
-      throw versionMismatch(hello.get());
+      throw Rejections.versionMismatch(uri, protocol, hello.get());
     }
     if (hello.isEmpty() || hello.get().kind() != Hello.Kind.ACCEPT) {
       throw new ProtocolException(uri, protocol.texts().stranger(), null);
@@ -137,18 +133,15 @@ final class RdmaConnector {
     return hello.get();
   }
 
-  private int millisLeft() {
-    return Math.clamp((deadline - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
-  }
-
   /**
    * Waits for an event; any other one is the end of the attempt.
    *
    * @param tooLate what to say if there is none
    */
-  private CmEvent expect(CmEvent.Type wanted, String tooLate) throws InterruptedException {
+  private CmEvent expect(PeerPatience patience, CmEvent.Type wanted, String tooLate)
+      throws InterruptedException {
     while (true) {
-      CmEvent event = mailbox.next(deadline);
+      CmEvent event = patience.next();
       if (event == null) {
         throw new OperationTimeoutException(uri, tooLate, null);
       }
@@ -163,7 +156,7 @@ final class RdmaConnector {
 
   private FerruleException failure(CmEvent event) {
     return switch (event.type()) {
-      case REJECTED -> rejection(event);
+      case REJECTED -> Rejections.of(uri, protocol, protocol.hasHandshake(options), event);
       case ADDRESS_ERROR, ROUTE_ERROR ->
           event.status() == -Errno.ETIMEDOUT
               ? new OperationTimeoutException(
@@ -190,36 +183,6 @@ final class RdmaConnector {
             + event.status()
             + "); "
             + VerbsLibrary.denial().orElse("is it the address of an RDMA device?"),
-        null);
-  }
-
-  private FerruleException rejection(CmEvent event) {
-    Optional<Hello> hello = protocol.hello().decode(event.privateData());
-    if (event.status() != CmEvent.REJECTED_BY_CONSUMER || hello.isEmpty()) {
-      return new ConnectionRefusedException(
-          uri, "nobody listens there (rejected with the reason " + event.status() + ")", null);
-    }
-    Hello said = hello.get();
-    String text = new String(said.payload(), StandardCharsets.UTF_8);
-    if (said.version() != protocol.hello().version()) {
-      return versionMismatch(said);
-    }
-    return switch (said.kind()) {
-      case REJECT -> new ConnectionRejectedException(uri, said.payload());
-      case NO_ROOM ->
-          new ResourceExhaustedException(uri, "the listener lacks a resource: " + text, null);
-      default -> new ConnectionRefusedException(uri, text, null);
-    };
-  }
-
-  private VersionMismatchException versionMismatch(Hello said) {
-    return new VersionMismatchException(
-        uri,
-        "the listener speaks version "
-            + said.version()
-            + " of the protocol, and this is version "
-            + protocol.hello().version()
-            + "; use the same release on both sides",
         null);
   }
 }

@@ -35,7 +35,10 @@ import org.jspecify.annotations.Nullable;
 /** A port at which clients are accepted. */
 final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
-  /** Clients that are accepted and have not confirmed that, at a time: each has its memory. */
+  /**
+   * Clients that are accepted and have not confirmed that, at a time: each has its memory. If
+   * others wait behind so many, those have less time to confirm.
+   */
   private static final int MAX_CONFIRMING = 16;
 
   /** A client that has not confirmed by then has others accepted beside it. */
@@ -47,7 +50,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private final Fabric fabric;
   private final CmId id;
   private final int backlog;
-  private final Runnable tick = this::giveUpSilent;
+  private final Runnable tick = this::tick;
 
   private final Map<FabricDevice, ReceiveGroup> groups = new HashMap<>(); // under its own lock
   private volatile ReceiveQueue[] commonQueues = {}; // those of the groups
@@ -251,7 +254,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         if (request.isAccepted()) {
           return request.confirmed();
         }
-        request.answer(new byte[0], confirmationDeadline());
+        request.answer(new byte[0]);
         addConfirming(request);
       }
     } finally {
@@ -278,6 +281,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   /** Nobody is let in whom no thread is about to return, but in place of one that is overdue. */
   private boolean mayAcceptMore() {
     long now = System.nanoTime();
+    if (confirming.size() >= MAX_CONFIRMING && !waiting.isEmpty()) {
+      confirming.forEach(RdmaConnectionRequest::hurry);
+    }
     long fresh = confirming.stream().filter(request -> request.overdueAt() - now > 0).count();
     return fresh < accepting && confirming.size() < MAX_CONFIRMING;
   }
@@ -338,13 +344,36 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
    * A client may have given up without a word that arrives; what was made for it is not kept until
    * somebody accepts again. Called now and then, by the fabric's thread.
    */
-  private void giveUpSilent() {
+  private void giveUpSilent() throws InterruptedException {
+    List<RdmaConnectionRequest> overdue;
     List<RdmaConnectionRequest> silent;
     synchronized (this) {
-      silent = confirming.stream().filter(RdmaConnectionRequest::isSilentForTooLong).toList();
-      confirming.removeAll(silent);
+      long now = System.nanoTime();
+      overdue = confirming.stream().filter(request -> request.overdueAt() - now <= 0).toList();
+      silent = overdue.stream().filter(RdmaConnectionRequest::isOverdueForGood).toList();
+    }
+    if (overdue.isEmpty()) {
+      return;
+    }
+    // what was there in time counts, also if this thread had no processor since
+    fabric.takeWaitingEvents();
+    overdue.forEach(RdmaConnectionRequest::drain);
+    synchronized (this) {
+      silent =
+          silent.stream()
+              .filter(request -> request.isSilent() && confirming.remove(request))
+              .toList();
+      notifyAll(); // one of them may have been heard of
     }
     silent.forEach(RdmaConnectionRequest::giveUp);
+  }
+
+  private void tick() {
+    try {
+      giveUpSilent();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Each takes its time to hear of it, so they hear of it at the same time. */

@@ -3,7 +3,11 @@ package dev.ferrule.verbs.connection;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.verbs.queue.SendQueue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The options that both RDMA providers have, and what they make of the memory of a connection. */
 public final class RdmaOptions {
@@ -11,6 +15,20 @@ public final class RdmaOptions {
   private static final int MESSAGES_IN_BUFFER = 4;
   private static final long MIN_BUFFER = 256 << 10;
   private static final long MAX_BUFFER = 64 << 20;
+
+  /**
+   * {@code connectTimeout}, with a longer default than others: before a client has its answer, each
+   * side has to load libraries and to register memory, which takes many seconds in two cold JVMs on
+   * a loaded or an emulated machine.
+   */
+  public static final Option<Duration> CONNECT_TIMEOUT =
+      Option.duration(
+          StandardOptions.CONNECT_TIMEOUT.name(),
+          Duration.ofMillis(1),
+          Duration.ofHours(24),
+          Duration.ofSeconds(30),
+          "how long connecting waits for the network and the listener, and accepting for the"
+              + " client's confirmation");
 
   /** {@code unacked}. */
   public static final Option<Integer> UNACKED =
@@ -64,11 +82,12 @@ public final class RdmaOptions {
   public static final Option<Integer> ACK_TIMEOUT =
       Option.count(
           "ackTimeout",
-          1,
+          0,
           31,
-          14,
+          0,
           "how long the device waits for an acknowledgement before it repeats a message: 4.096 µs"
-              + " times two to the power of this; 14 is 67 ms");
+              + " times two to the power of this; 0 is 14 (67 ms), but 18 (1.07 s) with hello=off,"
+              + " where it has to be longer than the RNR timer of the peer");
 
   /** {@code retries}. */
   public static final Option<Integer> RETRIES =
@@ -96,7 +115,35 @@ public final class RdmaOptions {
     OFF
   }
 
+  /** What {@code ackTimeout=0} stands for, with a handshake: 67 ms. */
+  private static final int QUICK_ACK_TIMEOUT = 14;
+
+  /**
+   * The same without: 1.07 s. A peer that is not Ferrule has the RNR timer that librdmacm leaves it
+   * with, 655 ms. Devices that count a wait for it as a repetition (rdma_rxe) take the peer for
+   * dead unless the acknowledgement has longer than that.
+   */
+  private static final int PATIENT_ACK_TIMEOUT = 18;
+
   private RdmaOptions() {}
+
+  /**
+   * Returns the standard options as both providers have them.
+   *
+   * @return the options, in the order in which to show them
+   */
+  public static List<Option<?>> standard() {
+    List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    result.replaceAll(
+        option -> option.name().equals(CONNECT_TIMEOUT.name()) ? CONNECT_TIMEOUT : option);
+    return result;
+  }
+
+  /** How long the device waits for an acknowledgement, in the form that it takes. */
+  static int ackTimeout(ConnectionOptions options, boolean hasHandshake) {
+    int wanted = options.get(ACK_TIMEOUT);
+    return wanted > 0 ? wanted : hasHandshake ? QUICK_ACK_TIMEOUT : PATIENT_ACK_TIMEOUT;
+  }
 
   /** How much memory to send from, in bytes: whole lines. */
   static long sendMemory(ConnectionOptions options, int peerMaxMessage) {

@@ -11,9 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One thread that waits for descriptors to become readable, and for the time to pass: all that
@@ -36,6 +40,7 @@ final class EventLoop implements AutoCloseable {
   private final int wakeUp;
   private final List<Source> sources = new CopyOnWriteArrayList<>();
   private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
 
   /**
@@ -80,6 +85,30 @@ final class EventLoop implements AutoCloseable {
     return Thread.currentThread() == thread;
   }
 
+  /**
+   * Runs a task on the loop's thread and waits until it is done.
+   *
+   * @param task what to run; must not block
+   * @param nanos how long to wait at most, since the thread may be in a close callback that blocks
+   */
+  void runAndAwait(Runnable task, long nanos) throws InterruptedException {
+    if (isCurrent()) {
+      task.run();
+      return;
+    }
+    CountDownLatch done = new CountDownLatch(1);
+    tasks.add(
+        () -> {
+          try {
+            task.run();
+          } finally {
+            done.countDown();
+          }
+        });
+    wake();
+    done.await(nanos, TimeUnit.NANOSECONDS);
+  }
+
   private void wake() {
     try (Arena arena = Arena.ofConfined()) {
       LibC.write(wakeUp, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
@@ -112,6 +141,9 @@ final class EventLoop implements AutoCloseable {
             sources.remove(now.get(i)); // of a device that is gone; it would be told of for ever
           }
         }
+      }
+      for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+        guard(task);
       }
       if (System.nanoTime() - lastTick >= TICK_NANOS) {
         lastTick = System.nanoTime();

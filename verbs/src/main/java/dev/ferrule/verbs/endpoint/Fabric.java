@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Fabric {
 
+  /** How long a thread waits for the fabric's thread before it gives something up. */
+  private static final long LAST_LOOK_NANOS = 2_000_000_000L;
+
   private static final Map<VerbsLibrary, Fabric> FABRICS = new HashMap<>(); // under its own lock
 
   private final VerbsLibrary library;
@@ -148,6 +151,18 @@ public final class Fabric {
       handler = null;
       event = channel.nextEvent(lookUp);
     }
+  }
+
+  /**
+   * Passes on every event of the connection manager that is there already. To be called before
+   * something is given up because an event has not come in time: the event may be there, and the
+   * fabric's thread may not have had a processor since. Waits for that thread, for two seconds at
+   * most.
+   *
+   * @throws InterruptedException if the calling thread is interrupted
+   */
+  public void takeWaitingEvents() throws InterruptedException {
+    loop.runAndAwait(this::takeCmEvents, LAST_LOOK_NANOS);
   }
 
   private static boolean isRequest(CmEvent event) {

@@ -93,6 +93,15 @@ public final class Inbox {
   }
 
   /**
+   * Returns whether a message has ever come. By any thread.
+   *
+   * @return whether one has
+   */
+  public boolean isUsed() {
+    return tail.getAcquire() > 0;
+  }
+
+  /**
    * Returns how many messages were taken, by whatever receiver. By any thread.
    *
    * @return the number of messages

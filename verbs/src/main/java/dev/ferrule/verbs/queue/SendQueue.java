@@ -451,6 +451,20 @@ public final class SendQueue {
   }
 
   /**
+   * Returns whether everything that was posted is acknowledged, as far as was polled.
+   *
+   * @return whether it is; false as well if a work request has failed
+   */
+  public boolean isDelivered() {
+    lock.lock();
+    try {
+      return !failures.isFailed() && ledger.isAllRetired();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
    * Makes sure that the peer's host is heard of: unless something is under way anyway, an empty
    * request is, which fails if that host does not answer.
    */

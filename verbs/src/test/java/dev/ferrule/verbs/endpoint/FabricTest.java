@@ -28,6 +28,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -106,6 +107,31 @@ class FabricTest {
     assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo("first");
     fabric.release();
     assertThat(told).isEmpty();
+    LibC.close(descriptor);
+  }
+
+  /** Before something is given up, what is there counts, though the fabric's thread is behind. */
+  @Test
+  void eventsThatAreThereAlreadyArePassedOnWhenAskedFor() throws Exception {
+    int descriptor = eventChannel(0); // never readable
+    MemorySegment event = rdma_cm_event.allocate(device.arena);
+    rdma_cm_event.event(event, CmEvent.Type.ESTABLISHED.ordinal());
+    rdma_cm_event.id(event, device.id());
+    BlockingQueue<Long> events = new LinkedBlockingQueue<>(List.of(event.address()));
+    when(device.cm.getCmEvent(anyLong()))
+        .thenAnswer(
+            call -> {
+              Long next = events.poll();
+              return next == null ? (long) -Errno.EAGAIN : next;
+            });
+    List<CmEvent.Type> told = new CopyOnWriteArrayList<>();
+    Fabric fabric = Fabric.retain(device.library);
+    fabric.createId(one -> told.add(one.type()));
+
+    fabric.takeWaitingEvents();
+
+    assertThat(told).containsExactly(CmEvent.Type.ESTABLISHED);
+    fabric.release();
     LibC.close(descriptor);
   }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.verbs.connection;
+
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.VersionMismatchException;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * Turns the rejection of a client into an exception. A program that rejects says why in the private
+ * data; a kernel that rejects says why by a reason of the InfiniBand specification (12.6.7.2).
+ */
+final class Rejections {
+
+  private Rejections() {}
+
+  /**
+   * Returns why a client was rejected.
+   *
+   * @param uri the listener's address
+   * @param protocol the client's protocol
+   * @param hasHandshake whether the client has said hello
+   * @param event the rejection
+   */
+  static FerruleException of(URI uri, RdmaProtocol protocol, boolean hasHandshake, CmEvent event) {
+    if (!isByProgram(event.status())) {
+      return byKernel(uri, event.status());
+    }
+    Optional<Hello> hello = protocol.hello().decode(event.privateData());
+    if (hello.isEmpty()) {
+      return new ConnectionRefusedException(
+          uri, withoutAnswer(protocol, hasHandshake, event.privateData()), null);
+    }
+    Hello said = hello.get();
+    if (said.version() != protocol.hello().version()) {
+      return versionMismatch(uri, protocol, said);
+    }
+    String text = new String(said.payload(), StandardCharsets.UTF_8);
+    return switch (said.kind()) {
+      case REJECT -> new ConnectionRejectedException(uri, said.payload());
+      case NO_ROOM ->
+          new ResourceExhaustedException(uri, "the listener lacks a resource: " + text, null);
+      default -> new ConnectionRefusedException(uri, text, null);
+    };
+  }
+
+  static VersionMismatchException versionMismatch(URI uri, RdmaProtocol protocol, Hello said) {
+    return new VersionMismatchException(
+        uri,
+        "the listener speaks version "
+            + said.version()
+            + " of the protocol, and this is version "
+            + protocol.hello().version()
+            + "; use the same release on both sides",
+        null);
+  }
+
+  /** The second is what iWARP has for the first. */
+  private static boolean isByProgram(int status) {
+    return status == CmEvent.REJECTED_BY_CONSUMER || status == -Errno.ECONNREFUSED;
+  }
+
+  /** A program has rejected the client, or was ended before it answered. */
+  private static String withoutAnswer(RdmaProtocol protocol, boolean hasHandshake, byte[] data) {
+    Optional<String> other = HelloFormat.schemeOf(data);
+    if (other.isPresent()) {
+      return "connection refused: the listener speaks "
+          + other.get()
+          + ", not "
+          + protocol.scheme()
+          + "; connect to "
+          + other.get()
+          + "://HOST:PORT";
+    }
+    for (byte each : data) {
+      if (each != 0) {
+        return hasHandshake
+            ? "connection refused: the program that listens there is not Ferrule"
+            : "connection refused: the program that listens there has rejected the client";
+      }
+    }
+    return "connection refused: the listener was closed, or its process has ended, before it had"
+        + " answered; or it is not Ferrule and has rejected the client";
+  }
+
+  private static FerruleException byKernel(URI uri, int reason) {
+    String text = reason(reason) + " (reject reason " + reason + ")";
+    return switch (reason) {
+      case 1, 2, 3 -> new ResourceExhaustedException(uri, text, null);
+      default -> new ConnectionRefusedException(uri, text, null);
+    };
+  }
+
+  private static String reason(int reason) {
+    return switch (reason) {
+      case 1, 2 -> "the listener's host has no queue pair left";
+      case 3 -> "the listener's host lacks resources for another connection";
+      case 4 -> "the listener's host has given the connection up, as it took too long; try again";
+      case 6, 7, 30 -> "the listener's host does not know the connection any more; try again";
+      case 8 -> "connection refused: no listener at that port (start one, or check the port)";
+      case 5, 9 ->
+          "the listener's host does not support this kind of connection (reliable, connected)";
+      case 10 ->
+          "the listener's host has not yet forgotten an earlier connection of the same queue pair;"
+              + " try again";
+      case 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 32, 33 ->
+          "the port at the listener's side rejects the route to it (address, service level, hop"
+              + " limit or rate): check the addresses and the fabric's configuration";
+      case 24, 25 -> "the listener's host redirects clients to another port, which is unsupported";
+      case 26 -> "the listener's port has a smaller MTU than the route to it: use one MTU";
+      case 27 -> "the listener's device answers fewer RDMA READs at a time than were asked for";
+      case 29 -> "the listener's host rejects the RNR retry count: see the option rnrRetry";
+      case 31 -> "the listener's host speaks another version of the connection manager's protocol";
+      default -> "the listener's host rejects the connection";
+    };
+  }
+}
