@@ -18,6 +18,14 @@ import org.jspecify.annotations.Nullable;
 @Period("1 s")
 @StackTrace(false)
 final class ConnectionCountersEvent extends Event {
+
+  /**
+   * The value of a counter that the transport cannot count. An event's field cannot be empty; this
+   * is the value that Flight Recorder's own events have for that, and that {@code jfr print} shows
+   * as "N/A".
+   */
+  static final long NOT_COUNTED = Long.MIN_VALUE;
+
   @Label("URI")
   @Nullable String uri;
 
@@ -42,12 +50,11 @@ final class ConnectionCountersEvent extends Event {
   long acknowledgements;
 
   @Label("Retransmissions")
+  @Description("N/A (Long.MIN_VALUE) if the transport cannot count them")
   long retransmissions;
 
-  @Label("RNR NAKs")
-  long rnrNaks;
-
   @Label("Wake-ups Sent")
+  @Description("N/A (Long.MIN_VALUE) if the transport cannot count them")
   long wakeupsSent;
 
   @Label("Wake-ups Received")

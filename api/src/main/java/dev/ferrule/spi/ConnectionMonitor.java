@@ -12,8 +12,9 @@ import jdk.jfr.FlightRecorderListener;
 /**
  * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and
  * the counters of every open one at the recording's period ({@code dev.ferrule.ConnectionOpened},
- * {@code dev.ferrule.ConnectionEnded}, {@code dev.ferrule.ConnectionCounters}). Costs nothing per
- * message; providers call it from connect and close.
+ * {@code dev.ferrule.ConnectionEnded}, {@code dev.ferrule.ConnectionCounters}). A counter that the
+ * transport cannot count is {@code Long.MIN_VALUE} there, which {@code jfr print} shows as "N/A".
+ * Costs nothing per message; providers call it from connect and close.
  *
  * <p><b>Threads:</b> any.
  */
@@ -87,9 +88,9 @@ public final class ConnectionMonitor {
         event.bytesReceived = counters.bytesReceived();
         event.backPressureStalls = counters.backPressureStalls();
         event.acknowledgements = counters.acknowledgements();
-        event.retransmissions = counters.retransmissions();
-        event.rnrNaks = counters.rnrNaks();
-        event.wakeupsSent = counters.wakeupsSent();
+        event.retransmissions =
+            counters.retransmissions().orElse(ConnectionCountersEvent.NOT_COUNTED);
+        event.wakeupsSent = counters.wakeupsSent().orElse(ConnectionCountersEvent.NOT_COUNTED);
         event.wakeupsReceived = counters.wakeupsReceived();
         event.commit();
       }

@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import java.net.URI;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What the contract tests have to know of a provider. Each test gets an object of its own and
@@ -81,6 +82,16 @@ public interface ProviderUnderTest extends AutoCloseable {
    * @return the paths; empty for a transport without files
    */
   List<String> leftOverFiles();
+
+  /**
+   * Returns the counters that the transport cannot count, which are absent from {@link
+   * dev.ferrule.ConnectionCounters}.
+   *
+   * @return their names
+   */
+  default Set<String> notCounted() {
+    return Set.of();
+  }
 
   /**
    * Returns how many connections the search for leaks makes.

@@ -11,10 +11,13 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,7 +35,8 @@ class ConnectionMonitorTest {
   private static final String COUNTERS = "dev.ferrule.ConnectionCounters";
   private static final URI ADDRESS = URI.create("sm:///tmp/app/4567/2#17");
 
-  private final ConnectionCounters counters = new ConnectionCounters(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+  private ConnectionCounters counters =
+      new ConnectionCounters(1, 2, 3, 4, 5, 6, OptionalLong.of(7), OptionalLong.of(8), 9);
 
   @TempDir Path directory;
 
@@ -132,12 +136,52 @@ class ConnectionMonitorTest {
                     "backPressureStalls",
                     "acknowledgements",
                     "retransmissions",
-                    "rnrNaks",
                     "wakeupsSent",
                     "wakeupsReceived")
                 .stream()
                 .map(event::getLong))
-        .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L);
+        .containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
+  }
+
+  @Test
+  void aCounterThatTheTransportCannotCountIsNotAvailableInItsEvent() throws Exception {
+    counters =
+        new ConnectionCounters(1, 2, 3, 4, 5, 6, OptionalLong.empty(), OptionalLong.empty(), 9);
+    Connection connection = connection(ConnectionState.OPEN, null);
+    Path file = directory.resolve("counters.jfr");
+    try (Recording recording = new Recording()) {
+      recording.enable(COUNTERS).with("period", "endChunk");
+      recording.start();
+      ConnectionMonitor.opened(connection);
+      recording.stop();
+      recording.dump(file);
+    } finally {
+      ConnectionMonitor.ended(connection);
+    }
+
+    assertThat(RecordingFile.readAllEvents(file))
+        .filteredOn(event -> event.getEventType().getName().equals(COUNTERS))
+        .isNotEmpty()
+        .allSatisfy(
+            event -> {
+              assertThat(event.getLong("retransmissions")).isEqualTo(Long.MIN_VALUE);
+              assertThat(event.getLong("wakeupsSent")).isEqualTo(Long.MIN_VALUE);
+              assertThat(event.getLong("wakeupsReceived")).isEqualTo(9);
+            });
+    assertThat(printed(file))
+        .contains("retransmissions = N/A", "wakeupsSent = N/A", "wakeupsReceived = 9");
+  }
+
+  /** Returns a recording as the JDK's own tool shows it. */
+  private static String printed(Path recording) throws Exception {
+    Path tool = Path.of(System.getProperty("java.home"), "bin", "jfr");
+    Process process =
+        new ProcessBuilder(tool.toString(), "print", "--events", COUNTERS, recording.toString())
+            .redirectErrorStream(true)
+            .start();
+    try (InputStream output = process.getInputStream()) {
+      return new String(output.readAllBytes(), StandardCharsets.UTF_8);
+    }
   }
 
   private Connection connection(ConnectionState state, FerruleException failure) {

@@ -27,6 +27,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -206,9 +207,8 @@ final class SmConnection implements Connection, Link {
         receiver.bytes(),
         sender.stalls(),
         receiver.acknowledgements(),
-        retransmissions,
-        0,
-        wakeupsSent,
+        OptionalLong.of(retransmissions),
+        OptionalLong.of(wakeupsSent),
         sender.sleeps() + receiver.sleeps() + rma.sleeps());
   }
 

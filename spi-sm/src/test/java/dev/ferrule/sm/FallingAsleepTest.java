@@ -334,7 +334,8 @@ class FallingAsleepTest {
       for (CompletableFuture<Void> each : sending) {
         each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
-      long wakeUps = star.clients.stream().mapToLong(c -> c.counters().wakeupsSent()).sum();
+      long wakeUps =
+          star.clients.stream().mapToLong(c -> c.counters().wakeupsSent().orElseThrow()).sum();
       assertThat(wakeUps).as("how often the receiver slept").isGreaterThan(MESSAGES / 20);
     }
   }

@@ -33,6 +33,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -470,9 +471,8 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
         channel.inbox().bytesTaken(),
         sender.stalls(),
         channel.reports(),
-        0,
-        0,
-        0,
+        OptionalLong.empty(), // the device repeats what is lost, and counts that for its port
+        OptionalLong.empty(), // the peer's device wakes the peer
         sender.sleeps() + receiver.sleeps() + (rma == null ? 0 : rma.sleeps()));
   }
 
