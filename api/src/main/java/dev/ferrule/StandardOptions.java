@@ -17,6 +17,8 @@ public final class StandardOptions {
 
   /**
    * {@code maxMessage}: the longest message that this side takes, in bytes. Each side sets its own.
+   * The RDMA providers have a default of 64 KiB instead of this one, as memory for receiving is
+   * pinned there.
    */
   public static final Option<Long> MAX_MESSAGE =
       Option.size(

@@ -3,20 +3,14 @@ package dev.ferrule.magicring;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.verbs.connection.RdmaOptions;
 import dev.ferrule.verbs.connection.RdmaOptions.OnOff;
 import dev.ferrule.verbs.memory.MagicBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The provider's own options, beside those of both RDMA providers. */
 public final class MagicRingOptions {
-
-  private static final int MESSAGES_IN_RING = 4;
-  private static final long MIN_AUTOMATIC_RING = 256 << 10;
-  private static final long MAX_AUTOMATIC_RING = 64 << 20;
 
   /** The devices' limits on receives are not much higher than two of these. */
   private static final int MAX_WINDOW = 4096;
@@ -29,8 +23,8 @@ public final class MagicRingOptions {
           1L << 40,
           0,
           "how large the ring is that this side receives into, rounded up to whole pages, and to one"
-              + " message of maxMessage (two with mapping=plain); 0 is four times maxMessage, but 256"
-              + " KiB to 64 MiB");
+              + " message of maxMessage (two with mapping=plain); 0 is room for 64 messages of"
+              + " maxMessage, but 256 KiB to 4 MiB, or for 4 of them, but up to 64 MiB");
 
   /** {@code window}. */
   public static final Option<Integer> WINDOW =
@@ -72,7 +66,7 @@ public final class MagicRingOptions {
   private MagicRingOptions() {}
 
   static List<Option<?>> all() {
-    List<Option<?>> result = new ArrayList<>(RdmaOptions.standard());
+    List<Option<?>> result = RdmaOptions.standard();
     result.addAll(
         List.of(
             RING,
@@ -98,23 +92,12 @@ public final class MagicRingOptions {
    * @return the size in bytes, whole pages
    */
   public static long ringSize(ConnectionOptions options) {
-    int maxMessage = maxMessage(options);
+    int maxMessage = RdmaOptions.maxMessage(options);
     long wanted = options.get(RING);
-    long automatic =
-        Math.clamp((long) MESSAGES_IN_RING * maxMessage, MIN_AUTOMATIC_RING, MAX_AUTOMATIC_RING);
+    long automatic = RdmaOptions.areaFor(maxMessage);
     long page = MagicBuffer.pageSize();
     long size =
         Math.max(wanted > 0 ? wanted : automatic, options.get(MAPPING).smallestFor(maxMessage));
     return (size + page - 1) / page * page;
-  }
-
-  /**
-   * Returns the longest message that this side receives.
-   *
-   * @param options the options
-   * @return the length in bytes
-   */
-  public static int maxMessage(ConnectionOptions options) {
-    return Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE));
   }
 }

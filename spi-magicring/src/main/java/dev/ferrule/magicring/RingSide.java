@@ -45,7 +45,7 @@ final class RingSide implements ReceiveSide {
     this.huge = RdmaOptions.isOn(options, MagicRingOptions.HUGE_PAGES);
     this.mapping = options.get(MagicRingOptions.MAPPING);
     this.ringSize = MagicRingOptions.ringSize(options);
-    this.maxMessage = MagicRingOptions.maxMessage(options);
+    this.maxMessage = RdmaOptions.maxMessage(options);
     this.window = options.get(MagicRingOptions.WINDOW);
   }
 

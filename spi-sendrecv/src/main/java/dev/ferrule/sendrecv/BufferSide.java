@@ -2,7 +2,6 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
@@ -50,7 +49,7 @@ abstract class BufferSide implements ReceiveSide {
   private Offer own() {
     return new Offer(
         RdmaOptions.isOn(options, SendRecvOptions.CREDITS),
-        Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE)),
+        RdmaOptions.maxMessage(options),
         messages);
   }
 

@@ -2,13 +2,13 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.connection.RdmaOptions;
 import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +28,7 @@ final class OwnBuffers extends BufferSide {
     this.device = device;
     this.arena = arena;
     this.count = SendRecvOptions.receives(options) + SendRecvChannel.CONTROL_RECEIVES;
-    this.size = Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE));
+    this.size = RdmaOptions.maxMessage(options);
   }
 
   @Override

@@ -3,10 +3,8 @@ package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.verbs.connection.RdmaOptions;
 import dev.ferrule.verbs.connection.RdmaOptions.OnOff;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The provider's own options, beside those of both RDMA providers. */
@@ -60,7 +58,7 @@ public final class SendRecvOptions {
   private SendRecvOptions() {}
 
   static List<Option<?>> all() {
-    List<Option<?>> result = new ArrayList<>(RdmaOptions.standard());
+    List<Option<?>> result = RdmaOptions.standard();
     result.addAll(
         List.of(
             RdmaOptions.UNACKED,
@@ -86,7 +84,7 @@ public final class SendRecvOptions {
    */
   public static int receives(ConnectionOptions options) {
     int wanted = options.get(RECEIVES);
-    long fitting = AUTOMATIC_RECEIVE_MEMORY / options.get(StandardOptions.MAX_MESSAGE);
+    long fitting = AUTOMATIC_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
     return wanted > 0 ? wanted : Math.clamp(fitting, MIN_RECEIVES, AUTOMATIC_RECEIVES);
   }
 
@@ -98,7 +96,7 @@ public final class SendRecvOptions {
    */
   public static int sharedReceives(ConnectionOptions options) {
     int wanted = options.get(RECEIVES);
-    long fitting = SHARED_RECEIVE_MEMORY / options.get(StandardOptions.MAX_MESSAGE);
+    long fitting = SHARED_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
     return wanted > 0 ? wanted : Math.clamp(fitting, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
   }
 

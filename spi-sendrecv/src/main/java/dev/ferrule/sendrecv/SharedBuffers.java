@@ -2,13 +2,13 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.StandardOptions;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.connection.RdmaOptions;
 import dev.ferrule.verbs.connection.ReceiveSide;
 import dev.ferrule.verbs.connection.SharedReceiveSide;
 import dev.ferrule.verbs.endpoint.Cleanup;
@@ -42,7 +42,7 @@ final class SharedBuffers implements SharedReceiveSide {
   static SharedBuffers make(FabricDevice device, Arena arena, ConnectionOptions options) {
     int count =
         Math.min(SendRecvOptions.sharedReceives(options), device.attributes().maxSharedReceives());
-    int size = Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE));
+    int size = RdmaOptions.maxMessage(options);
     SharedReceiveQueue queue = device.domain().createSharedReceiveQueue(count);
     ReceiveBuffers buffers = null;
     boolean done = false;

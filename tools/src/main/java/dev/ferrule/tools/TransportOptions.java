@@ -117,9 +117,17 @@ final class TransportOptions {
     }
     if (find(provider, RECEIVES).isPresent()) {
       options.maxMessageSize(Math.max(longest, LEAST_MAX_MESSAGE));
-    } else if (longest > StandardOptions.MAX_MESSAGE.defaultValue()) {
+    } else if (longest > defaultMaxMessage(provider)) {
       options.maxMessageSize(longest);
     }
+  }
+
+  /** The default is the provider's own. */
+  private static long defaultMaxMessage(ConnectionProvider provider) {
+    return find(provider, StandardOptions.MAX_MESSAGE.name())
+        .map(dev.ferrule.Option::defaultText)
+        .map(StandardOptions.MAX_MESSAGE::parse)
+        .orElseGet(StandardOptions.MAX_MESSAGE::defaultValue);
   }
 
   /** Sets an option that counts something to a number at least, where the provider has it. */

@@ -72,6 +72,12 @@ class TransportOptionsTest {
   }
 
   @Test
+  void theLimitIsRaisedFromTheDefaultOfTheProvider() {
+    Option<Long> lower = Option.size("maxMessage", 1, 1L << 30, 64L << 10, "of this provider");
+    assertThat(fitted(provider(lower), 100_000)).isEqualTo(100_000);
+  }
+
+  @Test
   void theUsersOwnLimitStays() {
     options.maxMessageSize(12_345);
     TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
@@ -112,7 +118,10 @@ class TransportOptionsTest {
 
   private static ConnectionProvider provider(Option<?>... own) {
     List<Option<?>> all = new ArrayList<>(StandardOptions.all());
-    all.addAll(List.of(own));
+    for (Option<?> option : own) { // which may take the place of a standard one
+      all.removeIf(standard -> standard.name().equals(option.name()));
+      all.add(option);
+    }
     ConnectionProvider provider = mock(ConnectionProvider.class);
     when(provider.scheme()).thenReturn("test");
     when(provider.options()).thenReturn(all);

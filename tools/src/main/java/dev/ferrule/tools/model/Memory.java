@@ -22,7 +22,9 @@ public record Memory(
   private static final long HEAP_PER_SHARED_RECEIVE = 16;
   private static final long LEAST_AREA = 256 << 10;
   private static final long MOST_AREA = 64 << 20;
-  private static final int LONGEST_PER_AREA = 4;
+  private static final long AREA_FOR_ALL = 4 << 20;
+  private static final int LONGEST_PER_AREA = 64;
+  private static final int LEAST_LONGEST_PER_AREA = 4;
   private static final long ROOM = 4 << 20;
   private static final long SHARED_ROOM = 16 << 20;
 
@@ -40,7 +42,8 @@ public record Memory(
   }
 
   private static long area(long maxMessage) {
-    return Math.clamp(LONGEST_PER_AREA * maxMessage, LEAST_AREA, MOST_AREA);
+    long all = Math.min(LONGEST_PER_AREA * maxMessage, AREA_FOR_ALL);
+    return Math.clamp(Math.max(all, LEAST_LONGEST_PER_AREA * maxMessage), LEAST_AREA, MOST_AREA);
   }
 
   /**

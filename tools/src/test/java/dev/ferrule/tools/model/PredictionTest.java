@@ -110,5 +110,7 @@ class PredictionTest {
   void connectionsOverSharedMemoryTakeWhatTheirDocumentSays(long maxMessage, long kibEachWay) {
     assertThat(new SharedMemory(maxMessage, 1024).bytes(3))
         .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
+    assertThat(new Memory(4 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(256 << 10);
+    assertThat(new Memory(64 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
   }
 }

@@ -12,9 +12,26 @@ import java.util.List;
 /** The options that both RDMA providers have, and what they make of the memory of a connection. */
 public final class RdmaOptions {
 
-  private static final int MESSAGES_IN_BUFFER = 4;
-  private static final long MIN_BUFFER = 256 << 10;
-  private static final long MAX_BUFFER = 64 << 20;
+  /** As many as are unacknowledged by default. */
+  private static final int MESSAGES_IN_AREA = 64;
+
+  private static final long MAX_AREA_FOR_ALL = 4 << 20;
+  private static final int LEAST_MESSAGES_IN_AREA = 4;
+  private static final long MIN_AREA = 256 << 10;
+  private static final long MAX_AREA = 64 << 20;
+
+  /**
+   * {@code maxMessage}, with a lower default than elsewhere: memory for receiving is pinned, and
+   * {@code sendrecv} needs so much of it for each receive. With 64 KiB, 4 MiB hold 64 messages of
+   * any length.
+   */
+  public static final Option<Long> MAX_MESSAGE =
+      Option.size(
+          StandardOptions.MAX_MESSAGE.name(),
+          1,
+          1L << 30,
+          64L << 10,
+          "the longest message that this side receives");
 
   /**
    * {@code connectTimeout}, with a longer default than others: before a client has its answer, each
@@ -46,8 +63,9 @@ public final class RdmaOptions {
           0,
           1L << 30,
           0,
-          "memory that this side sends from; 0 is four times the longest message that the peer"
-              + " takes, but 256 KiB to 64 MiB; longer messages than that cannot be sent");
+          "memory that this side sends from, and so the longest message that it can send; 0 is room"
+              + " for 64 of the longest messages that the peer takes, but 256 KiB to 4 MiB, or for 4"
+              + " of them, but up to 64 MiB");
 
   /** {@code inline}. */
   public static final Option<Long> INLINE =
@@ -128,14 +146,14 @@ public final class RdmaOptions {
   private RdmaOptions() {}
 
   /**
-   * Returns the standard options as both providers have them.
+   * Returns the standard options, with the defaults that they have over RDMA.
    *
    * @return the options, in the order in which to show them
    */
   public static List<Option<?>> standard() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
-    result.replaceAll(
-        option -> option.name().equals(CONNECT_TIMEOUT.name()) ? CONNECT_TIMEOUT : option);
+    result.set(result.indexOf(StandardOptions.MAX_MESSAGE), MAX_MESSAGE);
+    result.set(result.indexOf(StandardOptions.CONNECT_TIMEOUT), CONNECT_TIMEOUT);
     return result;
   }
 
@@ -145,13 +163,36 @@ public final class RdmaOptions {
     return wanted > 0 ? wanted : hasHandshake ? QUICK_ACK_TIMEOUT : PATIENT_ACK_TIMEOUT;
   }
 
+  /**
+   * Returns the longest message that this side receives.
+   *
+   * @param options the options
+   * @return the length in bytes
+   */
+  public static int maxMessage(ConnectionOptions options) {
+    return Math.toIntExact(options.get(MAX_MESSAGE));
+  }
+
+  /**
+   * Returns how large an area for messages is by default, to send from or to receive into.
+   *
+   * @param maxMessage the longest message in it
+   * @return the size in bytes: room for 64 such messages, but 256 KiB to 4 MiB, or for 4 of them,
+   *     but up to 64 MiB
+   */
+  public static long areaFor(int maxMessage) {
+    long all = Math.min((long) MESSAGES_IN_AREA * maxMessage, MAX_AREA_FOR_ALL);
+    return Math.clamp(
+        Math.max(all, (long) LEAST_MESSAGES_IN_AREA * maxMessage), MIN_AREA, MAX_AREA);
+  }
+
   /** How much memory to send from, in bytes: whole lines. */
   static long sendMemory(ConnectionOptions options, int peerMaxMessage) {
     long wanted = options.get(BUFFER);
     long size =
         wanted > 0 // and as large as one message at least, unless that is unheard-of
-            ? Math.max(wanted, Math.min(peerMaxMessage, MAX_BUFFER))
-            : Math.clamp((long) MESSAGES_IN_BUFFER * peerMaxMessage, MIN_BUFFER, MAX_BUFFER);
+            ? Math.max(wanted, Math.min(peerMaxMessage, MAX_AREA))
+            : areaFor(peerMaxMessage);
     return (size + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
   }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Option;
+import dev.ferrule.verbs.connection.RdmaOptions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the provider makes of its options. */
+class SendRecvOptionsTest {
+
+  private static ConnectionOptions ofLongest(long maxMessage) {
+    return ConnectionOptions.builder().maxMessageSize(maxMessage).build();
+  }
+
+  @Test
+  void byDefaultThereAreReceivesForAllMessagesThatAPeerMayHaveUnacknowledged() {
+    ConnectionOptions defaults = ConnectionOptions.defaults();
+    assertThat(SendRecvOptions.receives(defaults))
+        .isGreaterThanOrEqualTo(64)
+        .isGreaterThanOrEqualTo(defaults.get(RdmaOptions.UNACKED));
+  }
+
+  /** The table of docs/sendrecv.md, Memory. */
+  @Test
+  void theNumberOfReceivesDependsOnTheLengthOfMessages() {
+    assertThat(SendRecvOptions.receives(ofLongest(64))).isEqualTo(256);
+    assertThat(SendRecvOptions.receives(ofLongest(4 << 10))).isEqualTo(256);
+    assertThat(SendRecvOptions.receives(ofLongest(64 << 10))).isEqualTo(64);
+    assertThat(SendRecvOptions.receives(ofLongest(1 << 20))).isEqualTo(8);
+  }
+
+  @Test
+  void everyOptionIsListedOnce() {
+    List<String> names = SendRecvOptions.all().stream().<String>map(Option::name).toList();
+    assertThat(names).doesNotHaveDuplicates().contains("maxMessage", "receives", "unacked");
+  }
+}
