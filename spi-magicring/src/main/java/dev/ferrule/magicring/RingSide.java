@@ -55,11 +55,6 @@ final class RingSide implements ReceiveSide {
   }
 
   @Override
-  public int completions() {
-    return receives();
-  }
-
-  @Override
   public @Nullable SharedReceiveQueue sharedQueue() {
     return null;
   }

@@ -37,11 +37,6 @@ final class OwnBuffers extends BufferSide {
   }
 
   @Override
-  public int completions() {
-    return count;
-  }
-
-  @Override
   public @Nullable SharedReceiveQueue sharedQueue() {
     return null;
   }

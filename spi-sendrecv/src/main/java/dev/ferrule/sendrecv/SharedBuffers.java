@@ -4,6 +4,7 @@ package dev.ferrule.sendrecv;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SharedReceives;
+import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
@@ -40,8 +41,11 @@ final class SharedBuffers implements SharedReceiveSide {
 
   /** Makes all of it, and posts all buffers. */
   static SharedBuffers make(FabricDevice device, Arena arena, ConnectionOptions options) {
+    DeviceAttributes limits = device.attributes();
     int count =
-        Math.min(SendRecvOptions.sharedReceives(options), device.attributes().maxSharedReceives());
+        Math.min(
+            SendRecvOptions.sharedReceives(options),
+            Math.min(limits.maxSharedReceives(), limits.maxCompletions()));
     int size = RdmaOptions.maxMessage(options);
     SharedReceiveQueue queue = device.domain().createSharedReceiveQueue(count);
     ReceiveBuffers buffers = null;
@@ -49,7 +53,11 @@ final class SharedBuffers implements SharedReceiveSide {
     try {
       buffers = new ReceiveBuffers(device.domain(), arena, count, size);
       SharedBuffers made =
-          new SharedBuffers(options, queue, buffers, new SharedReceives(queue, buffers));
+          new SharedBuffers(
+              options,
+              queue,
+              buffers,
+              new SharedReceives(queue, buffers, SendRecvOptions.usesCredits(options)));
       done = true;
       return made;
     } finally {
@@ -57,6 +65,11 @@ final class SharedBuffers implements SharedReceiveSide {
         Cleanup.close(queue, buffers);
       }
     }
+  }
+
+  @Override
+  public int receives() {
+    return buffers.count();
   }
 
   @Override
@@ -98,12 +111,6 @@ final class SharedBuffers implements SharedReceiveSide {
     @Override
     public int receives() {
       return 0;
-    }
-
-    /** All that there is room for, as a peer need not keep to its credit. */
-    @Override
-    public int completions() {
-      return buffers.count();
     }
 
     @Override

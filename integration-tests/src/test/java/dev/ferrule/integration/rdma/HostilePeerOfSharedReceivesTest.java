@@ -59,6 +59,33 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
     }
   }
 
+  /**
+   * The completions of such a peer lie in the queue of all connections, so a receiver of any other
+   * one finds them, ends the connection and posts its buffers again; and none of them is lost, as
+   * the queue has an entry for each buffer.
+   */
+  @Test
+  void aPeerThatFillsAllBuffersBeforeItsMessagesAreReadKeepsThemFromNoOther() {
+    try (Listener listener = Wires.listen(SHARED);
+        Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+      for (int round = 0; round < 3; round++) {
+        Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+        try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
+            Connection connection = accepting.result()) {
+          for (int i = 0; i < BUFFERS; i++) {
+            peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 8, 0));
+          }
+          Numbered.send(pair.client().sender(), round);
+          try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+            Numbered.check(message, round);
+          }
+          assertThat(connection.failure()).hasMessageContaining("more messages than it had credit");
+        }
+      }
+      expectAllBuffers(listener);
+    }
+  }
+
   @Test
   void connectionsThatBothSidesCloseAtOnceTakeNoBuffersWithThem() {
     try (Listener listener = Wires.listen(SHARED)) {

@@ -60,7 +60,11 @@ public final class SendRecvChannel extends Channel {
       SharedReceives.@Nullable Share share,
       MemorySegment view) {
     // without credits, messages may come into the buffers for control messages as well
-    super(parts, new CreditedSends(window), buffers.count(), view);
+    super(
+        parts,
+        new CreditedSends(window),
+        share == null ? buffers.count() : share.mostTaken(),
+        view);
     this.buffers = buffers;
     this.window = window;
     this.terms = terms;

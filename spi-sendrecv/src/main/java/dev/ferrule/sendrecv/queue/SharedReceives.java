@@ -44,6 +44,7 @@ public final class SharedReceives implements AutoCloseable {
   private final ReceiveBuffers buffers;
   private final AtomicReferenceArray<@Nullable Share>
       holders; // by buffer, while a message is in it
+  private final int mostTaken; // by one connection at a time
   private final List<Share> shares = new CopyOnWriteArrayList<>();
   private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
 
@@ -63,10 +64,13 @@ public final class SharedReceives implements AutoCloseable {
    *
    * @param queue the shared receive queue
    * @param buffers the buffers, none of which is posted
+   * @param credits whether the peers send only what they have credit for; a message without ends
+   *     its connection
    */
-  public SharedReceives(SharedReceiveQueue queue, ReceiveBuffers buffers) {
+  public SharedReceives(SharedReceiveQueue queue, ReceiveBuffers buffers, boolean credits) {
     this.queue = queue;
     this.buffers = buffers;
+    this.mostTaken = credits ? Math.min(maxShare(), buffers.count()) : buffers.count();
     this.holders = new AtomicReferenceArray<>(buffers.count());
     this.available = buffers.count();
     int result = buffers.postAll(queue);
@@ -259,7 +263,7 @@ public final class SharedReceives implements AutoCloseable {
       this.first = first;
       this.size = first;
       this.limit = maxShare();
-      this.freed = new BufferRing(buffers.count());
+      this.freed = new BufferRing(mostTaken);
     }
 
     /**
@@ -278,6 +282,17 @@ public final class SharedReceives implements AutoCloseable {
      */
     public int capacity() {
       return size;
+    }
+
+    /**
+     * Returns how many messages can be received and not be posted again by the group's thread, at
+     * most. With credits that is the largest share: the peer may have sent no more than the share
+     * beyond what is posted again, and a message beyond that is not delivered.
+     *
+     * @return the number of messages
+     */
+    int mostTaken() {
+      return mostTaken;
     }
 
     void join(Channel newChannel, Window newWindow) {

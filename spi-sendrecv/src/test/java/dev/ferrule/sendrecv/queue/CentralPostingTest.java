@@ -34,7 +34,7 @@ class CentralPostingTest {
   private final CompletionQueue completions = device.completionQueue();
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final SharedReceives shared =
-      new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT));
+      new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT), true);
   private final ReceiveQueue queue = new ReceiveQueue(completions, shared::stray);
   private int clients;
 

@@ -50,7 +50,7 @@ class SharedReceivesTest {
 
   private SharedReceives open(int count) {
     SharedReceives made =
-        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, count));
+        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, count), true);
     opened.add(made);
     return made;
   }
@@ -239,6 +239,43 @@ class SharedReceivesTest {
     client.freeNext(all);
     awaitAllPosted(COUNT);
     assertThat(client.share.capacity()).isEqualTo(shared.maxShare());
+  }
+
+  @Test
+  void aConnectionKeepsTrackOfItsLargestShareAndNotOfAllBuffers() {
+    use(4096);
+    SharedReceives.Share share = Objects.requireNonNull(shared.admit());
+    assertThat(share.mostTaken()).isEqualTo(shared.maxShare()).isLessThan(4096);
+
+    use(16); // fewer than a share may be
+    assertThat(Objects.requireNonNull(shared.admit()).mostTaken()).isEqualTo(16);
+  }
+
+  @Test
+  void withoutCreditsAConnectionMayTakeAllBuffers() {
+    SharedReceives uncredited =
+        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT), false);
+    opened.add(uncredited);
+    assertThat(Objects.requireNonNull(uncredited.admit()).mostTaken()).isEqualTo(COUNT);
+  }
+
+  @Test
+  void aPeerThatSendsBeyondTheLargestShareBreaksTheProtocolAndTakesNoBuffers() {
+    Client client = new Client();
+    while (client.share.capacity() < shared.maxShare()) {
+      int expected = client.share.capacity() + 1;
+      client.exchange();
+      await(() -> client.share.capacity() == expected);
+    }
+    await(() -> client.credit() >= shared.maxShare() - client.share.first() / 2);
+    client.receive(COUNT); // nothing of it is read
+
+    assertThat(link.told)
+        .isNotEmpty()
+        .allSatisfy(told -> assertThat(told).contains("more messages than it had credit"));
+    client.close();
+    awaitAllPosted(COUNT);
+    awaitAdmission();
   }
 
   @Test

@@ -237,7 +237,7 @@ class WireTest {
     device.onReceive = this::onReceive;
     CompletionQueue completions = device.completionQueue();
     try (SharedReceives shared =
-        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, 128))) {
+        new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, 128), true)) {
       ReceiveQueue queue = new ReceiveQueue(completions, shared::stray);
       List<Runnable> threads = new ArrayList<>();
       for (int number = 1; number <= 2; number++) {

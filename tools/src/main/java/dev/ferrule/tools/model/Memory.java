@@ -19,7 +19,10 @@ public record Memory(
   private static final long PAGE = 4096;
   private static final int CONTROL_RECEIVES = 4;
   private static final int RING_CONTROL_RECEIVES = 18;
-  private static final long HEAP_PER_SHARED_RECEIVE = 16;
+  private static final long COMPLETION = 64;
+  private static final long HEAP_PER_SHARED_CREDIT = 12;
+  private static final int LEAST_LARGEST_SHARE = 32;
+  private static final int MOST_LARGEST_SHARE = 1024;
   private static final long LEAST_AREA = 256 << 10;
   private static final long MOST_AREA = 64 << 20;
   private static final long AREA_FOR_ALL = 4 << 20;
@@ -47,34 +50,43 @@ public record Memory(
   }
 
   /**
-   * Receive buffers of their own for each connection: {@code N (k + 4) maxMessage}.
+   * Receive buffers of their own for each connection, and the entries of its completion queue:
+   * {@code N (k + 4) (maxMessage + 64)}.
    *
    * @param connections how many
    * @return bytes
    */
   public long ownBufferBytes(long connections) {
-    return connections * ((long) receives + CONTROL_RECEIVES) * roundUp(maxMessage, LINE);
+    return connections
+        * ((long) receives + CONTROL_RECEIVES)
+        * (roundUp(maxMessage, LINE) + COMPLETION);
   }
 
   /**
-   * A shared receive queue, which does not grow with the connections but for a little on the heap.
+   * A shared receive queue and its one completion queue, which do not grow with the connections;
+   * each of those has the numbers of its messages on the heap, as many as its largest share.
    *
    * @param connections how many
    * @return bytes
    */
   public long sharedBufferBytes(long connections) {
-    return sharedReceives * roundUp(maxMessage, LINE)
-        + connections * sharedReceives * HEAP_PER_SHARED_RECEIVE;
+    long largestShare =
+        Math.min(
+            sharedReceives,
+            Math.clamp(sharedReceives / 2, LEAST_LARGEST_SHARE, MOST_LARGEST_SHARE));
+    return sharedReceives * (roundUp(maxMessage, LINE) + COMPLETION)
+        + connections * largestShare * HEAP_PER_SHARED_CREDIT;
   }
 
   /**
-   * A ring for each connection, and its receives, which have room for an immediate only.
+   * A ring for each connection, its receives, which have room for an acknowledgment only, and the
+   * entries of its completion queue.
    *
    * @param connections how many
    * @return bytes
    */
   public long ringMemoryBytes(long connections) {
-    return connections * (ringBytes + LINE * (2L * window + RING_CONTROL_RECEIVES));
+    return connections * (ringBytes + (LINE + COMPLETION) * (2L * window + RING_CONTROL_RECEIVES));
   }
 
   /**

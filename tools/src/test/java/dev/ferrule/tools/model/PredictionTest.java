@@ -82,11 +82,22 @@ class PredictionTest {
   @Test
   void receiveBuffersGrowWithTheNodesAndASharedQueueDoesNot() {
     Memory memory = new Memory(4096, 256, 1024, 0, 256);
-    // N (k + 4) maxMessage
-    assertThat(memory.ownBufferBytes(64)).isEqualTo(64L * 260 * 4096);
+    // N (k + 4) (maxMessage + a completion)
+    assertThat(memory.ownBufferBytes(64)).isEqualTo(64L * 260 * (4096 + 64));
     assertThat(memory.ownBufferBytes(128)).isEqualTo(2 * memory.ownBufferBytes(64));
-    assertThat(memory.sharedBufferBytes(64)).isEqualTo(1024L * 4096 + 64 * 1024 * 16);
-    assertThat(memory.ringMemoryBytes(2)).isEqualTo(2 * ((256 << 10) + 64 * (2 * 256 + 18)));
+    // one completion queue for all; on the heap, 12 bytes for each message of the largest share
+    assertThat(memory.sharedBufferBytes(64)).isEqualTo(1024L * (4096 + 64) + 64 * 512 * 12);
+    assertThat(memory.ringMemoryBytes(2)).isEqualTo(2 * ((256 << 10) + 128 * (2 * 256 + 18)));
+  }
+
+  @Test
+  void aSharedQueueTakesLessMemoryThanQueuesOfTheirOwnForShortMessagesAsWell() {
+    for (int maxMessage : new int[] {1, 64, 256, 1200, 4096, 64 << 10, 1 << 20}) {
+      Memory memory = new Memory(maxMessage, 0, 0, 0, 256);
+      assertThat(memory.sharedBufferBytes(32))
+          .as("%d bytes", maxMessage)
+          .isLessThan(memory.ownBufferBytes(32));
+    }
   }
 
   /** The tables of docs/sendrecv.md and docs/magicring.md. */
@@ -95,10 +106,12 @@ class PredictionTest {
     assertThat(new Memory(64, 0, 0, 0, 256).receives()).isEqualTo(256);
     assertThat(new Memory(64 << 10, 0, 0, 0, 256).receives()).isEqualTo(64);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).receives()).isEqualTo(8);
-    assertThat(new Memory(1 << 20, 0, 0, 0, 256).ownBufferBytes(1)).isEqualTo(12 << 20);
+    assertThat(new Memory(1 << 20, 0, 0, 0, 256).ownBufferBytes(1)).isEqualTo((12 << 20) + 12 * 64);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).sharedReceives()).isEqualTo(64);
     assertThat(new Memory(64, 0, 0, 0, 256).sharedReceives()).isEqualTo(4096);
     assertThat(new Memory(64, 0, 0, 0, 256).ringBytes()).isEqualTo(256 << 10);
+    assertThat(new Memory(4 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(256 << 10);
+    assertThat(new Memory(64 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
     assertThat(new Memory(128 << 20, 0, 0, 0, 256).ringBytes()).isEqualTo(128 << 20);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).sendBytes(3)).isEqualTo(12 << 20);
@@ -110,7 +123,5 @@ class PredictionTest {
   void connectionsOverSharedMemoryTakeWhatTheirDocumentSays(long maxMessage, long kibEachWay) {
     assertThat(new SharedMemory(maxMessage, 1024).bytes(3))
         .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
-    assertThat(new Memory(4 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(256 << 10);
-    assertThat(new Memory(64 << 10, 0, 0, 0, 256).ringBytes()).isEqualTo(4 << 20);
   }
 }

@@ -106,10 +106,8 @@ final class ConnectionResources {
   }
 
   private CompletionQueue makeReceiveQueue(FabricDevice found, ReceiveSide side, long listening) {
-    CompletionQueue common = group == null ? null : group.completions();
-    ReceiveQueue commonQueue = group == null ? null : group.queue();
-    if (group != null && common != null && commonQueue != null) {
-      int needed = side.receives(); // there is room for all shared ones
+    if (group != null) {
+      int needed = side.receives(); // none if they are shared: there is room for all of those
       if (!group.reserveCompletions(needed)) {
         throw new VerbsException(
             "ibv_create_cq",
@@ -119,10 +117,10 @@ final class ConnectionResources {
             null);
       }
       reserved = needed;
-      receiveQueue = commonQueue;
-      return common;
+      receiveQueue = group.queue();
+      return group.completions();
     }
-    CompletionQueue made = found.createCompletionQueue(side.completions(), listening);
+    CompletionQueue made = found.createCompletionQueue(side.receives(), listening);
     receiveCompletions = made;
     receiveQueue = ReceiveQueue.ofOne(made, side::stray);
     return made;
@@ -209,7 +207,7 @@ final class ConnectionResources {
 
   /** Whether other connections use the receive queue, too. */
   boolean isReceiveQueueCommon() {
-    return group != null && group.queue() != null;
+    return group != null;
   }
 
   /** Whether receives come from a queue that is others' as well. */
@@ -230,8 +228,7 @@ final class ConnectionResources {
     List<Long> elements = new ArrayList<>();
     elements.add(queuePair().address());
     elements.add(there(sendCompletions).address());
-    CompletionQueue common = group == null ? null : group.completions();
-    elements.add((common == null ? there(receiveCompletions) : common).address());
+    elements.add((group == null ? there(receiveCompletions) : group.completions()).address());
     SharedReceiveQueue shared = receiveSide().sharedQueue();
     if (shared != null) {
       elements.add(shared.address());

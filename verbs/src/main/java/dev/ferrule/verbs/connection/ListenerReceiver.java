@@ -14,9 +14,12 @@ import java.net.URI;
 /** Receives for all connections of a listener, from the common queue of each of its devices. */
 final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
+  private static final ReceiveQueue[] NONE = {};
+
   private final RdmaListener listener;
   private final CommonArrivals arrivals = new CommonArrivals(this::wake);
   private final RdmaReceiver receiver;
+  private ReceiveQueue[] armed = NONE; // by the receiver's thread
 
   ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
     this.listener = listener;
@@ -59,9 +62,19 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public void arm() {
-    for (ReceiveQueue queue : listener.commonQueues()) {
+    armed = listener.commonQueues();
+    for (ReceiveQueue queue : armed) {
       queue.arm();
     }
+  }
+
+  /** Those that were armed, as the listener may have got another device meanwhile. */
+  @Override
+  public void disarm() {
+    for (ReceiveQueue queue : armed) {
+      queue.disarm();
+    }
+    armed = NONE;
   }
 
   @Override

@@ -26,7 +26,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -200,11 +199,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   private void findCommonQueues() {
-    commonQueues =
-        groups.values().stream()
-            .map(ReceiveGroup::queue)
-            .filter(Objects::nonNull)
-            .toArray(ReceiveQueue[]::new);
+    commonQueues = groups.values().stream().map(ReceiveGroup::queue).toArray(ReceiveQueue[]::new);
   }
 
   /** The queues that all connections share, one for each device; not to be changed. */

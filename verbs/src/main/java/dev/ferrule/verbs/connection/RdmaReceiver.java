@@ -236,7 +236,7 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public void disarm() {
-    // an event too many does no harm
+    queue.disarm();
   }
 
   @Override

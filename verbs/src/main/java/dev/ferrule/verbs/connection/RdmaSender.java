@@ -277,8 +277,8 @@ final class RdmaSender extends AbstractSender {
 
     @Override
     public void arm() {
-      queue.arm();
       receives.arm();
+      queue.arm();
     }
 
     @Override
@@ -288,7 +288,7 @@ final class RdmaSender extends AbstractSender {
 
     @Override
     public void disarm() {
-      // an event too many does no harm
+      receives.disarm();
     }
 
     @Override

@@ -13,13 +13,22 @@ import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of a listener share on one device, if its options say so: what they receive
- * into, a completion queue (singleReceiver), or both. It lives as long as anybody retains it: the
- * listener, and each connection.
+ * What the connections of a listener share on one device, if its options say so: a completion queue
+ * (singleReceiver), or that and what they receive into (srq). It lives as long as it is retained:
+ * by the listener, and by each connection.
+ *
+ * <p>Connections that receive into shared buffers share the completion queue, too, since only then
+ * it cannot overflow and stays small: it has an entry for each buffer. A queue for each connection
+ * would need as many entries, as a peer that ignores its credit can fill all buffers. With fewer,
+ * it would overflow; that ends the connection, but takes the buffers of the lost completions from
+ * all others, as no other record says which they were.
  */
 final class ReceiveGroup {
 
-  /** Completions that a common queue has room for; soft-RoCE and others cannot enlarge one. */
+  /**
+   * Completions that a common queue has room for if each connection has its own receives; soft-RoCE
+   * and others cannot enlarge one.
+   */
   private static final int COMMON_COMPLETIONS = 16_384;
 
   private final Fabric fabric;
@@ -41,10 +50,12 @@ final class ReceiveGroup {
     boolean done = false;
     try {
       if (protocol.sharesReceives(options)) {
-        shared = protocol.shareReceives(device, arena, options);
-      }
-      if (RdmaOptions.isOn(options, RdmaOptions.SINGLE_RECEIVER)) {
-        makeCommonQueue();
+        SharedReceiveSide made = protocol.shareReceives(device, arena, options);
+        shared = made;
+        makeCommonQueue(made.receives());
+      } else {
+        freeCompletions = Math.min(COMMON_COMPLETIONS, device.attributes().maxCompletions());
+        makeCommonQueue(freeCompletions);
       }
       done = true;
     } finally {
@@ -54,17 +65,16 @@ final class ReceiveGroup {
     }
   }
 
-  private void makeCommonQueue() {
-    freeCompletions = Math.min(COMMON_COMPLETIONS, device.attributes().maxCompletions());
+  private void makeCommonQueue(int entries) {
     key =
         device.listen(
             () -> {
               ReceiveQueue known = queue;
               if (known != null) {
-                known.wakeAll();
+                known.onEvent();
               }
             });
-    CompletionQueue made = device.createCompletionQueue(freeCompletions, key);
+    CompletionQueue made = device.createCompletionQueue(entries, key);
     completions = made;
     queue = new ReceiveQueue(made, this::stray);
   }
@@ -80,17 +90,27 @@ final class ReceiveGroup {
     return shared;
   }
 
-  /** The common completion queue; null if each connection has its own. */
-  @Nullable CompletionQueue completions() {
-    return completions;
+  /** The common completion queue. */
+  CompletionQueue completions() {
+    return there(completions);
   }
 
-  /** The queue over {@link #completions}; null if each connection has its own. */
-  @Nullable ReceiveQueue queue() {
-    return queue;
+  /** The queue over {@link #completions}. */
+  ReceiveQueue queue() {
+    return there(queue);
   }
 
-  /** Sets completions of the common queue aside; false if there are not so many left. */
+  private static <T> T there(@Nullable T made) {
+    if (made == null) {
+      throw new IllegalStateException("the group is not made");
+    }
+    return made;
+  }
+
+  /**
+   * Sets completions of the common queue aside, for a connection with its own receives; false if
+   * there are not so many left.
+   */
   synchronized boolean reserveCompletions(int count) {
     if (freeCompletions < count) {
       return false;
@@ -106,11 +126,7 @@ final class ReceiveGroup {
 
   /** Has one receiver take all messages. */
   void collect(CommonArrivals arrivals) {
-    ReceiveQueue known = queue;
-    if (known == null) {
-      throw new IllegalStateException("there is no common completion queue");
-    }
-    known.collect(arrivals);
+    queue().collect(arrivals);
   }
 
   synchronized void retain() {

@@ -15,19 +15,12 @@ import org.jspecify.annotations.Nullable;
 public interface ReceiveSide extends AutoCloseable {
 
   /**
-   * Returns how many receives are posted to the connection's own receive queue.
+   * Returns how many receives are posted to the connection's own receive queue. There are never
+   * more completions than receives, whatever the peer sends.
    *
    * @return the number; 0 if there is a shared one
    */
   int receives();
-
-  /**
-   * Returns how many completions of receives there can be at a time, even if the peer keeps to
-   * nothing.
-   *
-   * @return the number
-   */
-  int completions();
 
   /**
    * Returns the shared receive queue, if receives come from one.

@@ -12,6 +12,15 @@ import java.lang.foreign.Arena;
 public interface SharedReceiveSide extends AutoCloseable {
 
   /**
+   * Returns how many receives there are in all. Each completion takes one of them until it is
+   * polled, so there are never more completions than receives, whatever the peers send; but a
+   * single peer that ignores its credit can cause as many.
+   *
+   * @return the number
+   */
+  int receives();
+
+  /**
    * Takes in a connection.
    *
    * @param arena the connection's memory; closed after its receive side is

@@ -4,6 +4,7 @@ package dev.ferrule.verbs.queue;
 import dev.ferrule.verbs.CompletionQueue;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private volatile Channel[] channels = {}; // the same, for others; changed under the lock
   private volatile @Nullable Channel only; // the one of one connection, which needs no looking for
   private volatile @Nullable CommonArrivals common; // written under the lock
+  private final AtomicInteger sleepers = new AtomicInteger(); // that have asked for an event
   private @Nullable Channel touched; // under the lock: those whose completions were just taken
   private boolean closed; // under the lock
 
@@ -221,8 +223,26 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
   }
 
+  /**
+   * What is in a queue of many connections by now causes no event, and may lie behind a batch that
+   * another thread is taking out; that thread wakes only those of its batch. So the queue is
+   * emptied here, whoever is polling.
+   */
   @Override
   public void arm() {
+    sleepers.incrementAndGet();
+    request();
+    if (!single) {
+      drain();
+    }
+  }
+
+  @Override
+  public void disarm() {
+    sleepers.decrementAndGet();
+  }
+
+  private void request() {
     lock.lock();
     try {
       if (!closed) {
@@ -233,19 +253,19 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     }
   }
 
-  /** Wakes up whoever waits for something on this queue. */
-  public void wakeAll() {
-    for (Channel channel : channels) {
-      wake(channel);
-    }
-    wakeCommon();
-  }
-
-  private static void wake(Channel channel) {
-    try {
-      channel.link().onProgress();
-    } catch (RuntimeException | Error e) { // the others have to be woken all the same
-      LOGGER.log(System.Logger.Level.WARNING, "while waking up", e);
+  /**
+   * Takes in what has come, on an event of a queue of many connections, and so wakes the receivers
+   * of those that something came for. To wake all of them would cost as many wake-ups for each
+   * message as there are connections.
+   *
+   * <p>The event has used up the request of all that sleep, so those that go on sleeping need
+   * another one. What comes before it is made causes no event, and is looked for after it.
+   */
+  public void onEvent() {
+    drain();
+    if (sleepers.get() > 0) {
+      request();
+      drain();
     }
   }
 

@@ -114,6 +114,9 @@ public final class ScriptedDevice {
   public final AtomicInteger polls = new AtomicInteger();
   public final AtomicInteger notifications = new AtomicInteger();
 
+  /** Done once, before the next event is requested. */
+  public volatile @Nullable Runnable onNotificationRequest;
+
   /** How much memory is registered, in pieces. */
   public final AtomicInteger registrations = new AtomicInteger();
 
@@ -165,6 +168,11 @@ public final class ScriptedDevice {
       case "pollCq" -> poll((long) arguments[1], (int) arguments[2], (long) arguments[3]);
       case "reqNotifyCq" -> {
         notifications.incrementAndGet();
+        Runnable before = onNotificationRequest;
+        if (before != null) {
+          onNotificationRequest = null;
+          before.run();
+        }
         yield 0;
       }
       default -> method.getReturnType() == long.class ? (Object) 0L : (Object) 0;

@@ -163,11 +163,55 @@ class ReceiveQueueTest {
   }
 
   @Test
-  void whoeverWaitsForAnythingIsWoken() {
+  void anEventWakesTheConnectionThatAMessageCameForAndNoOther() {
     queue.add(first);
     queue.add(second);
-    queue.wakeAll();
+    receive(first, 1);
+    queue.onEvent();
+    assertThat(take(first.inbox())).containsExactly(1);
     assertThat(firstLink.progress).hasValue(1);
+    assertThat(secondLink.progress).hasValue(0);
+  }
+
+  @Test
+  void aReceiverThatFallsAsleepLeavesNothingBehindTheMessagesOfOthers() {
+    queue.add(first);
+    queue.add(second);
+    for (int buffer = 0; buffer < CompletionQueue.BATCH; buffer++) {
+      receive(first, buffer);
+    }
+    receive(second, CompletionQueue.BATCH);
+    queue.arm(); // which causes no event for them
+    assertThat(take(second.inbox())).containsExactly(CompletionQueue.BATCH);
+    assertThat(secondLink.progress).hasValue(1);
+  }
+
+  @Test
+  void afterAnEventAnotherOneIsRequestedAsLongAsAReceiverSleeps() {
+    queue.add(first);
+    queue.add(second);
+    queue.arm(); // the receiver of the first connection
+    queue.arm(); // that of the second
+    queue.onEvent();
+    assertThat(device.notifications).hasValue(3);
+    queue.disarm();
+    queue.onEvent();
+    assertThat(device.notifications).hasValue(4);
+    queue.disarm();
+    queue.onEvent();
+    assertThat(device.notifications).hasValue(4);
+  }
+
+  @Test
+  void whatComesBeforeTheNextEventIsRequestedIsTakenIn() {
+    queue.add(first);
+    queue.add(second);
+    queue.arm();
+    device.onNotificationRequest = () -> receive(second, 2); // causes no event
+    receive(first, 1);
+    queue.onEvent();
+    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(take(second.inbox())).containsExactly(2);
     assertThat(secondLink.progress).hasValue(1);
   }
 
