@@ -14,8 +14,9 @@ public enum WaitStrategy {
   SPIN,
 
   /**
-   * Spins for some microseconds, yields a few times, then blocks: close to SPIN under load, no CPU
-   * when idle. The default.
+   * Spins for some microseconds as long as no other thread needs the processor, then blocks: close
+   * to SPIN under load, no CPU when idle. With more threads than processors it yields a few times
+   * instead of spinning. The default.
    */
   ADAPTIVE,
 

@@ -3,6 +3,7 @@ package dev.ferrule.spi;
 
 import dev.ferrule.WaitStrategy;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,30 +46,45 @@ public final class Waiter {
     RuntimeException interrupted();
   }
 
+  /** Then no thread spins by the adaptive strategy, since the peer needs the processor to send. */
+  private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
+
   /**
    * Rounds that are spun without the processor's pause instruction, which would let the thread look
    * only every few dozen cycles: about as long as a message takes that is on its way.
    */
   private static final int HOT_SPINS = 1_000;
 
-  /**
-   * Rounds that the adaptive strategy spins in all; none with one processor, which the peer needs
-   * in order to send.
-   */
-  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 3_000 : 0;
+  /** Rounds that the adaptive strategy spins in all: some tens of microseconds. */
+  private static final int SPINS = 3_000;
 
-  private static final int YIELDS = 10;
-
-  /** A spinning thread looks at the clock and its interrupt flag only so often. */
+  /** A spinning thread yields, and looks at the clock and its interrupt flag, only so often. */
   private static final int SPINS_PER_CHECK = 256;
+
+  /**
+   * A yield that takes longer has let another thread run: two context switches, and what the other
+   * thread did. With no other thread to run, a yield takes 0.2 to 0.5 µs.
+   */
+  private static final long LONG_YIELD_NANOS = 2_000;
+
+  /**
+   * So many yields let others run before a thread blocks. Each costs two context switches; to block
+   * and to be woken up costs several times as much as all of them.
+   */
+  private static final int YIELDS = 10;
 
   private final WaitStrategy strategy;
   private final long secondLookNanos;
   private final long longestSleepNanos;
+  private final BooleanSupplier letsOthersRun;
   private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
   private volatile boolean woken; // since the sleeper last asked for it
   private volatile long sleeps; // written by one thread at a time
+
+  // Whether another thread ran during the last yield, as there are more threads than processors.
+  // Of the waiting thread, by the adaptive strategy.
+  private boolean crowded = ONE_PROCESSOR;
 
   /**
    * Creates a waiter.
@@ -98,9 +114,19 @@ public final class Waiter {
    * @param longestSleepNanos how long to sleep at most before looking again
    */
   public Waiter(WaitStrategy strategy, long secondLookNanos, long longestSleepNanos) {
+    this(strategy, secondLookNanos, longestSleepNanos, Waiter::yieldToOthers);
+  }
+
+  /** For tests: with another way to yield, which returns whether another thread has run. */
+  Waiter(
+      WaitStrategy strategy,
+      long secondLookNanos,
+      long longestSleepNanos,
+      BooleanSupplier letsOthersRun) {
     this.strategy = strategy;
     this.secondLookNanos = secondLookNanos;
     this.longestSleepNanos = longestSleepNanos;
+    this.letsOthersRun = letsOthersRun;
   }
 
   /**
@@ -121,32 +147,86 @@ public final class Waiter {
   }
 
   private boolean look(Condition condition, boolean bounded, long deadline) {
-    int rounds = 0;
-    while (!condition.isReady()) {
-      rounds++;
-      if (strategy == WaitStrategy.SPIN || (strategy == WaitStrategy.ADAPTIVE && rounds <= SPINS)) {
-        if (rounds > HOT_SPINS) {
-          Thread.onSpinWait();
-        }
-        if (rounds % SPINS_PER_CHECK != 0) {
-          continue;
-        }
-      } else if (strategy == WaitStrategy.ADAPTIVE && rounds <= SPINS + YIELDS) {
-        Thread.yield();
-      } else if (sleep(condition, bounded, deadline)) {
-        return true;
+    return switch (strategy) {
+      case SPIN -> spin(condition, bounded, deadline);
+      case BLOCK -> block(condition, bounded, deadline);
+      case ADAPTIVE ->
+          spinOrYield(condition, bounded, deadline) || block(condition, bounded, deadline);
+    };
+  }
+
+  private boolean spin(Condition condition, boolean bounded, long deadline) {
+    for (long rounds = 1; !condition.isReady(); rounds++) {
+      if (rounds > HOT_SPINS) {
+        Thread.onSpinWait();
       }
-      if (Thread.currentThread().isInterrupted()) {
-        throw condition.interrupted();
-      }
-      if (bounded && System.nanoTime() - deadline >= 0) {
+      if (rounds % SPINS_PER_CHECK == 0 && isOver(condition, bounded, deadline)) {
         return false;
-      }
-      if (rounds == Integer.MAX_VALUE) {
-        rounds = SPINS + YIELDS;
       }
     }
     return true;
+  }
+
+  /**
+   * Spins as long as no other thread needs the processor, and yields if one does: most likely it is
+   * the peer, or a thread that the peer waits for. Only yields show it, as those threads may be of
+   * another process.
+   *
+   * @return whether the condition came true
+   */
+  private boolean spinOrYield(Condition condition, boolean bounded, long deadline) {
+    int rounds = 0;
+    int yields = 0;
+    while (!condition.isReady()) {
+      if (crowded) {
+        if (yields == YIELDS || isOver(condition, bounded, deadline)) {
+          return false;
+        }
+        yields++;
+        crowded = letsOthersRun.getAsBoolean();
+        continue;
+      }
+      rounds++;
+      if (rounds > HOT_SPINS) {
+        Thread.onSpinWait();
+      }
+      if (rounds % SPINS_PER_CHECK == 0) {
+        if (rounds > SPINS || isOver(condition, bounded, deadline)) {
+          return false;
+        }
+        if (rounds > HOT_SPINS || yields > 0) {
+          crowded = letsOthersRun.getAsBoolean();
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Yields; returns whether another thread has run meanwhile. */
+  private static boolean yieldToOthers() {
+    long start = System.nanoTime();
+    Thread.yield();
+    return ONE_PROCESSOR || System.nanoTime() - start > LONG_YIELD_NANOS;
+  }
+
+  private boolean block(Condition condition, boolean bounded, long deadline) {
+    while (!condition.isReady()) {
+      if (isOver(condition, bounded, deadline)) {
+        return false;
+      }
+      if (sleep(condition, bounded, deadline)) {
+        return true;
+      }
+    }
+    return true;
+  }
+
+  /** Returns whether the deadline has passed; throws if the thread was interrupted. */
+  private static boolean isOver(Condition condition, boolean bounded, long deadline) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw condition.interrupted();
+    }
+    return bounded && System.nanoTime() - deadline >= 0;
   }
 
   /** Blocks once; returns whether the condition came true before it did. */

@@ -2,18 +2,24 @@
 package dev.ferrule.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.WaitStrategy;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Sleeping until woken up, and what may go wrong with that. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WaiterTest {
 
   private static final long LONG_NANOS = TimeUnit.HOURS.toNanos(1);
+  private static final int SPINS_AT_LEAST = 1_000;
+  private static final int LOOKS_AT_MOST = 50;
 
   /** Comes true when a wake-up was asked for so many times. */
   private static class Asked implements Waiter.Condition {
@@ -89,5 +95,92 @@ class WaiterTest {
     long soon = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
 
     assertThat(waiter.await(new Asked(Integer.MAX_VALUE), true, soon)).isFalse();
+  }
+
+  /** Is never true, and counts how often it was looked at before it was slept for. */
+  private static final class Looks extends Asked {
+    private int looks;
+    private int looksBeforeSleep;
+
+    Looks() {
+      super(1);
+    }
+
+    @Override
+    public boolean isReady() {
+      looks++;
+      return super.isReady();
+    }
+
+    @Override
+    public void arm() {
+      looksBeforeSleep = looks;
+      super.arm();
+    }
+  }
+
+  private static int looksBeforeSleep(Waiter waiter) {
+    Looks condition = new Looks();
+    waiter.await(condition, false, 0);
+    return condition.looksBeforeSleep;
+  }
+
+  @Test
+  void aThreadSpinsWhileNoOtherThreadNeedsTheProcessor() {
+    assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one processor");
+    AtomicInteger yields = new AtomicInteger();
+    Waiter waiter =
+        new Waiter(
+            WaitStrategy.ADAPTIVE,
+            0,
+            LONG_NANOS,
+            () -> {
+              yields.incrementAndGet();
+              return false;
+            });
+
+    assertThat(looksBeforeSleep(waiter)).isGreaterThan(SPINS_AT_LEAST);
+    assertThat(yields).as("else it would not notice a thread that does").hasPositiveValue();
+  }
+
+  @Test
+  void aThreadDoesNotSpinWhileOthersNeedTheProcessorAndBlocksSoon() {
+    Waiter waiter = new Waiter(WaitStrategy.ADAPTIVE, 0, LONG_NANOS, () -> true);
+    looksBeforeSleep(waiter); // finds out
+
+    assertThat(looksBeforeSleep(waiter)).isLessThan(LOOKS_AT_MOST);
+  }
+
+  @Test
+  void aThreadSpinsAgainOnceTheProcessorIsFree() {
+    AtomicBoolean others = new AtomicBoolean(true);
+    Waiter waiter = new Waiter(WaitStrategy.ADAPTIVE, 0, LONG_NANOS, others::get);
+    looksBeforeSleep(waiter);
+
+    others.set(false);
+
+    assertThat(looksBeforeSleep(waiter)).isGreaterThan(SPINS_AT_LEAST);
+  }
+
+  /** Reserving room is looking for it; what was reserved twice would be lost. */
+  @ParameterizedTest
+  @EnumSource
+  void nothingLooksAgainAtAConditionThatCameTrue(WaitStrategy strategy) {
+    for (int trueAt = 1; trueAt < 2 * SPINS_AT_LEAST; trueAt += 1 + trueAt / 16) {
+      int expected = trueAt;
+      Waiter waiter =
+          new Waiter(strategy, 0, TimeUnit.MICROSECONDS.toNanos(1), () -> expected % 2 == 0);
+      AtomicInteger looks = new AtomicInteger();
+      Asked condition =
+          new Asked(Integer.MAX_VALUE) {
+            @Override
+            public boolean isReady() {
+              return looks.incrementAndGet() == expected;
+            }
+          };
+
+      assertThat(waiter.await(condition, false, 0)).isTrue();
+      assertThat(looks).hasValue(expected);
+    }
   }
 }
