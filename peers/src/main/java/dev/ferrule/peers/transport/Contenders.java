@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.transport;
 
+import dev.ferrule.WaitStrategy;
 import java.net.StandardProtocolFamily;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,9 +29,22 @@ public final class Contenders {
         new CacheLineContender(),
         new FerruleContender(OURS),
         new AgronaContender(),
-        new AeronContender(),
+        new AeronContender(false),
         new SocketContender(StandardProtocolFamily.UNIX),
         new SocketContender(StandardProtocolFamily.INET));
+  }
+
+  /**
+   * Returns those that can have many connections, each with a thread of its own that waits.
+   *
+   * @return new ones, which hold nothing yet
+   */
+  public static List<Contender> concurrent() {
+    return List.of(
+        new FerruleContender(OURS, WaitStrategy.ADAPTIVE),
+        new FerruleContender(OURS, WaitStrategy.BLOCK),
+        new SocketContender(StandardProtocolFamily.UNIX),
+        new AeronContender(true));
   }
 
   /**

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.concurrency;
+
+import dev.ferrule.peers.transport.Contender;
+import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.peers.transport.Listening;
+import dev.ferrule.peers.transport.Transport;
+import dev.ferrule.tools.support.ChildProcess;
+import dev.ferrule.tools.support.ExitCode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The main class of the server's process and of the client's, or of one that is both. Its standard
+ * input has a line for each step; the answers go to standard output. It ends with its input, and
+ * then closes nothing: its parent removes the files.
+ */
+final class ConcurrencySide {
+
+  static final String SERVER = "server";
+  static final String CLIENT = "client";
+
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  private final Contender contender;
+  private final Workload workload;
+  private final int size;
+  private final PrintWriter out = new PrintWriter(System.out);
+  private final Collection<AtomicLong> counters = new ConcurrentLinkedQueue<>();
+
+  private ConcurrencySide(Contender contender, Workload workload, int size) {
+    this.size = size;
+    this.contender = contender;
+    this.workload = workload;
+  }
+
+  /**
+   * Runs one side.
+   *
+   * @param arguments the contender's name, the workload, the messages' length, and {@link #SERVER}
+   *     with a directory or {@link #CLIENT} with an address
+   */
+  public static void main(String[] arguments) throws IOException, InterruptedException {
+    ConcurrencySide side =
+        new ConcurrencySide(
+            named(arguments[0]), Workload.valueOf(arguments[1]), Integer.parseInt(arguments[2]));
+    String where = arguments[4];
+    if (arguments[3].equals(SERVER)) {
+      where = side.serve(Path.of(where));
+      ChildProcess.answer(side.out, where);
+    }
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        String[] words = line.split(" ");
+        switch (words[0]) {
+          case "connect" -> side.connect(where, Integer.parseInt(words[1]));
+          case "measure" -> side.measure(Long.parseLong(words[1]));
+          default -> throw new IllegalArgumentException(line);
+        }
+      }
+    } finally {
+      Runtime.getRuntime().halt(ExitCode.OK);
+    }
+  }
+
+  static Contender named(String name) {
+    return Contenders.concurrent().stream()
+        .filter(contender -> contender.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no contender has the name " + name));
+  }
+
+  private String serve(Path directory) {
+    Listening listening = contender.listen(directory, null);
+    thread(
+            "acceptor",
+            () -> {
+              while (true) {
+                Transport transport = listening.accept();
+                AtomicLong received = new AtomicLong();
+                counters.add(received);
+                thread("server", () -> workload.serve(transport, received, size)).start();
+              }
+            })
+        .start();
+    return listening.address();
+  }
+
+  /** Connects all at the same time; answers how many succeeded, and how many seconds that took. */
+  private void connect(String address, int count) throws InterruptedException {
+    AtomicInteger connected = new AtomicInteger();
+    CountDownLatch begin = new CountDownLatch(1);
+    CountDownLatch tried = new CountDownLatch(count);
+    for (int i = 0; i < count; i++) {
+      thread(
+              "client",
+              () -> {
+                Transport transport;
+                try {
+                  begin.await();
+                  transport = contender.connect(address, null);
+                  connected.incrementAndGet();
+                } finally {
+                  tried.countDown();
+                }
+                workload.run(transport, size);
+              })
+          .start();
+    }
+    long start = System.nanoTime();
+    begin.countDown();
+    tried.await();
+    double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
+    ChildProcess.answer(out, connected.get() + " " + seconds);
+  }
+
+  /**
+   * Answers how many messages have come per second, and from the slowest connection.
+   *
+   * @param millis how long to count
+   */
+  private void measure(long millis) throws InterruptedException {
+    long[] before = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();
+    long start = System.nanoTime();
+    TimeUnit.MILLISECONDS.sleep(millis);
+    long[] after = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();
+    double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
+    long sum = 0;
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < before.length; i++) {
+      long count = after[i] - before[i];
+      sum += count;
+      least = Math.min(least, count);
+    }
+    ChildProcess.answer(out, sum / seconds + " " + least / seconds);
+  }
+
+  private interface Work {
+    void run() throws InterruptedException;
+  }
+
+  private static Thread thread(String name, Work work) {
+    return Thread.ofPlatform()
+        .daemon()
+        .name(name)
+        .unstarted(
+            () -> {
+              try {
+                work.run();
+              } catch (InterruptedException | RuntimeException e) {
+                System.err.println("ferrule: " + name + ": " + e);
+              }
+            });
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.concurrency;
+
+import dev.ferrule.peers.transport.Contender;
+import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.tools.Values;
+import dev.ferrule.tools.bench.FreshAddress;
+import dev.ferrule.tools.support.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures many connections that are made at the same time and then all carry messages. */
+@Command(
+    name = "many-connections",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description =
+        "Connects many clients at the same time, each with a thread of its own at both ends, and"
+            + " then counts how many messages the server receives from all of them.")
+public final class ManyConnections implements Callable<Integer> {
+
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(120);
+  private static final long MILLIS_PER_SECOND = 1000;
+
+  @Option(
+      names = "--connections",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "2,8,64,500",
+      description = "How many connections. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> connections = List.of();
+
+  @Option(
+      names = "--only",
+      split = ",",
+      paramLabel = "NAME",
+      description = "Which transports: sm-adaptive, sm-block, unix, aeron. Default: all.")
+  private @Nullable List<String> only;
+
+  @Option(
+      names = "--workload",
+      split = ",",
+      paramLabel = "NAME",
+      defaultValue = "stream,echo",
+      description =
+          "stream: clients send without a pause; echo: each waits for its message to come back."
+              + " Default: ${DEFAULT-VALUE}.")
+  private List<Workload> workloads = List.of();
+
+  @Option(
+      names = "--processes",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "2",
+      description =
+          "2: clients and server have a process each; 1: they share one. Default: ${DEFAULT-VALUE}.")
+  private List<Integer> processes = List.of();
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "3",
+      description = "How many turns each has. Default: ${DEFAULT-VALUE}.")
+  private int rounds;
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "How long to count, after half of that to warm up. Default: ${DEFAULT-VALUE}.")
+  private long seconds;
+
+  @Option(
+      names = "--size",
+      paramLabel = "N",
+      converter = Values.Size.class,
+      defaultValue = "64",
+      description = "The length of the messages in bytes. Default: ${DEFAULT-VALUE}.")
+  private int size;
+
+  private volatile boolean measured; // what the sides say after that is of their end
+
+  private ManyConnections() {}
+
+  /**
+   * Runs the command and ends the process.
+   *
+   * @param arguments the command line
+   */
+  public static void main(String[] arguments) {
+    CommandLine commandLine = new CommandLine(new ManyConnections());
+    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+    System.exit(commandLine.execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    System.out.printf(
+        "%-8s %-12s %9s %11s %9s %9s %12s %12s%n",
+        "workload",
+        "transport",
+        "processes",
+        "connections",
+        "connected",
+        "seconds",
+        "messages/s",
+        "slowest's");
+    for (int round = 0; round < rounds; round++) {
+      for (Workload workload : workloads) {
+        for (int processCount : processes) {
+          for (int count : connections) {
+            for (Contender contender : Contenders.concurrent()) {
+              if (only == null || only.contains(contender.name())) {
+                measure(workload, processCount, count, contender);
+              }
+            }
+          }
+        }
+      }
+    }
+    return 0;
+  }
+
+  private void measure(Workload workload, int processCount, int count, Contender contender)
+      throws IOException {
+    measured = false;
+    Path directory = Files.createTempDirectory(FreshAddress.sharedDirectory(), "ferrule-many-");
+    try (ChildProcess server =
+        side(contender, workload, ConcurrencySide.SERVER, directory.toString())) {
+      String address = server.awaitAnswer(START_TIMEOUT);
+      if (processCount == 1) {
+        measure(workload, 1, count, contender, server, server);
+      } else {
+        try (ChildProcess client = side(contender, workload, ConcurrencySide.CLIENT, address)) {
+          measure(workload, 2, count, contender, server, client);
+        }
+      }
+    } finally {
+      FreshAddress.remove(directory);
+    }
+  }
+
+  private void measure(
+      Workload workload,
+      int processCount,
+      int count,
+      Contender contender,
+      ChildProcess server,
+      ChildProcess client) {
+    client.tell("connect " + count);
+    String[] connecting = client.awaitAnswer(CONNECT_TIMEOUT).split(" ");
+    long millis = seconds * MILLIS_PER_SECOND;
+    server.tell("measure " + millis / 2);
+    server.awaitAnswer(CONNECT_TIMEOUT);
+    server.tell("measure " + millis);
+    String[] rate = server.awaitAnswer(CONNECT_TIMEOUT).split(" ");
+    measured = true;
+    System.out.printf(
+        "%-8s %-12s %9d %11d %9s %9.2f %12.0f %12.0f%n",
+        workload.name().toLowerCase(Locale.ROOT),
+        contender.name(),
+        processCount,
+        count,
+        connecting[0],
+        Double.parseDouble(connecting[1]),
+        Double.parseDouble(rate[0]),
+        Double.parseDouble(rate[1]));
+  }
+
+  private ChildProcess side(Contender contender, Workload workload, String role, String where) {
+    return ChildProcess.start(
+        ConcurrencySide.class.getName(),
+        List.of(contender.name(), workload.name(), Integer.toString(size), role, where),
+        line -> {
+          if (!measured) {
+            System.err.println(line);
+          }
+        });
+  }
+}

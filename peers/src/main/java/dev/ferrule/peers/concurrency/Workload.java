@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.concurrency;
+
+import dev.ferrule.peers.transport.Transport;
+import java.util.concurrent.atomic.AtomicLong;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+
+/** What each connection carries. */
+enum Workload {
+  /** The client sends without a pause, as far as there is room. */
+  STREAM {
+    @Override
+    void serve(Transport transport, AtomicLong received, int size) {
+      IdleStrategy idle = new BackoffIdleStrategy();
+      while (true) {
+        int taken = transport.poll(POLL_LIMIT);
+        received.setOpaque(received.getPlain() + taken);
+        idle.idle(taken);
+      }
+    }
+
+    @Override
+    void run(Transport transport, int size) {
+      IdleStrategy idle = new BackoffIdleStrategy();
+      for (long value = 1; ; value++) {
+        send(transport, value, size, idle);
+      }
+    }
+  },
+
+  /** The client sends a message and waits for the server to send it back. */
+  ECHO {
+    @Override
+    void serve(Transport transport, AtomicLong received, int size) {
+      IdleStrategy idle = new BackoffIdleStrategy();
+      while (true) {
+        int taken = transport.poll(1);
+        if (taken > 0) {
+          received.setOpaque(received.getPlain() + 1);
+          send(transport, transport.lastValue(), size, idle);
+        }
+        idle.idle(taken);
+      }
+    }
+
+    @Override
+    void run(Transport transport, int size) {
+      IdleStrategy idle = new BackoffIdleStrategy();
+      for (long value = 1; ; value++) {
+        send(transport, value, size, idle);
+        idle.reset();
+        while (transport.poll(1) == 0) {
+          idle.idle(); // only a transport that cannot block comes here
+        }
+        if (transport.lastValue() != value) {
+          throw new IllegalStateException(
+              "message " + value + " came back as " + transport.lastValue());
+        }
+      }
+    }
+  };
+
+  private static final int POLL_LIMIT = 256;
+
+  /** Does the server's part on a connection until that ends; counts the messages that came. */
+  abstract void serve(Transport transport, AtomicLong received, int size);
+
+  /** Does the client's part on a connection until that ends. */
+  abstract void run(Transport transport, int size);
+
+  private static void send(Transport transport, long value, int size, IdleStrategy idle) {
+    idle.reset();
+    while (!transport.trySend(value, size)) {
+      idle.idle();
+    }
+  }
+}
