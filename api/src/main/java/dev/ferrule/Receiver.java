@@ -18,17 +18,20 @@ import org.jspecify.annotations.Nullable;
  *   try (Connection server = listener.accept();
  *       Connection client = connecting.join()) {
  *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
- *     Receiver receiver = server.receiver();
- *     ReceiveRegion message = receiver.receive();
- *     System.out.println(message.length() + " bytes"); // 5 bytes
- *     receiver.free(message);
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.length() + " bytes"); // 5 bytes
+ *     } // freed here
  *   }
  * }
  * }
  *
  * <p><b>Threads:</b> one thread at a time may use a Receiver; it need not be the thread that uses
  * the {@link Sender}. Only {@link Connection#close()} may come from another thread: it makes a
- * blocked {@code receive} end with a {@link ConnectionClosedException}.
+ * blocked {@code receive} end with a {@link ConnectionClosedException}. Two threads that use a
+ * Receiver at the same time, be it that one frees a region while the other receives, may get the
+ * same message. With assertions ({@code -ea}) or the system property {@code
+ * ferrule.checkThreads=true} the second of them gets an {@link IllegalStateException} that names
+ * both threads; otherwise nothing is checked, so that it costs nothing.
  *
  * <p><b>The end:</b> when the peer has closed the connection and its last message was received,
  * every method here throws {@link ConnectionClosedException}; when the peer died, {@link

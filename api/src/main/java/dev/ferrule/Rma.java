@@ -31,7 +31,9 @@ import java.time.Duration;
  * operation come in no particular order, and not all at once.
  *
  * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose} and {@link #attach},
- * which any thread may call. {@link #writeAndSend} uses the connection's {@link Sender} as well.
+ * which any thread may call. {@link #writeAndSend} uses the connection's {@link Sender} as well. As
+ * for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects two threads that use an
+ * Rma at the same time.
  *
  * <p>Nothing but {@code expose}, {@code attach} and failures allocates.
  */

@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  *     region.segment().setString(0, "hello");
  *     long id = sender.sendAsync(region);
  *     sender.await(id); // the region's memory may be reused from here on
- *     System.out.println(server.receiver().receive().segment().getString(0)); // hello
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.segment().getString(0)); // hello
+ *     }
  *   }
  * }
  * }
@@ -45,7 +47,11 @@ import org.jspecify.annotations.Nullable;
  * blocked call end with a {@link ConnectionClosedException}. A provider may have an option by which
  * several threads may use a Sender at the same time, as {@code sm} has {@code
  * concurrentSenders=on}: then each thread's messages keep their order, a region may be sent or
- * aborted by any thread, and all blocked calls end at a close.
+ * aborted by any thread, and all blocked calls end at a close. Two threads that use a Sender at the
+ * same time without that option lose messages and corrupt memory of the connection. With assertions
+ * ({@code -ea}) or the system property {@code ferrule.checkThreads=true} the second of them gets an
+ * {@link IllegalStateException} that names both threads; otherwise nothing is checked, so that it
+ * costs nothing.
  */
 public interface Sender {
 

@@ -16,7 +16,9 @@ public final class ListenerReceiverDifferences implements ExecutionCondition {
           "aReceivedMessageKnowsTheConnectionThatItCameOver",
           "it does not know of the view of it; see ManyConnectionsTest",
           "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
-          "other connections can always send something; so it waits");
+          "other connections can always send something; so it waits",
+          "freeingWhileAnotherThreadReceivesFails",
+          "only while the message of that very connection is being received");
 
   /** Made by JUnit. */
   public ListenerReceiverDifferences() {}

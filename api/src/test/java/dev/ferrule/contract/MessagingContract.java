@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -57,6 +58,67 @@ public abstract class MessagingContract extends Contract {
 
     sending.result();
     receiver.expectNoMore();
+  }
+
+  /** Both would get the same message. */
+  @Test
+  void aSecondThreadInReceiveFailsAndTheFirstGetsTheMessage() {
+    Pair pair = connect();
+    Receiver receiver = pair.server().receiver();
+    Background<Integer> first =
+        inBackground("receiver", () -> receiver.receive().length()).awaitInside("receive");
+
+    assertUsedByTwoThreads(receiver::receive, first);
+    assertUsedByTwoThreads(receiver::tryReceive, first);
+    assertUsedByTwoThreads(() -> receiver.poll((buffer, offset, length) -> {}, 1), first);
+
+    pair.client().sender().send(MemorySegment.ofArray(new byte[3]));
+    assertThat(first.result()).isEqualTo(3);
+  }
+
+  @Test
+  void freeingWhileAnotherThreadReceivesFails() {
+    Pair pair = connect();
+    pair.client().sender().send(MemorySegment.ofArray(new byte[3]));
+    Receiver receiver = pair.server().receiver();
+    ReceiveRegion held = receiver.receive();
+    Background<Integer> first =
+        inBackground("receiver", () -> receiver.receive().length()).awaitInside("receive");
+
+    assertUsedByTwoThreads(held::close, first);
+    assertUsedByTwoThreads(() -> receiver.free(held), first);
+
+    pair.client().sender().send(MemorySegment.ofArray(new byte[4]));
+    assertThat(first.result()).isEqualTo(4);
+    held.close();
+  }
+
+  @Test
+  void aSecondThreadThatUsesASenderFails() {
+    MessageStream stream = MessageStream.ofLength(1_000);
+    Pair pair = connect(options().maxMessageSize(LONGEST));
+    Sender sender = pair.client().sender();
+    SendRegion region = sender.claim(stream.length(0));
+    long sent = sendUntilBackPressure(sender, stream, 0);
+    Background<Boolean> first =
+        inBackground("sender", () -> sender.claim(stream.length(0)).abort()).awaitInside("claim");
+
+    assertUsedByTwoThreads(() -> sender.tryClaim(1), first);
+    assertUsedByTwoThreads(() -> sender.send(MemorySegment.ofArray(new byte[1])), first);
+    assertUsedByTwoThreads(() -> sender.sendAsync(region), first);
+    assertUsedByTwoThreads(region::abort, first);
+
+    NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
+    receiver.receiveUpTo((int) sent, NumberedReceiver.Way.RECEIVE);
+    first.result();
+    region.abort();
+  }
+
+  private static void assertUsedByTwoThreads(ThrowingCallable call, Background<?> first) {
+    assertThatThrownBy(call)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll(
+            "used by two threads", first.thread().getName(), Thread.currentThread().getName());
   }
 
   @Test

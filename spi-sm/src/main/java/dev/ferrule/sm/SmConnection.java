@@ -21,6 +21,7 @@ import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingEnds;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Lifecycle;
+import dev.ferrule.spi.SingleThreadedUse;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -58,6 +59,11 @@ final class SmConnection implements Connection, Link {
   private final SendingHalf sender;
   private final SmReceiver receiver;
   private final SmRma rma;
+  private final Sender checkedSender; // as the program gets them
+  private final Receiver checkedReceiver;
+  private final Rma checkedRma;
+  private final SingleThreadedUse sending = use("sender");
+  private final SingleThreadedUse receiving = use("receiver");
   private final Lifecycle life = new Lifecycle(this);
 
   private volatile @Nullable SmListenerReceiver commonReceiver;
@@ -100,7 +106,24 @@ final class SmConnection implements Connection, Link {
             this, consumer, own.layout(), views, new Waiter(wait, SECOND_LOOK_NANOS), fences);
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
+    checkedSender = options.get(SmOptions.CONCURRENT_SENDERS) ? sender : sending.check(sender);
+    checkedReceiver = receiving.check(receiver);
+    checkedRma = use("remote memory access").check(rma);
     life.onEnd(ended -> onWakeup());
+  }
+
+  private SingleThreadedUse use(String half) {
+    return new SingleThreadedUse(() -> "the " + half + " of " + uri());
+  }
+
+  /** Uses of the sender, also by its regions. */
+  SingleThreadedUse sending() {
+    return sending;
+  }
+
+  /** Uses of the receiver, also by its regions and by the listener's receiver. */
+  SingleThreadedUse receiving() {
+    return receiving;
   }
 
   /** Lets the endpoint's thread watch the peer. */
@@ -131,12 +154,12 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public Sender sender() {
-    return sender;
+    return checkedSender;
   }
 
   @Override
   public Receiver receiver() {
-    return receiver;
+    return checkedReceiver;
   }
 
   /** The receiver, for the listener's. */
@@ -164,7 +187,7 @@ final class SmConnection implements Connection, Link {
   @Override
   public Rma rma() {
     rma.checkAvailable();
-    return rma;
+    return checkedRma;
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.AbstractListener;
+import dev.ferrule.spi.SingleThreadedUse;
 import java.io.IOException;
 import java.net.URI;
 import java.util.LinkedHashSet;
@@ -28,6 +29,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final Facilities facilities;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final @Nullable SmListenerReceiver receiver; // if the options ask for one
+  private final @Nullable Receiver checkedReceiver; // the same, as the program gets it
 
   /** Those that the receiver is to receive from when it is first asked for. Its own monitor. */
   private final Set<SmConnection> accepted = new LinkedHashSet<>();
@@ -46,6 +48,10 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
             ? new SmListenerReceiver(
                 this, options.get(StandardOptions.WAIT), SmConnection.SECOND_LOOK_NANOS)
             : null;
+    this.checkedReceiver =
+        receiver == null
+            ? null
+            : new SingleThreadedUse(() -> "the receiver of the listener " + uri()).check(receiver);
   }
 
   static SmListener listen(URI uri, ConnectionOptions options, Facilities facilities) {
@@ -79,7 +85,8 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   @Override
   public Receiver receiver() {
     SmListenerReceiver common = receiver;
-    if (common == null) {
+    Receiver checked = checkedReceiver;
+    if (common == null || checked == null) {
       throw new IllegalStateException(
           "only a listener with the option singleReceiver=on receives for all its connections");
     }
@@ -90,7 +97,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
         accepted.clear();
       }
     }
-    return common;
+    return checked;
   }
 
   /** A connection was made, and is about to be returned. */

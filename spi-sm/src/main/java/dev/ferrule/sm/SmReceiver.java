@@ -114,15 +114,21 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * @return the message; null if there is none
    */
   @Nullable SmReceiveRegion takeForListener() {
-    if (!hasNextForListener()) {
-      return null;
+    connection.receiving().begin();
+    try {
+      if (!hasNextForListener()) {
+        return null;
+      }
+      checkRegions();
+      return take();
+    } finally {
+      connection.receiving().end();
     }
-    checkRegions();
-    return take();
   }
 
   /** Hands some messages over for the listener's receiver, which has begun. */
   void pollForListener(MessageHandler handler, int limit) {
+    connection.receiving().begin();
     beginPolling();
     try {
       while (polled < limit && !connection.isReleased() && hasNextForListener()) {
@@ -132,6 +138,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     } finally {
       acknowledge();
       endPolling();
+      connection.receiving().end();
     }
   }
 
@@ -372,9 +379,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     if (!(message instanceof SmReceiveRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was received from another connection");
     }
-    region.takeBack();
-    idle[idleCount++] = region;
-    release(region.line());
+    connection.receiving().begin();
+    try {
+      region.takeBack();
+      idle[idleCount++] = region;
+      release(region.line());
+    } finally {
+      connection.receiving().end();
+    }
   }
 
   /** Gives payload lines back, if there are any. */

@@ -71,9 +71,14 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   }
 
   void abort(SmSendRegion region) {
-    region.takeBack();
-    idle[idleCount++] = region;
-    producer.unreserve(region.line(), region.length());
+    connection.sending().begin();
+    try {
+      region.takeBack();
+      idle[idleCount++] = region;
+      producer.unreserve(region.line(), region.length());
+    } finally {
+      connection.sending().end();
+    }
   }
 
   /** Puts a region's message into the ring, where the receiver does not see it yet. */

@@ -24,7 +24,9 @@ final class ConcurrentSendersDifferences implements ExecutionCondition {
           "whatWasAddedAndNotFlushedIsNotSentByTheClose",
           AT_ONCE,
           "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
-          "nothing rides inline, so who holds all the lines is not sent more than it can hold");
+          "nothing rides inline, so who holds all the lines is not sent more than it can hold",
+          "aSecondThreadThatUsesASenderFails",
+          "it may");
 
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

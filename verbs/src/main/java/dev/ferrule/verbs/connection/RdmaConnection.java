@@ -17,6 +17,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Lifecycle;
+import dev.ferrule.spi.SingleThreadedUse;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionStatus;
@@ -68,6 +69,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private final ConnectionResources resources;
   private final byte[] peerPayload;
   private final @Nullable RdmaRma rma;
+  private final @Nullable Rma checkedRma; // as the program gets it
   private final Duration closeTimeout;
   private final long probeNanos;
   private final Agreement agreement;
@@ -120,6 +122,10 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
             new Waiter(wait));
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
+    checkedRma =
+        rma == null
+            ? null
+            : new SingleThreadedUse(() -> "the remote memory access of " + uri()).check(rma);
     watched = resources.elements();
     resources.onCompletion(this::wake);
     life.onEnd(ended -> onEnd());
@@ -415,7 +421,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       throw new IllegalStateException(
           "the connection is simplex, and this side only receives: " + uri);
     }
-    return sender;
+    return sender.checked();
   }
 
   @Override
@@ -424,12 +430,12 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       throw new IllegalStateException(
           "the connection is simplex, and this side only sends: " + uri);
     }
-    return receiver;
+    return receiver.checked();
   }
 
   @Override
   public Rma rma() {
-    RdmaRma access = rma;
+    Rma access = checkedRma;
     if (access == null) {
       throw new UnsupportedOperationException(
           "there is no remote memory access with a peer that does not say hello: " + uri);

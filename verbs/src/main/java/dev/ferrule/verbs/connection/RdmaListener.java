@@ -194,7 +194,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         receiver = made;
         known = made;
       }
-      return known.receiver();
+      return known.receiver().checked();
     }
   }
 

@@ -7,6 +7,7 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.SingleThreadedUse;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.queue.Arrivals;
 import dev.ferrule.verbs.queue.Channel;
@@ -60,12 +61,21 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   private int held;
   private boolean polling;
   private boolean claimed;
+  private final SingleThreadedUse use;
+  private final Receiver checked;
 
   RdmaReceiver(Owner owner, ReceiveSource queue, Arrivals arrivals, Waiter waiter) {
+    this.use = new SingleThreadedUse(() -> "the receiver of " + owner.uri());
+    this.checked = use.check(this);
     this.owner = owner;
     this.queue = queue;
     this.arrivals = arrivals;
     this.waiter = waiter;
+  }
+
+  /** Returns this, as the program gets it. */
+  Receiver checked() {
+    return checked;
   }
 
   @Override
@@ -218,10 +228,15 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     if (!(message instanceof RdmaReceiveRegion region) || !region.belongsTo(this)) {
       throw new IllegalArgumentException("the region was received from another connection");
     }
-    Channel channel = region.giveBack();
-    idle[idleCount++] = region;
-    held--;
-    channel.free(region.number());
+    use.begin();
+    try {
+      Channel channel = region.giveBack();
+      idle[idleCount++] = region;
+      held--;
+      channel.free(region.number());
+    } finally {
+      use.end();
+    }
   }
 
   @Override

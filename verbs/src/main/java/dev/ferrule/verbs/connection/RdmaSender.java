@@ -4,8 +4,10 @@ package dev.ferrule.verbs.connection;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.SingleThreadedUse;
 import dev.ferrule.spi.Threads;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -33,6 +35,8 @@ final class RdmaSender extends AbstractSender {
   private final CompletionCondition completionCondition = new CompletionCondition();
   private final Set<RdmaRegisteredMemory> registrations = ConcurrentHashMap.newKeySet();
   private final Object registering = new Object();
+  private final SingleThreadedUse use;
+  private final Sender checked;
 
   private RdmaSendRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
@@ -54,6 +58,8 @@ final class RdmaSender extends AbstractSender {
       int unacked,
       Waiter waiter) {
     super(maxMessageSize);
+    this.use = new SingleThreadedUse(() -> "the sender of " + connection.uri());
+    this.checked = use.check(this);
     this.connection = connection;
     this.queue = queue;
     this.receives = receives;
@@ -91,10 +97,20 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
+  /** Returns this, as the program gets it. */
+  Sender checked() {
+    return checked;
+  }
+
   void abort(RdmaSendRegion region) {
-    region.takeBack();
-    idle[idleCount++] = region;
-    queue.unreserve(region.line(), region.length());
+    use.begin();
+    try {
+      region.takeBack();
+      idle[idleCount++] = region;
+      queue.unreserve(region.line(), region.length());
+    } finally {
+      use.end();
+    }
   }
 
   /** Stages a region's message, which is not posted before {@link #publish}. */
