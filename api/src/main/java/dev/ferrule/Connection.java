@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  *     try (ReceiveRegion message = server.receiver().receive()) {
  *       server.sender().send(message.segment()); // echo
  *     }
- *     System.out.println(client.receiver().receive().length() + " bytes came back"); // 4 bytes came back
+ *     try (ReceiveRegion echo = client.receiver().receive()) {
+ *       System.out.println(echo.length() + " bytes came back"); // 4 bytes came back
+ *     }
  *   }
  * }
  * }

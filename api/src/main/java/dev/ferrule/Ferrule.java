@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
  *   try (Connection server = listener.accept();
  *       Connection client = connecting.join()) {
  *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
- *     System.out.println(server.receiver().receive().length()); // 5
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.length()); // 5
+ *     }
  *   }
  * }
  * }

@@ -17,7 +17,9 @@ import java.lang.foreign.MemorySegment;
  *       RegisteredMemory memory = client.register(arena.allocate(4096))) {
  *     memory.segment().setString(100, "from my own memory");
  *     client.sender().await(client.sender().sendAsync(memory, 100, 19));
- *     System.out.println(server.receiver().receive().segment().getString(0)); // from my own memory
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.segment().getString(0)); // from my own memory
+ *     }
  *   }
  * }
  * }

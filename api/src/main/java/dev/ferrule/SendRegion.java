@@ -19,7 +19,9 @@ import java.lang.foreign.MemorySegment;
  *     region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 42L);
  *     long id = sender.sendAsync(region);
  *     sender.await(id);
- *     System.out.println(server.receiver().receive().segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0)); // 42
+ *     try (ReceiveRegion message = server.receiver().receive()) {
+ *       System.out.println(message.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0)); // 42
+ *     }
  *   }
  * }
  * }

@@ -9,8 +9,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -33,6 +35,10 @@ class JavadocExamplesTest {
   private static final Pattern PRINTED =
       Pattern.compile("System\\.out\\.println\\(.*\\);( // (.*))?");
 
+  /** The resources of the block that has a connection, of which the client's is not the first. */
+  private static final Pattern CONNECTED =
+      Pattern.compile("Connection client = connecting\\.join\\(\\)[^{]*\\) \\{\n");
+
   private static final String CLASS_NAME = "Example";
   private static final String PROLOGUE =
       "import dev.ferrule.*;\n"
@@ -47,6 +53,9 @@ class JavadocExamplesTest {
   private static final String EPILOGUE = "  }\n}\n";
 
   private static final long SECONDS = 60;
+
+  /** More than all slots, and regions, that a connection has by default. */
+  private static final int REPETITIONS = 3_000;
 
   @TempDir Path directory;
 
@@ -68,11 +77,41 @@ class JavadocExamplesTest {
         .extracting(Example::place)
         .anyMatch(place -> place.startsWith("Ferrule.java:"))
         .hasSizeGreaterThan(10);
+    assertThat(examplesOnAConnection()).hasSizeGreaterThan(5);
+  }
+
+  static List<Example> examplesOnAConnection() throws IOException {
+    return examples().stream().filter(Example::isOnAConnection).collect(Collectors.toList());
+  }
+
+  /** Programs copy an example into a loop: it gives back what it takes. */
+  @ParameterizedTest
+  @MethodSource("examplesOnAConnection")
+  void anExampleMayBeRepeatedOnItsConnection(Example example)
+      throws IOException, InterruptedException {
+    List<String> printed = run(example.repeated(REPETITIONS));
+
+    assertThat(printed)
+        .isEqualTo(
+            Collections.nCopies(REPETITIONS, example.expectedLines()).stream()
+                .flatMap(List::stream)
+                .collect(Collectors.toList()));
   }
 
   @ParameterizedTest
   @MethodSource("examples")
   void anExampleDoesWhatItSays(Example example) throws IOException, InterruptedException {
+    List<String> printed = run(example);
+
+    if (example.saysAllThatIsPrinted()) {
+      assertThat(printed).isEqualTo(example.expectedLines());
+    } else {
+      assertThat(printed).isNotEmpty().containsAll(example.expectedLines());
+    }
+  }
+
+  /** Runs an example, which is to end well; returns what it has printed. */
+  private List<String> run(Example example) throws IOException, InterruptedException {
     compile(example);
 
     Path out = directory.resolve("out");
@@ -95,11 +134,7 @@ class JavadocExamplesTest {
 
     assertThat(err).content().isEmpty();
     assertThat(process.exitValue()).isZero();
-    if (example.saysAllThatIsPrinted()) {
-      assertThat(Files.readAllLines(out)).isEqualTo(example.expectedLines());
-    } else {
-      assertThat(Files.readAllLines(out)).isNotEmpty().containsAll(example.expectedLines());
-    }
+    return Files.readAllLines(out);
   }
 
   private void compile(Example example) throws IOException {
@@ -169,6 +204,28 @@ class JavadocExamplesTest {
           .map(result -> result.group(2))
           .filter(line -> line != null)
           .collect(Collectors.toList());
+    }
+
+    boolean isOnAConnection() {
+      return CONNECTED.matcher(code).find();
+    }
+
+    /** Does many times what is within the block that has the connection. */
+    Example repeated(int times) {
+      Matcher connected = CONNECTED.matcher(code);
+      if (!connected.find()) {
+        throw new AssertionError("an example without a connection: " + place);
+      }
+      int end = end(code, connected.end());
+      return new Example(
+          place,
+          code.substring(0, connected.end())
+              + "for (int repetition = 0; repetition < "
+              + times
+              + "; repetition++) {"
+              + code.substring(connected.end(), end)
+              + "}"
+              + code.substring(end));
     }
 
     boolean saysAllThatIsPrinted() {
