@@ -110,11 +110,6 @@ final class FakeProvider implements RdmaProtocol {
     }
 
     @Override
-    public int completions() {
-      return 8;
-    }
-
-    @Override
     public @Nullable SharedReceiveQueue sharedQueue() {
       return null;
     }
