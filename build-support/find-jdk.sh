@@ -33,3 +33,13 @@ Install one (a package such as openjdk-$JDK_RELEASE-jdk-headless or temurin-$JDK
 or set JAVA_HOME to where it is.
 EOT
 }
+
+# Lets Maven's own libraries do what JVMs from 24 on warn of; those before 23 know no such option.
+quiet_maven() {
+  local java=java release
+  [ -z "${JAVA_HOME:-}" ] || java=$JAVA_HOME/bin/java
+  release=$("$java" -XshowSettings:properties -version 2>&1 |
+    sed -n 's/^ *java\.specification\.version = \([0-9]*\)$/\1/p') || release=
+  [ "${release:-0}" -lt 24 ] ||
+    export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
+}

@@ -3,8 +3,7 @@
 # Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
 # First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
 # between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
-# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not; and
-# FERRULE_RDMA_LEAVE_OUT, likewise, what is not to be run. The system property
+# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not. The system property
 # rdma.device names the device for those on one host, which then run on this machine, in whatever state the device is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,13 +28,16 @@ done
 java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
   -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
+# Mockito's agent, as Maven starts the other tests with it; see ${mockito.jvm} in pom.xml.
+agent=$(tr : '\n' <<<"$class_path" | grep -m 1 '/mockito-core-[^/]*\.jar$' || true)
+[ -z "$agent" ] || java+=("-javaagent:$agent" -Xshare:off)
+
 # The command that runs the tests of the tag $1, with reports to $2.
 set_tests() {
   tests=("${java[@]}" org.junit.platform.console.ConsoleLauncher execute
     --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
     --reports-dir "$2" --select-package dev.ferrule.integration.rdma --include-tag "$1"
     --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
-  [ -z "${FERRULE_RDMA_LEAVE_OUT:-}" ] || tests+=(--exclude-classname "$FERRULE_RDMA_LEAVE_OUT")
 }
 
 # This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.

@@ -14,6 +14,7 @@ import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.Lifecycle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -24,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -503,9 +505,19 @@ public abstract class CloseContract extends Contract {
             });
     pair.client().onClose(connection -> latch.countDown());
 
-    pair.client().close();
+    try (LoggedRecords logged = LoggedRecords.of(Lifecycle.class)) {
+      pair.client().close();
 
-    await(latch);
+      await(latch);
+      assertThat(logged.all())
+          .singleElement()
+          .satisfies(
+              record -> {
+                assertThat(record.getLevel()).isEqualTo(Level.WARNING);
+                assertThat(record.getMessage()).contains("a close callback of ", "failed");
+                assertThat(record.getThrown()).isInstanceOf(IllegalThreadStateException.class);
+              });
+    }
   }
 
   @Test

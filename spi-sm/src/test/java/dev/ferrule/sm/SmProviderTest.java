@@ -25,6 +25,7 @@ import dev.ferrule.RmaRight;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
@@ -35,6 +36,7 @@ import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
+import dev.ferrule.spi.Lifecycle;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -169,7 +171,8 @@ class SmProviderTest {
 
   @Test
   void shouldKeepServingWhenACloseCallbackFails() {
-    try (Listener listener = Ferrule.listen(address(""))) {
+    try (LoggedRecords logged = LoggedRecords.of(Lifecycle.class);
+        Listener listener = Ferrule.listen(address(""))) {
       for (int i = 0; i < 3; i++) {
         CompletableFuture<Connection> connecting =
             CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
@@ -183,6 +186,9 @@ class SmProviderTest {
               .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
         }
       }
+      assertThat(logged.all())
+          .hasSize(3)
+          .allMatch(record -> record.getThrown() instanceof AssertionError);
     }
   }
 

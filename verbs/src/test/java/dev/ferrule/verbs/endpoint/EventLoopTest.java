@@ -3,6 +3,7 @@ package dev.ferrule.verbs.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.contract.LoggedRecords;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,17 @@ class EventLoopTest {
   @Test
   void aTickThatThrowsKeepsNoOtherFromBeingDone() throws InterruptedException {
     List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(3).toList();
+    try (LoggedRecords logged = LoggedRecords.of(EventLoop.class)) {
+      runTicks(done);
+
+      assertThat(logged.all())
+          .isNotEmpty()
+          .allMatch(record -> record.getThrown() instanceof IllegalStateException)
+          .allMatch(record -> record.getMessage().equals("in ferrule-test"));
+    }
+  }
+
+  private static void runTicks(List<CountDownLatch> done) throws InterruptedException {
     try (EventLoop loop = new EventLoop("ferrule-test")) {
       for (CountDownLatch one : done) {
         loop.addTick(

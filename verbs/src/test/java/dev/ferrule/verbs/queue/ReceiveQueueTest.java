@@ -3,6 +3,7 @@ package dev.ferrule.verbs.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.fake.RecordingLink;
 import dev.ferrule.verbs.fake.ScriptedDevice;
@@ -236,7 +237,12 @@ class ReceiveQueueTest {
     receive(third, 2);
     receive(second, 3);
 
-    assertThat(queue.poll()).isTrue();
+    try (LoggedRecords logged = LoggedRecords.of(ReceiveQueue.class)) {
+      assertThat(queue.poll()).isTrue();
+      assertThat(logged.all())
+          .singleElement()
+          .satisfies(record -> assertThat(record.getThrown()).hasMessage("as the test wants it"));
+    }
 
     assertThat(firstLink.progress).hasValue(1);
     assertThat(secondLink.progress).hasValue(1);
