@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
+import dev.ferrule.spi.PlainText;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * IllegalStateException} and {@link IllegalArgumentException} instead.
  *
  * <p>The message always names the connection's or listener's URI and, where there is one, the fix.
+ * It is one line without control characters: those of a peer's text or of a path are escaped.
  */
 public class FerruleException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -25,7 +27,7 @@ public class FerruleException extends RuntimeException {
    * @param cause the underlying failure, or null
    */
   public FerruleException(@Nullable URI uri, String message, @Nullable Throwable cause) {
-    super(uri == null ? message : uri + ": " + message, cause);
+    super(PlainText.of(uri == null ? message : uri + ": " + message), cause);
     this.uri = uri;
   }
 

@@ -8,12 +8,18 @@ import java.net.URI;
  *
  * @param address its address
  * @param state whether somebody uses it
- * @param description what it is, in a few words of its owner's; may be empty
+ * @param description what it is, in a few words of its owner's, which may be another user: control
+ *     characters are escaped; may be empty
  * @param connections how many connections it has
  * @param bytes how much memory it has allocated for them, as far as it says
  */
 public record EndpointInfo(
     URI address, State state, String description, int connections, long bytes) {
+
+  /** Escapes the description. */
+  public EndpointInfo {
+    description = PlainText.of(description);
+  }
 
   /** Whether somebody uses an endpoint. */
   public enum State {

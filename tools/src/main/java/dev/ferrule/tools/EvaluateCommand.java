@@ -12,6 +12,7 @@ import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -206,7 +207,7 @@ final class EvaluateCommand implements Callable<Integer> {
   }
 
   private void tell(String line) {
-    spec.commandLine().getErr().println("ferrule: " + line);
+    Problems.print(spec.commandLine().getErr(), line);
   }
 
   private List<ConnectionProvider> providers() {

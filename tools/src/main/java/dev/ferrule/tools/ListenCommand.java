@@ -14,6 +14,7 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -107,19 +108,19 @@ final class ListenCommand implements Callable<Integer> {
       if (!keep || ExitCode.of(e) == ExitCode.FAILED) {
         throw e; // with standard output gone there is nothing to keep on for
       }
-      err.println("ferrule: " + e.getMessage());
+      Problems.print(err, e.getMessage());
     }
     return true;
   }
 
   private Optional<Connection> accept(ConnectionRequest request, PrintWriter err) {
     try {
-      return Handshake.STREAM.accept(request, problem -> err.println("ferrule: " + problem));
+      return Handshake.STREAM.accept(request, problem -> Problems.print(err, problem));
     } catch (FerruleException e) {
       if (!keep) {
         throw e;
       }
-      err.println("ferrule: " + e.getMessage());
+      Problems.print(err, e.getMessage());
       return Optional.empty();
     }
   }

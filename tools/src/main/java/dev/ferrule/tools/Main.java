@@ -2,10 +2,13 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.FerruleException;
+import dev.ferrule.spi.PlainText;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.UsageMessageSpec;
@@ -71,7 +74,8 @@ public final class Main {
 
   private static int usage(PrintWriter err, ParameterException failure) {
     CommandLine command = failure.getCommandLine();
-    StringBuilder line = new StringBuilder("ferrule: ").append(oneLine(failure.getMessage()));
+    StringBuilder line =
+        new StringBuilder("ferrule: ").append(Problems.oneLine(failure.getMessage()));
     if (failure instanceof UnmatchedArgumentException unmatched) {
       String begun = unmatched.getUnmatched().get(0);
       List<String> similar = unmatched.getSuggestions();
@@ -93,20 +97,18 @@ public final class Main {
           .FAILED; // a signal has closed everything under our feet; its own exit code counts
     }
     if (verbose) {
-      failure.printStackTrace(err);
+      StringWriter trace = new StringWriter();
+      failure.printStackTrace(new PrintWriter(trace));
+      trace.toString().lines().map(PlainText::of).forEach(err::println);
     }
     boolean expected = failure instanceof FerruleException || failure instanceof ToolException;
     err.println(
         "ferrule: "
             + (expected
-                ? oneLine(failure.getMessage())
+                ? Problems.oneLine(failure.getMessage())
                 : "unexpected: "
-                    + oneLine(failure.toString())
+                    + Problems.oneLine(failure.toString())
                     + (verbose ? "" : " (--verbose shows where)")));
     return ExitCode.of(failure);
-  }
-
-  private static String oneLine(String message) {
-    return String.valueOf(message).strip().replaceAll("\\s*\\R\\s*", " ");
   }
 }

@@ -19,6 +19,7 @@ import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -177,7 +178,7 @@ final class MeasureOptions {
   }
 
   private static Consumer<String> problems(CommandLine command) {
-    return problem -> command.getErr().println("ferrule: " + problem);
+    return problem -> Problems.print(command.getErr(), problem);
   }
 
   private Plan plan(CommandLine command, List<Integer> sizes, int rounds) {
@@ -265,7 +266,7 @@ final class MeasureOptions {
             provider,
             Optional.ofNullable(host),
             serveOptions,
-            line -> err.println("server: " + line))) {
+            line -> err.println("server: " + Problems.oneLine(line)))) {
       measureServer(
           command,
           new Endpoint(server.uri(), template.options()),

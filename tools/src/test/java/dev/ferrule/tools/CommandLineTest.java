@@ -130,6 +130,22 @@ class CommandLineTest {
     assertThat(run.err()).startsWith("ferrule: 'sm:// /tmp' is not an address").hasLineCount(1);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "send sm:///tmp/%1B%5B2J%0A/nothing /dev/null",
+        "send carrierpigeon://x /tmp/\033[2J\007",
+        "--verbose send carrierpigeon://x /tmp/\033[2J\007",
+        "ls /tmp/\033[2J\007",
+        "latency --json /tmp/\033[2J\007/x",
+        "listen sm:///\033[2J\007"
+      })
+  void noControlCharacterOfAPathReachesTheTerminal(String line) {
+    Run run = Run.of(line.split(" "));
+    assertThat(run.exitCode()).isNotZero();
+    assertThat(run.err() + run.out()).doesNotContain("\033", "\007").contains("u001b[2J");
+  }
+
   @Test
   void anUnknownTransportNamesThoseThatAreThere() {
     Run run = Run.of("send", "carrierpigeon://loft", folder.toString());

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -170,6 +171,14 @@ class HostilePeerTest {
   void aListenerThatRejectsWithGarbageRefuses() {
     FerruleException failure = connectingFails(raw -> raw.reject(new byte[] {1, 2, 3}));
     assertThat(failure).isInstanceOf(ConnectionRefusedException.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REFUSE", "NO_ROOM"})
+  void controlCharactersOfARefusalAreEscaped(Hello.Kind kind) {
+    byte[] text = "\033[2Jgo\naway".getBytes(StandardCharsets.US_ASCII);
+    FerruleException failure = connectingFails(raw -> raw.reject(Offer.HELLO.encode(kind, text)));
+    assertThat(failure).hasMessageEndingWith("\\u001b[2Jgo\\u000aaway");
   }
 
   @Test

@@ -11,8 +11,8 @@ import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.spi.PlainText;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -154,7 +154,7 @@ public final class ClientHandshake {
 
   private @Nullable Accepted evaluate(URI uri, Answer received) {
     HandshakeMessage message = received.message;
-    String text = new String(message.payload(), StandardCharsets.UTF_8);
+    String text = PlainText.of(message.payload());
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
       case REJECT -> throw new ConnectionRejectedException(uri, message.payload());

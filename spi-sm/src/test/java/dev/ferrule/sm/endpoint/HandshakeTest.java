@@ -3,7 +3,9 @@ package dev.ferrule.sm.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.Access;
@@ -104,6 +106,30 @@ class HandshakeTest {
       server.removeLink(serverId);
       server.removeConnection(serverId);
       return new Result(handshake, accepted, request);
+    }
+  }
+
+  @Test
+  void controlCharactersOfARefusalAreEscaped() throws Exception {
+    Endpoint server = open(null);
+    Endpoint client = open(null);
+    Acceptor acceptor = server.listen(8);
+    try (SealedFile memory = memory(1)) {
+      int id = client.newConnection();
+      ClientHandshake handshake = client.connect(id, server.address(), new byte[0], memory);
+      CompletableFuture<Throwable> connecting =
+          CompletableFuture.supplyAsync(
+              () -> catchThrowable(() -> handshake.await(NAME, soon(), answer -> true)),
+              task -> Thread.ofPlatform().daemon().start(task));
+      ServerHandshake request = acceptor.next(true, soon());
+      assertThat(request).isNotNull();
+      request.refuse("\033[2Jgo\naway");
+      assertThat(connecting.get(20, TimeUnit.SECONDS))
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessage(NAME + ": \\u001b[2Jgo\\u000aaway");
+    } finally {
+      client.release();
+      server.release();
     }
   }
 

@@ -6,10 +6,10 @@ import dev.ferrule.ConnectionRejectedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
+import dev.ferrule.spi.PlainText;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.cm.CmEvent;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
@@ -41,7 +41,7 @@ final class Rejections {
     if (said.version() != protocol.hello().version()) {
       return versionMismatch(uri, protocol, said);
     }
-    String text = new String(said.payload(), StandardCharsets.UTF_8);
+    String text = PlainText.of(said.payload());
     return switch (said.kind()) {
       case REJECT -> new ConnectionRejectedException(uri, said.payload());
       case NO_ROOM ->

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import dev.ferrule.spi.PlainText;
+import java.io.PrintWriter;
+
+/** How the {@code ferrule} command reports a problem: in one line, whatever the text holds. */
+public final class Problems {
+
+  private Problems() {}
+
+  /**
+   * Reports a problem.
+   *
+   * @param err the standard error stream
+   * @param problem what happened; ends of lines become spaces, and other control characters, which
+   *     may come from a peer or from a file's name, are escaped
+   */
+  public static void print(PrintWriter err, String problem) {
+    err.println("ferrule: " + oneLine(problem));
+  }
+
+  /**
+   * Makes one line of a text that is fit for a terminal.
+   *
+   * @param text the text
+   * @return the line
+   */
+  public static String oneLine(String text) {
+    return PlainText.of(String.valueOf(text).strip().replaceAll("\\s*\\R\\s*", " "));
+  }
+}
