@@ -4,14 +4,18 @@ package dev.ferrule.tools;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchServer;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.bench.Pinning;
+import dev.ferrule.tools.bench.ServerLimits;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -94,9 +98,10 @@ final class ServeCommand implements Callable<Integer> {
     try (Guarded<Listener> listener = listen(endpoint)) {
       announce(listener.get().uri());
       WaitStrategy wait = endpoint.waitStrategy();
-      Consumer<String> problems = problem -> err.println("ferrule: " + problem);
+      Consumer<String> problems = problem -> Problems.print(err, problem);
       Pinning pinning = waitOptions.pinning(wait, BUSY_THREADS, problems);
-      BenchServer server = new BenchServer(listener.get(), wait, pinning, problems);
+      BenchServer server =
+          new BenchServer(listener.get(), wait, pinning, limits(endpoint), problems);
       if (TransportOptions.isSingleReceiver(endpoint)) {
         server.runSingleReceiver();
       } else {
@@ -108,6 +113,13 @@ final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
+  private static ServerLimits limits(Endpoint endpoint) {
+    ConnectionProvider provider = Endpoint.requiredProvider(endpoint.address().getScheme());
+    return new ServerLimits(
+        endpoint.resolved(provider).get(StandardOptions.MAX_MESSAGE),
+        FreshAddress.isLocal(provider));
+  }
+
   /** Whoever removes the directory meanwhile, because the process is to end, waits for this. */
   private synchronized Guarded<Listener> listen(Endpoint endpoint) {
     return Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()));
@@ -117,6 +129,7 @@ final class ServeCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     if (child) {
       endWithParent();
+      endWithAnyThread();
       ChildProcess.answer(out, uri.toString());
     } else {
       out.println(uri);
@@ -128,6 +141,22 @@ final class ServeCommand implements Callable<Integer> {
     if (childDirectory != null) {
       FreshAddress.remove(childDirectory);
     }
+  }
+
+  /**
+   * Ends this process with the reason when one of its threads fails: a client of that thread would
+   * wait for ever, and the parent is to know. Nothing is left behind, as the parent removes the
+   * directory.
+   */
+  private void endWithAnyThread() {
+    PrintWriter err = spec.commandLine().getErr();
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, failure) -> {
+          if (!Guarded.exiting()) {
+            Problems.print(err, "the thread " + thread.getName() + " has failed: " + failure);
+            Runtime.getRuntime().halt(ExitCode.FAILED);
+          }
+        });
   }
 
   private static void endWithParent() {

@@ -11,10 +11,7 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -25,11 +22,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BenchClient implements AutoCloseable {
 
-  private static final int PAGE_BYTES = 4096;
+  /** What a message and a byte take where processors are emulated, or busy with others. */
+  private static final double SLOW_MESSAGE_NANOS = 1e6;
+
+  private static final double SLOW_BYTE_NANOS = 10;
 
   private final Connection connection;
   private final WaitStrategy waitStrategy;
   private @Nullable Floor floor;
+  private volatile long rounds; // written by the one thread that measures
+  private volatile long roundNanos;
 
   /**
    * Creates a client.
@@ -55,7 +57,30 @@ public final class BenchClient implements AutoCloseable {
   }
 
   void start(Round round) {
+    begin(round.count(), round.size());
     round.send(connection.sender());
+  }
+
+  /**
+   * Says that a round begins, for a {@link Watchdog}.
+   *
+   * @param count how many messages, bounces or accesses it has
+   * @param size how many bytes each
+   */
+  void begin(long count, int size) {
+    // saturates, as conversions to long do
+    roundNanos = (long) (count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS));
+    rounds++;
+  }
+
+  /** Returns how many rounds have begun. */
+  long rounds() {
+    return rounds;
+  }
+
+  /** Returns how long the messages of the round that began last may take. */
+  long roundNanos() {
+    return roundNanos;
   }
 
   RoundReply awaitReply() {
@@ -89,7 +114,7 @@ public final class BenchClient implements AutoCloseable {
   /**
    * Shares a cache line with the server, to be bounced between the rounds.
    *
-   * @return false if the server cannot map it, because it runs on another host
+   * @return false if there can be none, as with a server on another host
    */
   public boolean openFloor() {
     floor = shareLine().orElse(null);
@@ -100,37 +125,21 @@ public final class BenchClient implements AutoCloseable {
    * Shares a cache line with the server, for the caller to bounce while nothing else is measured,
    * and to close. A server knows one line for each connection.
    *
-   * @return the line; empty if the server cannot map it, because it runs on another host
+   * @return the line; empty if there can be none, as with a server on another host
    */
   public Optional<Floor> shareLine() {
-    try {
-      Path file = Files.createTempFile(FreshAddress.sharedDirectory(), "ferrule-floor-", "");
-      try {
-        try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
-          whole.setLength(PAGE_BYTES);
-        }
-        CacheLine line = new CacheLine(file, () -> Session.requireOpen(connection));
-        if (isMappedByServer(file, line)) {
-          return Optional.of(new Floor(this, line));
-        }
-        line.close();
-        return Optional.empty();
-      } finally {
-        Files.delete(file); // both sides have it mapped
-      }
-    } catch (IOException e) {
-      throw new ToolException(
-          ExitCode.FAILED, "cannot make a file for the floor: " + e.getMessage(), e);
+    start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+    RoundReply reply = awaitReply();
+    if (!reply.done()) {
+      return Optional.empty();
     }
-  }
-
-  private boolean isMappedByServer(Path file, CacheLine line) {
+    LineFile file = new LineFile(reply.messages());
     try {
-      start(new Round(Round.Kind.OPEN_FLOOR, 0, 0, false, file.toString()));
-      return awaitReply().done();
-    } catch (RuntimeException e) {
-      line.close();
-      throw e;
+      file.check();
+      CacheLine line = new CacheLine(file.path(), () -> Session.requireOpen(connection));
+      return Optional.of(new Floor(this, line));
+    } catch (IOException e) { // as in another container, with a directory of that name of its own
+      return Optional.empty();
     }
   }
 

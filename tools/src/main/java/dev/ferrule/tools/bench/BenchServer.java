@@ -4,15 +4,17 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
-import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
@@ -27,6 +29,7 @@ public final class BenchServer {
   private final Listener listener;
   private final WaitStrategy waitStrategy;
   private final Pinning pinning;
+  private final ServerLimits limits;
   private final Consumer<String> problems;
   private final BitSet busySlots = new BitSet(); // guarded by itself
   private boolean toldOfCrowd; // guarded by busySlots
@@ -37,13 +40,19 @@ public final class BenchServer {
    * @param listener where the clients come from
    * @param waitStrategy how the listener's connections wait
    * @param pinning which processors the threads may stay on
+   * @param limits what the clients may ask for
    * @param problems is told in one line what goes wrong with a client; the others are served on
    */
   public BenchServer(
-      Listener listener, WaitStrategy waitStrategy, Pinning pinning, Consumer<String> problems) {
+      Listener listener,
+      WaitStrategy waitStrategy,
+      Pinning pinning,
+      ServerLimits limits,
+      Consumer<String> problems) {
     this.listener = listener;
     this.waitStrategy = waitStrategy;
     this.pinning = pinning;
+    this.limits = limits;
     this.problems = problems;
   }
 
@@ -52,17 +61,32 @@ public final class BenchServer {
     accept(this::serve);
   }
 
-  /** Serves clients until the listener is closed, all of them in one thread. */
+  /**
+   * Serves clients until the listener is closed, all of them in one thread.
+   *
+   * @throws RuntimeException if that thread fails, with the reason; all connections are closed then
+   */
   public void runSingleReceiver() {
-    try (Dispatcher dispatcher = new Dispatcher(listener.receiver(), problems)) {
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    try (Dispatcher dispatcher = new Dispatcher(listener.receiver(), limits, problems)) {
       OptionalInt cpu = pinning.server(0);
       start(
           "ferrule-serve",
           () -> {
-            Pinning.apply(cpu, problems);
-            dispatcher.run();
+            try {
+              Pinning.apply(cpu, problems);
+              dispatcher.run();
+            } catch (Throwable e) { // nothing is received any more, so that every client would hang
+              failure.set(e);
+              listener.close();
+            }
           });
       accept(dispatcher::add);
+    }
+    Throwable cause = failure.get();
+    if (cause != null && !Guarded.exiting()) {
+      throw new ToolException(
+          ExitCode.FAILED, "the thread that receives from all clients has failed: " + cause, cause);
     }
   }
 
@@ -75,31 +99,72 @@ public final class BenchServer {
         return;
       }
       try {
-        Optional<Connection> connection = Handshake.BENCHMARK.accept(request, problems);
-        connection.ifPresent(server);
-      } catch (FerruleException e) { // of this client; the next one may do better
-        problems.accept(e.getMessage());
+        accept(request, server);
+      } catch (RuntimeException | InternalError | OutOfMemoryError e) {
+        problems.accept(describe(e)); // of this client; the next one may do better
       }
     }
+  }
+
+  private void accept(ConnectionRequest request, Consumer<Connection> server) {
+    if (!limits.admit()) {
+      problems.accept(
+          request.peer() + " was rejected: " + ServerLimits.MAX_CLIENTS + " are served");
+      request.reject(Handshake.BENCHMARK.full());
+      return;
+    }
+    boolean served = false;
+    try {
+      Optional<Connection> accepted = Handshake.BENCHMARK.accept(request, problems);
+      if (accepted.isPresent()) {
+        Connection connection = accepted.get();
+        connection.onClose(closed -> limits.left());
+        served = true;
+        serve(connection, server);
+      }
+    } finally {
+      if (!served) {
+        limits.left();
+      }
+    }
+  }
+
+  /** Has a connection served, or closes it: without a thread its client would wait for ever. */
+  private static void serve(Connection connection, Consumer<Connection> server) {
+    try {
+      server.accept(connection);
+    } catch (Throwable e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  private static String describe(Throwable failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
   private void serve(Connection connection) {
     start(
         "ferrule-serve",
         () -> {
-          int slot = takeSlot();
-          try (Guarded<Connection> guarded = Guarded.of(connection);
-              Session session = new Session(guarded.get(), connection.receiver(), waitStrategy)) {
-            Pinning.apply(cpu(slot), problems);
-            session.run();
+          try (Guarded<Connection> guarded = Guarded.of(connection)) {
+            serveInSlot(guarded.get());
           } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
             if (!Guarded.exiting()) {
-              problems.accept(e.getMessage() == null ? e.toString() : e.getMessage());
+              problems.accept(describe(e));
             }
-          } finally {
-            freeSlot(slot);
           }
         });
+  }
+
+  private void serveInSlot(Connection connection) {
+    int slot = takeSlot();
+    try (Session session = new Session(connection, connection.receiver(), waitStrategy, limits)) {
+      Pinning.apply(cpu(slot), problems);
+      session.run();
+    } finally {
+      freeSlot(slot);
+    }
   }
 
   /**

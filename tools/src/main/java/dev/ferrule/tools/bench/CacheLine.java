@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -28,6 +31,9 @@ final class CacheLine implements AutoCloseable {
    */
   private static final int LOOKS_BEFORE_CHECK = 1 << 22;
 
+  /** How long a client may leave the answering thread spinning. */
+  private static final long ANSWER_NANOS = 5_000_000_000L;
+
   private final Arena arena = Arena.ofShared();
   private final MemorySegment line;
   private final Runnable peerCheck;
@@ -35,13 +41,19 @@ final class CacheLine implements AutoCloseable {
   /**
    * Maps a file.
    *
-   * @param file the file, created by one of the two sides
+   * @param file the file, created by one of the two sides; a link is not followed
    * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   * @throws IOException if the file cannot be opened, or has no room for a line: mapping would
+   *     extend it
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
     try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      if (channel.size() < BYTES) {
+        throw new IOException(file + " is shorter than a cache line");
+      }
       line = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
     } catch (IOException | RuntimeException e) {
       arena.close();
@@ -76,6 +88,7 @@ final class CacheLine implements AutoCloseable {
    * Answers bounces.
    *
    * @param count how many
+   * @throws ToolException if the next one does not come for seconds: this thread spins meanwhile
    */
   void answer(long count) {
     MemorySegment memory = line;
@@ -83,9 +96,27 @@ final class CacheLine implements AutoCloseable {
     // an answer (even).
     long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
     for (long i = 0; i < count; i++) {
-      await(memory, value);
+      awaitFor(memory, value);
       VALUE.setRelease(memory, 0L, value + 1);
       value += 2;
+    }
+  }
+
+  private void awaitFor(MemorySegment memory, long value) {
+    int looks = 0;
+    long end = 0;
+    while ((long) VALUE.getAcquire(memory, 0L) != value) {
+      if (++looks == LOOKS_BEFORE_CHECK) {
+        looks = 0;
+        peerCheck.run();
+        long now = System.nanoTime();
+        if (end == 0) {
+          end = now + ANSWER_NANOS;
+        } else if (now - end >= 0) {
+          throw new ToolException(
+              ExitCode.CONNECTION_LOST, "the client stopped bouncing the cache line");
+        }
+      }
     }
   }
 

@@ -53,13 +53,21 @@ final class CrossMemoryCopy implements BareCopy {
   @Override
   public void run(long count) {
     for (long i = 0; i < count; i++) {
-      long copied =
-          write
-              ? LibC.process_vm_writev(pid, local, 1, remote, 1, 0)
-              : LibC.process_vm_readv(pid, local, 1, remote, 1, 0);
+      long copied = copy();
       if (copied != length) {
         throw new ToolException(ExitCode.FAILED, name() + " copied " + copied + " bytes only");
       }
     }
+  }
+
+  /** Copies once; returns whether all was copied. */
+  boolean once() {
+    return copy() == length;
+  }
+
+  private long copy() {
+    return write
+        ? LibC.process_vm_writev(pid, local, 1, remote, 1, 0)
+        : LibC.process_vm_readv(pid, local, 1, remote, 1, 0);
   }
 }

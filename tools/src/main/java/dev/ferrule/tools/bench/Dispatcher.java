@@ -10,7 +10,9 @@ import java.lang.foreign.Arena;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,24 +24,33 @@ import org.jspecify.annotations.Nullable;
 final class Dispatcher implements AutoCloseable {
 
   private final Receiver receiver;
+  private final ServerLimits limits;
   private final Consumer<String> problems;
   private final Map<Connection, Part> parts = new ConcurrentHashMap<>();
   private final ExecutorService closer =
-      Executors.newSingleThreadExecutor(
+      new ThreadPoolExecutor(
+          1,
+          1,
+          0,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
           work -> {
             Thread thread = new Thread(work, "ferrule-serve close");
             thread.setDaemon(true);
             return thread;
-          });
+          },
+          new ThreadPoolExecutor.DiscardPolicy()); // in the end all are closed anyway
 
   /**
    * Creates the server's side.
    *
    * @param receiver receives from all connections
+   * @param limits what the clients may ask for
    * @param problems is told in one line what goes wrong with a client; the others are served on
    */
-  Dispatcher(Receiver receiver, Consumer<String> problems) {
+  Dispatcher(Receiver receiver, ServerLimits limits, Consumer<String> problems) {
     this.receiver = receiver;
+    this.limits = limits;
     this.problems = problems;
   }
 
@@ -68,7 +79,7 @@ final class Dispatcher implements AutoCloseable {
     part.close();
   }
 
-  private void tell(RuntimeException failure) {
+  private void tell(Throwable failure) {
     tell(failure.getMessage() == null ? failure.toString() : failure.getMessage());
   }
 
@@ -95,7 +106,10 @@ final class Dispatcher implements AutoCloseable {
     Connection connection = message.connection();
     try {
       part(connection).take(message);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
+      if (e instanceof IllegalArgumentException refused) {
+        Refusal.send(connection.sender(), refused);
+      }
       tell(e);
       closer.execute(() -> remove(connection));
     } finally {
@@ -107,12 +121,14 @@ final class Dispatcher implements AutoCloseable {
   private final class Part implements AutoCloseable {
 
     private final Guarded<Connection> connection;
+    private final ServedMemory memory;
     private volatile long echoes; // still to be sent
     private volatile @Nullable Sink sink;
     private long sinkCount;
 
     private Part(Connection connection) {
       this.connection = Guarded.of(connection);
+      this.memory = new ServedMemory(connection, limits);
       connection.onClose(ended -> closer.execute(() -> remove(ended)));
     }
 
@@ -134,6 +150,7 @@ final class Dispatcher implements AutoCloseable {
     }
 
     private void begin(Round round) {
+      limits.check(round);
       switch (round.kind()) {
         case ECHO -> echoes = round.count();
         case SINK -> {
@@ -147,8 +164,7 @@ final class Dispatcher implements AutoCloseable {
         // to bounce a cache line, this thread would have to leave the other clients alone
         case OPEN_FLOOR -> new RoundReply(false, 0, 0, 0).send(connection.get().sender());
         case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
-        case EXPOSE ->
-            Exposure.send(connection.get(), round.size()); // for as long as the connection
+        case EXPOSE -> memory.expose(round.size());
       }
     }
 
@@ -161,7 +177,11 @@ final class Dispatcher implements AutoCloseable {
 
     @Override
     public void close() {
-      connection.close();
+      try {
+        memory.close();
+      } finally {
+        connection.close();
+      }
     }
   }
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.Connection;
-import dev.ferrule.ExposedMemory;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.RmaHandle;
-import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -26,26 +22,9 @@ record Exposure(RmaHandle handle, long pid, long address) {
 
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final long PAGE = 4096;
   private static final long PID_OFFSET = 0;
   private static final long ADDRESS_OFFSET = 8;
   private static final long HANDLE_OFFSET = 16;
-
-  /**
-   * Exposes memory, and tells the client.
-   *
-   * @param connection the client's connection
-   * @param size how many bytes
-   * @return the memory, to be closed when it is not measured any more
-   */
-  static ExposedMemory send(Connection connection, long size) {
-    // the collector frees it when nobody exposes it any more
-    MemorySegment memory = Arena.ofAuto().allocate(size, PAGE);
-    ExposedMemory exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
-    new Exposure(exposed.handle(), ProcessHandle.current().pid(), memory.address())
-        .send(connection.sender());
-    return exposed;
-  }
 
   void send(Sender sender) {
     byte[] bytes = handle.toBytes();
@@ -59,7 +38,9 @@ record Exposure(RmaHandle handle, long pid, long address) {
 
   static Exposure read(ReceiveRegion region) {
     MemorySegment message = region.segment();
-    if (message.byteSize() <= HANDLE_OFFSET) {
+    Refusal.throwIfRefused(message);
+    long handleBytes = message.byteSize() - HANDLE_OFFSET;
+    if (handleBytes < 1 || handleBytes > RmaHandle.MAX_BYTES) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST, "the server sent something else than a handle");
     }

@@ -40,8 +40,7 @@ public final class FreshAddress implements AutoCloseable {
    * @return the address
    */
   public static FreshAddress of(ConnectionProvider provider, Optional<String> host) {
-    URI example = URI.create(provider.exampleAddress());
-    if (example.getRawAuthority() != null) {
+    if (!isLocal(provider)) {
       String where = host.or(RdmaHost::address).orElse(DEFAULT_HOST);
       String bracketed =
           where.indexOf(':') >= 0 && !where.startsWith("[") ? "[" + where + "]" : where;
@@ -57,6 +56,16 @@ public final class FreshAddress implements AutoCloseable {
           "cannot make a directory in " + sharedDirectory() + ": " + e.getMessage(),
           e);
     }
+  }
+
+  /**
+   * Returns whether a provider's two sides are processes of one host: its addresses name none.
+   *
+   * @param provider the provider
+   * @return true if they are
+   */
+  public static boolean isLocal(ConnectionProvider provider) {
+    return URI.create(provider.exampleAddress()).getRawAuthority() == null;
   }
 
   /**

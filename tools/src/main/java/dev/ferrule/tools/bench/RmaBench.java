@@ -7,8 +7,11 @@ import dev.ferrule.Rma;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -59,9 +62,11 @@ public final class RmaBench {
           RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {
         Exposure exposure = client.expose(size);
         RemoteMemory remote = rma.attach(exposure.handle());
+        boolean bare =
+            rma.path().equals(CROSS_MEMORY_ATTACH) && isAt(exposure, local, remote, arena);
         for (boolean write : new boolean[] {true, false}) {
           BareCopy floor =
-              rma.path().equals(CROSS_MEMORY_ATTACH)
+              bare
                   ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
                   : new PlainCopy(arena, size);
           results.add(new Series(local, remote, size, write, floor).run(results.isEmpty()));
@@ -69,6 +74,25 @@ public final class RmaBench {
       }
     }
     return results;
+  }
+
+  /**
+   * Returns whether the exposed memory is where the server says. The bare system call writes to
+   * whatever is there, in any process of this user: what was written by the handle has to be read
+   * there first, all of it.
+   */
+  private boolean isAt(
+      Exposure exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {
+    MemorySegment memory = local.segment();
+    long seed = ThreadLocalRandom.current().nextLong() | 1;
+    for (long i = 0; i < memory.byteSize(); i++) {
+      memory.set(ValueLayout.JAVA_BYTE, i, (byte) (seed * (i + 1) >>> Integer.SIZE));
+    }
+    MemorySegment written = arena.allocate(memory.byteSize()).copyFrom(memory);
+    rma.await(rma.write(local, 0, remote, 0, Math.toIntExact(memory.byteSize())));
+    memory.fill((byte) 0);
+    return new CrossMemoryCopy(arena, memory, exposure, false).once()
+        && memory.mismatch(written) < 0;
   }
 
   /** One operation at one size. */
@@ -101,6 +125,7 @@ public final class RmaBench {
           plan.warmUp(
               first,
               count -> {
+                client.begin(count, size);
                 floor.run(count);
                 stream(count);
               });
@@ -129,6 +154,7 @@ public final class RmaBench {
     }
 
     private void oneByOne(long count) {
+      client.begin(count, size);
       for (long i = 0; i < count; i++) {
         long start = System.nanoTime();
         rma.await(begin());
@@ -145,6 +171,7 @@ public final class RmaBench {
     }
 
     private double perSecond(long count, Runnable work) {
+      client.begin(count, size);
       long start = System.nanoTime();
       work.run();
       return count * NANOS_PER_SECOND / Math.max(1, System.nanoTime() - start);

@@ -6,7 +6,6 @@ import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 
 /**
  * What the client tells the server before each round of measurement, in one message. Rounds follow
@@ -16,9 +15,8 @@ import java.nio.charset.StandardCharsets;
  * @param count how often
  * @param size the length of each message in bytes
  * @param verify whether to check every byte of each message
- * @param path the file of {@link Kind#OPEN_FLOOR}, else empty
  */
-record Round(Kind kind, long count, int size, boolean verify, String path) {
+record Round(Kind kind, long count, int size, boolean verify) {
 
   /** What the server does in a round. */
   enum Kind {
@@ -28,7 +26,10 @@ record Round(Kind kind, long count, int size, boolean verify, String path) {
     /** Takes the messages and sends a {@link RoundReply}. */
     SINK,
 
-    /** Maps the file whose first cache line is to be bounced, and sends a {@link RoundReply}. */
+    /**
+     * Creates a file whose first cache line is to be bounced, and sends a {@link RoundReply} with
+     * its number, see {@link LineFile}.
+     */
     OPEN_FLOOR,
 
     /** Answers bounces of the cache line. */
@@ -52,32 +53,25 @@ record Round(Kind kind, long count, int size, boolean verify, String path) {
   private static final long COUNT_OFFSET = 8;
   private static final long SIZE_OFFSET = 16;
   private static final long VERIFY_OFFSET = 20;
-  private static final long PATH_LENGTH_OFFSET = 24;
-  private static final long PATH_OFFSET = 28;
+  private static final int LENGTH = 24;
 
   static Round of(Kind kind, long count, int size) {
-    return new Round(kind, count, size, false, "");
+    return new Round(kind, count, size, false);
   }
 
   void send(Sender sender) {
-    byte[] pathBytes = path.getBytes(StandardCharsets.UTF_8);
-    MemorySegment message =
-        MemorySegment.ofArray(new byte[Math.toIntExact(PATH_OFFSET) + pathBytes.length]);
+    MemorySegment message = MemorySegment.ofArray(new byte[LENGTH]);
     message.set(INT, MAGIC_OFFSET, MAGIC);
     message.set(INT, KIND_OFFSET, kind.ordinal());
     message.set(LONG, COUNT_OFFSET, count);
     message.set(INT, SIZE_OFFSET, size);
     message.set(INT, VERIFY_OFFSET, verify ? 1 : 0);
-    message.set(INT, PATH_LENGTH_OFFSET, pathBytes.length);
-    MemorySegment.copy(MemorySegment.ofArray(pathBytes), 0, message, PATH_OFFSET, pathBytes.length);
     sender.send(message);
   }
 
   static Round read(ReceiveRegion region) {
     MemorySegment message = region.segment();
-    if (message.byteSize() < PATH_OFFSET
-        || message.get(INT, MAGIC_OFFSET) != MAGIC
-        || message.get(INT, PATH_LENGTH_OFFSET) != message.byteSize() - PATH_OFFSET) {
+    if (message.byteSize() != LENGTH || message.get(INT, MAGIC_OFFSET) != MAGIC) {
       throw new IllegalArgumentException("the client sent something else than a round");
     }
     int kind = message.get(INT, KIND_OFFSET);
@@ -86,12 +80,6 @@ record Round(Kind kind, long count, int size, boolean verify, String path) {
     if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0) {
       throw new IllegalArgumentException("the client sent a round that cannot be");
     }
-    byte[] path = message.asSlice(PATH_OFFSET).toArray(ValueLayout.JAVA_BYTE);
-    return new Round(
-        Kind.values()[kind],
-        count,
-        size,
-        message.get(INT, VERIFY_OFFSET) != 0,
-        new String(path, StandardCharsets.UTF_8));
+    return new Round(Kind.values()[kind], count, size, message.get(INT, VERIFY_OFFSET) != 0);
   }
 }

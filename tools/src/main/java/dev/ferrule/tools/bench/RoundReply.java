@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
  * How a round went, as the server tells the client in one message.
  *
  * @param done whether the server could do its part
- * @param messages how many messages it received
+ * @param messages how many messages it received; for a floor the number of its {@link LineFile}
  * @param bytes how many bytes these had
  * @param wrong how many of them were not what the client had sent
  */
@@ -38,6 +38,7 @@ record RoundReply(boolean done, long messages, long bytes, long wrong) {
 
   static RoundReply read(ReceiveRegion region) {
     MemorySegment message = region.segment();
+    Refusal.throwIfRefused(message);
     if (message.byteSize() != LENGTH) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST, "the server sent something else than a reply to a round");

@@ -4,16 +4,14 @@ package dev.ferrule.tools.bench;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
-import dev.ferrule.ExposedMemory;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.file.Path;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +20,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session implements AutoCloseable {
 
+  private static final RoundReply NO_FLOOR = new RoundReply(false, 0, 0, 0);
+
   private final Connection connection;
   private final Receiver receiver;
   private final boolean spin;
+  private final ServerLimits limits;
+  private final ServedMemory memory;
   private @Nullable CacheLine floor;
-  private @Nullable ExposedMemory exposed; // ends with the connection
+  private @Nullable Guarded<LineFile> floorFile; // until the client has had time to open it
 
   /**
    * Creates the server's side of a connection.
@@ -34,50 +36,56 @@ final class Session implements AutoCloseable {
    * @param connection the connection
    * @param receiver where the messages of this connection arrive, and of no other
    * @param waitStrategy how the connection waits
+   * @param limits what the clients may ask for
    */
-  Session(Connection connection, Receiver receiver, WaitStrategy waitStrategy) {
+  Session(
+      Connection connection, Receiver receiver, WaitStrategy waitStrategy, ServerLimits limits) {
     this.connection = connection;
     this.receiver = receiver;
+    this.limits = limits;
+    this.memory = new ServedMemory(connection, limits);
     this.spin = waitStrategy == WaitStrategy.SPIN;
   }
 
   /** Plays rounds, in the calling thread. Returns when the client has closed the connection. */
   void run() {
-    while (true) {
-      Round round;
-      try {
+    try {
+      Round round = nextRound();
+      while (round != null) {
+        limits.check(round);
+        play(round);
         round = nextRound();
-      } catch (ConnectionClosedException e) {
-        return; // between two rounds that is how a client ends
       }
-      play(round);
+    } catch (IllegalArgumentException e) { // this client gets the reason, and no other round
+      Refusal.send(connection.sender(), e);
+      throw e;
     }
   }
 
-  private Round nextRound() {
+  private @Nullable Round nextRound() {
     try (ReceiveRegion message = receiver.receive()) {
       return Round.read(message);
+    } catch (ConnectionClosedException e) {
+      return null; // between two rounds that is how a client ends
     }
   }
 
   private void play(Round round) {
+    removeFloorFile();
     switch (round.kind()) {
       case ECHO -> echo(round);
       case SINK -> sink(round);
-      case OPEN_FLOOR ->
-          new RoundReply(openFloor(Path.of(round.path())), 0, 0, 0).send(connection.sender());
-      case FLOOR ->
-          Objects.requireNonNull(floor, "a floor round before its file was opened")
-              .answer(round.count());
-      case EXPOSE -> expose(round.size());
+      case OPEN_FLOOR -> openFloor().send(connection.sender());
+      case FLOOR -> answerFloor(round.count());
+      case EXPOSE -> memory.expose(round.size());
     }
   }
 
-  private void expose(int size) {
-    if (exposed != null) {
-      exposed.close();
+  private void answerFloor(long count) {
+    if (floor == null) {
+      throw new IllegalArgumentException("a floor round without a floor");
     }
-    exposed = Exposure.send(connection, size);
+    floor.answer(count);
   }
 
   private void echo(Round round) {
@@ -98,14 +106,20 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Maps the client's file; false if it is not there, as on another host. */
-  private boolean openFloor(Path file) {
-    close();
+  /** Creates a file and maps it. Only a client on this host could do anything with it. */
+  private RoundReply openFloor() {
+    closeFloor();
+    if (!limits.sharesLines()) {
+      return NO_FLOOR;
+    }
     try {
-      floor = new CacheLine(file, () -> requireOpen(connection));
-      return true;
+      LineFile file = LineFile.create();
+      floorFile = Guarded.of(file);
+      floor = new CacheLine(file.path(), () -> requireOpen(connection));
+      return new RoundReply(true, file.number(), 0, 0);
     } catch (IOException e) {
-      return false;
+      removeFloorFile();
+      return NO_FLOOR;
     }
   }
 
@@ -123,9 +137,22 @@ final class Session implements AutoCloseable {
 
   @Override
   public void close() {
+    removeFloorFile();
+    closeFloor();
+    memory.close();
+  }
+
+  private void closeFloor() {
     if (floor != null) {
       floor.close();
       floor = null;
+    }
+  }
+
+  private void removeFloorFile() {
+    if (floorFile != null) {
+      floorFile.close();
+      floorFile = null;
     }
   }
 }

@@ -55,7 +55,7 @@ final class Throughput {
 
   /** Tells the server what comes. */
   void start(long count) {
-    client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify(), ""));
+    client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify()));
     lastOfTurn = 0;
   }
 

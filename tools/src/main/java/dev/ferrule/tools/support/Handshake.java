@@ -25,7 +25,7 @@ public enum Handshake {
    * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency} and {@code
    * bandwidth}.
    */
-  BENCHMARK('B', 1, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
+  BENCHMARK('B', 2, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
 
   /** One stream of bytes: {@code ferrule listen} with {@code ferrule send}. */
   STREAM('S', 1, "'ferrule listen', the other side of 'ferrule send'");
@@ -34,6 +34,7 @@ public enum Handshake {
   private static final int PURPOSE = MAGIC.length;
   private static final int VERSION = PURPOSE + 1;
   private static final int LENGTH = VERSION + 1;
+  private static final byte FULL = 'F';
 
   private final byte purpose;
   private final byte version;
@@ -54,6 +55,17 @@ public enum Handshake {
     byte[] payload = Arrays.copyOf(MAGIC, LENGTH);
     payload[PURPOSE] = purpose;
     payload[VERSION] = version;
+    return payload;
+  }
+
+  /**
+   * Returns what a listener for this purpose rejects a client with that it has no room for.
+   *
+   * @return a new array, as short as {@link #payload}
+   */
+  public byte[] full() {
+    byte[] payload = Arrays.copyOf(payload(), LENGTH + 1);
+    payload[LENGTH] = FULL;
     return payload;
   }
 
@@ -84,6 +96,9 @@ public enum Handshake {
     if (payload.length < LENGTH
         || !Arrays.equals(payload, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
       return "the listener rejected the connection; it is not " + listener;
+    }
+    if (Arrays.equals(payload, full())) {
+      return "the server has as many clients as it takes; try again when one has ended";
     }
     if (payload[PURPOSE] == purpose) {
       return "the peer speaks version "

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.RmaRight;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** The memory that a server exposes to one client: one piece at a time. */
+final class ServedMemory implements AutoCloseable {
+
+  private static final long PAGE = 4096;
+
+  private final Connection connection;
+  private final ServerLimits limits;
+  private @Nullable ExposedMemory exposed; // guarded by this
+  private long bytes; // guarded by this: what was taken from the limits
+  private boolean closed; // guarded by this
+
+  ServedMemory(Connection connection, ServerLimits limits) {
+    this.connection = connection;
+    this.limits = limits;
+  }
+
+  /** Exposes so much memory in place of what was exposed before, and sends the client where. */
+  synchronized void expose(int size) {
+    conceal();
+    if (closed) {
+      return;
+    }
+    limits.expose(size);
+    bytes = size;
+    // a copy that is under way may still use it, so the collector frees it
+    MemorySegment memory = Arena.ofAuto().allocate(size, PAGE);
+    exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
+    new Exposure(exposed.handle(), ProcessHandle.current().pid(), memory.address())
+        .send(connection.sender());
+  }
+
+  private void conceal() {
+    if (exposed != null) {
+      exposed.close();
+      exposed = null;
+    }
+    limits.conceal(bytes);
+    bytes = 0;
+  }
+
+  /** Exposes nothing any more. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    conceal();
+  }
+}

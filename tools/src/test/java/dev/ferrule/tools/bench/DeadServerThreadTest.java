@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doReturn;
+import static org.mockito.Mockito.mock;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.Receiver;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.mockito.stubbing.Answer;
+
+/** A server whose thread dies ends, with the reason, and its clients do not wait for it. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DeadServerThreadTest {
+
+  private static final ConnectionOptions SINGLE =
+      ConnectionOptions.builder()
+          .waitStrategy(WaitStrategy.BLOCK)
+          .set("singleReceiver", "on")
+          .build();
+
+  @TempDir private Path folder;
+
+  /** Returns a listener with another receiver. */
+  private static Listener with(Listener listener, Receiver receiver) {
+    Listener changed = mock(Listener.class, delegatesTo(listener));
+    doReturn(receiver).when(changed).receiver();
+    return changed;
+  }
+
+  @Test
+  void theThreadThatReceivesFromAllClientsTakesTheServerWithIt() throws Exception {
+    CountDownLatch connected = new CountDownLatch(1);
+    URI address = URI.create("sm://" + folder.resolve("app"));
+    try (Listener listener = Ferrule.listen(address, SINGLE)) {
+      Receiver dying = mock(Receiver.class);
+      Answer<Object> death =
+          invocation -> {
+            connected.await();
+            throw new OperationInterruptedException(address, "as the test wants it", null);
+          };
+      doAnswer(death).when(dying).receive();
+      BenchServer server =
+          new BenchServer(
+              with(listener, dying),
+              WaitStrategy.BLOCK,
+              Pinning.OFF,
+              new ServerLimits(1 << 20, true),
+              problem -> {});
+      CompletableFuture<Void> serving =
+          CompletableFuture.runAsync(
+              server::runSingleReceiver, task -> Thread.ofPlatform().daemon().start(task));
+      try (Connection connection = Handshake.BENCHMARK.connect(listener.uri(), SINGLE)) {
+        new BenchClient(connection, WaitStrategy.BLOCK).start(Round.of(Round.Kind.SINK, 5, 5));
+        connected.countDown();
+
+        assertThatThrownBy(() -> connection.receiver().receive().close())
+            .isInstanceOf(ConnectionClosedException.class);
+        assertThatThrownBy(serving::join)
+            .isInstanceOf(CompletionException.class)
+            .cause()
+            .isInstanceOf(ToolException.class)
+            .hasMessageContaining("the thread that receives from all clients has failed")
+            .hasMessageContaining("as the test wants it");
+      }
+    }
+  }
+
+  @Test
+  void aClientThatCannotBeServedIsNotLeftWaiting() {
+    URI address = URI.create("sm://" + folder.resolve("app"));
+    try (Listener listener = Ferrule.listen(address)) {
+      Pinning impossible = mock(Pinning.class, invocation -> failToPin());
+      BenchServer server =
+          new BenchServer(
+              listener,
+              WaitStrategy.BLOCK,
+              impossible,
+              new ServerLimits(1 << 20, true),
+              problem -> {});
+      Thread.ofPlatform().daemon().start(server::run);
+      for (int i = 0; i < 2; i++) {
+        try (Connection connection =
+            Handshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.builder().build())) {
+          assertThatThrownBy(() -> connection.receiver().receive().close())
+              .isInstanceOf(ConnectionClosedException.class);
+        }
+      }
+      assertThat(listener.uri()).isNotNull();
+    }
+  }
+
+  private static Object failToPin() {
+    throw new IllegalStateException("as the test wants it");
+  }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A measuring server does nothing to its machine that a client asks for. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HostileClientTest {
+
+  private static final int MAX_MESSAGE = 1 << 20;
+  private static final ConnectionOptions PLAIN =
+      ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK).build();
+
+  @TempDir private Path folder;
+
+  private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
+  private Listener listener;
+  private Thread serving;
+
+  private void serve(ServerLimits limits, boolean single) {
+    URI address = URI.create("sm://" + folder.resolve("app"));
+    ConnectionOptions.Builder options =
+        ConnectionOptions.builder().waitStrategy(WaitStrategy.BLOCK);
+    if (single) {
+      options.set("singleReceiver", "on");
+    }
+    listener = Ferrule.listen(address, options.build());
+    BenchServer server =
+        new BenchServer(listener, WaitStrategy.BLOCK, Pinning.OFF, limits, problems::add);
+    serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
+  }
+
+  private static ServerLimits limits() {
+    return new ServerLimits(MAX_MESSAGE, true);
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    if (listener != null) {
+      listener.close();
+      serving.join();
+    }
+  }
+
+  private Connection connect() {
+    return Handshake.BENCHMARK.connect(listener.uri(), PLAIN);
+  }
+
+  private static BenchClient client(Connection connection) {
+    return new BenchClient(connection, WaitStrategy.BLOCK);
+  }
+
+  private static void assertRefused(Connection connection, String reason) {
+    assertThatThrownBy(() -> client(connection).awaitReply())
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("the server refused the round: ")
+        .hasMessageContaining(reason);
+    assertThatThrownBy(() -> connection.receiver().receive().close())
+        .as("and ends the connection")
+        .isInstanceOf(ConnectionClosedException.class);
+  }
+
+  /** A round as clients sent it that named the floor's file themselves. */
+  private static MemorySegment roundWithPath(Path file) {
+    byte[] path = file.toString().getBytes(StandardCharsets.UTF_8);
+    MemorySegment message = MemorySegment.ofArray(new byte[28 + path.length]);
+    message.set(ValueLayout.JAVA_INT_UNALIGNED, 0, 0x444e5246);
+    message.set(ValueLayout.JAVA_INT_UNALIGNED, 4, Round.Kind.OPEN_FLOOR.ordinal());
+    message.set(ValueLayout.JAVA_INT_UNALIGNED, 24, path.length);
+    MemorySegment.copy(path, 0, message, ValueLayout.JAVA_BYTE, 28, path.length);
+    return message;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aFileThatAClientNamesIsNotTouched(boolean single) throws Exception {
+    Path file = Files.writeString(folder.resolve("precious"), "short");
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      connection.sender().send(roundWithPath(file));
+      assertRefused(connection, "something else than a round");
+    }
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("something else than a round");
+    assertThat(file).hasContent("short");
+  }
+
+  /** Asks for a floor; returns the file that the server has made for it. */
+  private static Path openedFloor(Connection connection) {
+    client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+    RoundReply reply = client(connection).awaitReply();
+    assertThat(reply.done()).isTrue();
+    return new LineFile(reply.messages()).path();
+  }
+
+  private static void awaitRemoval(Path file) {
+    while (Files.exists(file)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void theServerMakesTheFloorsFileAndRemovesItWithTheNextRound() throws Exception {
+    serve(limits(), false);
+    try (Connection connection = connect()) {
+      Path file = openedFloor(connection);
+      assertThat(Files.getPosixFilePermissions(file))
+          .containsExactlyInAnyOrder(
+              PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+      client(connection).start(Round.of(Round.Kind.ECHO, 0, 0));
+      awaitRemoval(file);
+    }
+  }
+
+  @Test
+  void theFloorsFileGoesWithAClientThatOnlyAskedForIt() {
+    serve(limits(), false);
+    Path file;
+    try (Connection connection = connect()) {
+      file = openedFloor(connection);
+      assertThat(file).exists();
+    }
+    awaitRemoval(file);
+  }
+
+  @Test
+  void aFloorIsBounced() {
+    serve(limits(), false);
+    try (Connection connection = connect();
+        BenchClient client = client(connection)) {
+      assertThat(client.openFloor()).isTrue();
+      assertThat(client.floor().orElseThrow().look()).isPositive();
+    }
+  }
+
+  @Test
+  void overANetworkThereIsNoFloor() {
+    serve(new ServerLimits(MAX_MESSAGE, false), false);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+      assertThat(client(connection).awaitReply()).isEqualTo(new RoundReply(false, 0, 0, 0));
+    }
+  }
+
+  @Test
+  void aClientOpensNoFileButOneThatAServerOfItsUserHasMade() throws Exception {
+    LineFile file = new LineFile(0x1234_5678_9abc_def0L);
+    try {
+      Path precious = Files.write(folder.resolve("precious"), new byte[4096]);
+      Files.createSymbolicLink(file.path(), precious);
+      assertThatThrownBy(file::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> new CacheLine(file.path(), () -> {}).close())
+          .isInstanceOf(IOException.class);
+      Files.delete(file.path());
+      Files.write(file.path(), new byte[8]);
+      assertThatThrownBy(file::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> new CacheLine(file.path(), () -> {}).close())
+          .isInstanceOf(IOException.class);
+      assertThat(Files.size(file.path())).as("not extended").isEqualTo(8);
+    } finally {
+      file.close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void longerMessagesThanTheServerTakesAreNoReasonToTakeMemory(boolean single) {
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(Round.Kind.SINK, 1, Integer.MAX_VALUE));
+      assertRefused(connection, "maxMessage=" + Integer.MAX_VALUE);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void moreThanTheLimitIsNotExposed(boolean single) {
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(Round.Kind.EXPOSE, 0, Integer.MAX_VALUE));
+      assertRefused(connection, "cannot be exposed");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aClientHasOneExposureAtATimeAndGivesItBackAtItsEnd(boolean single) {
+    int third = (int) (ServerLimits.MAX_EXPOSED_BYTES / 3);
+    ServerLimits limits = limits();
+    limits.expose(third); // as others do
+    limits.expose(third - 4096);
+    serve(limits, single);
+    for (int i = 0; i < 3; i++) {
+      try (Connection connection = connect()) {
+        for (int j = 0; j < 5; j++) {
+          client(connection).expose(4096);
+        }
+        client(connection).start(Round.of(Round.Kind.EXPOSE, 0, third + 8192));
+        assertRefused(connection, "cannot be exposed");
+      }
+    }
+    long left = ServerLimits.MAX_EXPOSED_BYTES - 2L * third + 4096;
+    while (true) { // until the server's threads have seen the end of the last client
+      try {
+        limits.expose(left);
+        return;
+      } catch (IllegalArgumentException e) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void aThreadDoesNotBounceForEver() {
+    serve(limits(), false);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(Round.Kind.FLOOR, Long.MAX_VALUE, 0));
+      assertRefused(connection, "bounces");
+    }
+  }
+
+  @Test
+  void aClientThatStopsBouncingIsGivenUp() throws Exception {
+    serve(limits(), false);
+    try (Connection connection = connect();
+        BenchClient client = client(connection)) {
+      assertThat(client.openFloor()).isTrue();
+      client.start(Round.of(Round.Kind.FLOOR, 10, 0));
+      assertThatThrownBy(() -> connection.receiver().receive().close())
+          .isInstanceOf(ConnectionClosedException.class);
+    }
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("stopped bouncing");
+  }
+
+  @Test
+  void clientsBeyondTheLimitAreRejectedWithTheReasonUntilOneHasEnded() throws Exception {
+    ServerLimits limits = limits();
+    for (int i = 1; i < ServerLimits.MAX_CLIENTS; i++) {
+      assertThat(limits.admit()).isTrue();
+    }
+    serve(limits, false);
+    try (Connection last = connect()) {
+      assertThatThrownBy(this::connect).hasMessageContaining("as many clients as it takes");
+      assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("was rejected");
+      client(last).start(Round.of(Round.Kind.ECHO, 1, 0));
+      last.sender().send(MemorySegment.ofArray(new byte[3]));
+      try (ReceiveRegion echo = last.receiver().receive()) {
+        assertThat(echo.length()).isEqualTo(3);
+      }
+    }
+    while (!limits.admit()) { // until the server has seen the end of the last client
+      Thread.onSpinWait();
+    }
+    limits.left();
+    connect().close();
+  }
+
+  @Test
+  void reasonsOfAServerAreShownWithoutControlCharacters() {
+    byte[] reason = "\033[2Jno".getBytes(StandardCharsets.UTF_8);
+    MemorySegment message = MemorySegment.ofArray(new byte[Long.BYTES + reason.length]);
+    MemorySegment.copy(
+        "FREFUSAL".getBytes(StandardCharsets.US_ASCII), 0, message, ValueLayout.JAVA_BYTE, 0, 8);
+    MemorySegment.copy(reason, 0, message, ValueLayout.JAVA_BYTE, Long.BYTES, reason.length);
+    assertThatThrownBy(() -> Refusal.throwIfRefused(message))
+        .hasMessage("the server refused the round: \\u001b[2Jno");
+    assertThat(List.of(new RoundReply(true, 1, 2, 3)))
+        .as("a reply is no refusal")
+        .allSatisfy(reply -> assertThat(reply.done()).isTrue());
+  }
+}
