@@ -45,7 +45,11 @@ public final class Crew implements AutoCloseable {
                 Thread thread =
                     new Thread(
                         () -> {
-                          Pinning.apply(pinning.client(index), problems);
+                          try {
+                            Pinning.apply(pinning.client(index), problems);
+                          } catch (RuntimeException e) { // its work is waited for
+                            problems.accept("a thread is not pinned: " + e.getMessage());
+                          }
                           work.run();
                         },
                         "ferrule-bench-" + index);

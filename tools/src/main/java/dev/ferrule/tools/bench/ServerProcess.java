@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * A server in a process of its own, at an address of its own. Both are gone when this is closed, or
  * when this process ends.
  */
-public final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements RunningServer {
 
   /** A JVM takes half a minute where processors are emulated and busy; one that fails, says so. */
   private static final Duration START_TIMEOUT = Duration.ofSeconds(120);
@@ -68,11 +68,7 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns where the server listens.
-   *
-   * @return the listener's URI
-   */
+  @Override
   public URI uri() {
     return uri;
   }

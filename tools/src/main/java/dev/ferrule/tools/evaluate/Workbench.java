@@ -3,6 +3,7 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
@@ -14,8 +15,11 @@ import dev.ferrule.tools.bench.LatencySummary;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.bench.RmaBench;
+import dev.ferrule.tools.bench.RunningServer;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
+import dev.ferrule.tools.bench.Watchdog;
+import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
@@ -30,6 +34,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +51,10 @@ public final class Workbench implements AutoCloseable {
   private static final int MAX_SERVERS = 3;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
+
+  /** How long a round of a measurement may take beyond what its messages take. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final int MOST_MOVES = 2;
   private static final int ANY_SIZE = -1;
@@ -59,7 +68,10 @@ public final class Workbench implements AutoCloseable {
   private final Effort effort;
   private final Optional<String> host;
   private final Consumer<String> problems;
-  private final LinkedHashMap<Place, ServerProcess> servers = new LinkedHashMap<>(8, 0.75f, true);
+  private final Servers starter;
+  private final Watchdog watchdog;
+  private final AtomicReference<@Nullable String> said = new AtomicReference<>(); // by a server
+  private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
   private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
   private final Set<Warm> warm = new HashSet<>();
   private final Set<Place> warmLines = new HashSet<>();
@@ -75,9 +87,31 @@ public final class Workbench implements AutoCloseable {
    * @param problems is told in one line what servers complain about
    */
   public Workbench(Effort effort, Optional<String> host, Consumer<String> problems) {
+    this(effort, host, problems, ServerProcess::start, PATIENCE);
+  }
+
+  Workbench(
+      Effort effort,
+      Optional<String> host,
+      Consumer<String> problems,
+      Servers starter,
+      Duration patience) {
     this.effort = effort;
     this.host = host;
     this.problems = problems;
+    this.starter = starter;
+    this.watchdog = new Watchdog(patience);
+  }
+
+  /** Starts servers. */
+  interface Servers {
+
+    /** See {@link ServerProcess#start}. */
+    RunningServer start(
+        ConnectionProvider provider,
+        Optional<String> host,
+        List<String> serveOptions,
+        Consumer<String> problems);
   }
 
   /** Which server a point needs. */
@@ -179,17 +213,23 @@ public final class Workbench implements AutoCloseable {
     boolean watched = "0".equals(point.client().get(Catalogue.RNR_RETRY));
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
+    said.set(null);
     try {
       result = runInOnePlace(point);
-    } catch (RuntimeException | Error e) {
-      abandon(Place.of(point));
-      OptionalLong count = since(before);
-      if (count.isPresent()) { // a connection that breaks is what such messages lead to
-        throw new ToolException(
-            ExitCode.FAILED,
-            e.getMessage() + " (messages without a receive: " + count.getAsLong() + ")",
-            e);
+    } catch (RuntimeException | InternalError e) { // the latter: a file that was truncated
+      abandon(Place.of(point)); // then the server has said all that it will
+      StringBuilder reason = new StringBuilder(String.valueOf(e.getMessage()));
+      String said = this.said.get();
+      if (said != null) {
+        reason.append("; the server said: ").append(said);
       }
+      // a connection that breaks is what such messages lead to
+      since(before)
+          .ifPresent(
+              count -> reason.append(" (messages without a receive: ").append(count).append(')'));
+      throw new ToolException(ExitCode.FAILED, reason.toString(), e);
+    } catch (Error e) {
+      abandon(Place.of(point));
       throw e;
     }
     since(before).ifPresent(count -> result.addProperty(Catalogue.RNR, count));
@@ -248,20 +288,20 @@ public final class Workbench implements AutoCloseable {
     if (!depends(point)) {
       return;
     }
-    try {
-      line = client.shareLine().orElse(null);
-    } catch (ToolException e) { // no room for a file: the point itself can be measured
-      problems.accept(e.getMessage());
-    }
+    line = watchdog.watch(List.of(client), client::shareLine).orElse(null);
+
     Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
-      Pinning.call(
-          pinning(point).client(0),
-          problems,
-          () -> {
-            shared.warmUp();
-            return shared;
-          });
+      watchdog.watch(
+          List.of(client),
+          () ->
+              Pinning.call(
+                  pinning(point).client(0),
+                  problems,
+                  () -> {
+                    shared.warmUp();
+                    return shared;
+                  }));
     }
   }
 
@@ -282,8 +322,8 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  private ServerProcess server(Place place) {
-    ServerProcess running = servers.get(place);
+  private RunningServer server(Place place) {
+    RunningServer running = servers.get(place);
     stopThoseThatSpin(place);
     if (running != null) {
       return running;
@@ -296,12 +336,15 @@ public final class Workbench implements AutoCloseable {
     arguments.add("--option=connectTimeout=" + CONNECT_TIMEOUT.toSeconds() + "s");
     arguments.add("--wait=" + place.waiting());
     arguments.add(place.pinned() ? "--pin" : "--no-pin");
-    ServerProcess started =
-        ServerProcess.start(
+    RunningServer started =
+        starter.start(
             Endpoint.requiredProvider(place.provider()),
             host,
             arguments,
-            line -> problems.accept("server: " + line));
+            line -> {
+              said.set(ChildProcess.withoutPrefix(line));
+              problems.accept("server: " + line);
+            });
     servers.put(place, started);
     return started;
   }
@@ -320,7 +363,7 @@ public final class Workbench implements AutoCloseable {
     }
     warm.removeIf(loops -> loops.place().equals(place)); // the next one there begins cold
     warmLines.remove(place);
-    ServerProcess server = servers.remove(place);
+    RunningServer server = servers.remove(place);
     if (server != null) {
       server.close();
     }
@@ -342,17 +385,18 @@ public final class Workbench implements AutoCloseable {
     Pinning pinning = pinning(point);
     Effort.Warmth warmth = warmth(point);
     try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
-      return Pinning.call(
-          pinning.client(0),
-          problems,
-          () -> {
-            OptionalDouble before = lineNanos();
-            JsonObject figures = figures(point.kind(), run(point, crew, subject, warmth));
-            before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
-            lineNanos().ifPresent(nanos -> add(figures, Placement.AFTER, nanos));
-            return figures;
-          });
+      return watchdog.watch(
+          open.clients(),
+          () -> Pinning.call(pinning.client(0), problems, () -> run(point, crew, subject, warmth)));
     }
+  }
+
+  private JsonObject run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
+    OptionalDouble before = lineNanos();
+    JsonObject figures = figures(point.kind(), results(point, crew, subject, warmth));
+    before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
+    lineNanos().ifPresent(nanos -> add(figures, Placement.AFTER, nanos));
+    return figures;
   }
 
   /**
@@ -372,7 +416,7 @@ public final class Workbench implements AutoCloseable {
     return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.look());
   }
 
-  private List<Result> run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
+  private List<Result> results(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
     int size = point.sizeBytes();
     return switch (point.kind()) {
       case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, warmth)).run();

@@ -274,6 +274,7 @@ public final class ChildProcess implements AutoCloseable {
       if (!process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         process.destroyForcibly().waitFor();
       }
+      errorReader.join(STOP_TIMEOUT); // what it said last may be why it ended
     } catch (IOException e) {
       process.destroyForcibly();
     } catch (InterruptedException e) {

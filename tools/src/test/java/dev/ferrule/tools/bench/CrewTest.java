@@ -67,6 +67,21 @@ class CrewTest {
   }
 
   @Test
+  void aThreadThatCannotBePinnedSendsAllTheSame() {
+    connection(closed -> {});
+    connection(closed -> {});
+    Pinning impossible =
+        mock(
+            Pinning.class,
+            invocation -> {
+              throw new IllegalStateException("as the test wants it");
+            });
+    try (Crew crew = new Crew(clients, 2, impossible, problem -> {})) {
+      assertThat(crew.round(throughputs, COUNT)).isPositive();
+    }
+  }
+
+  @Test
   void oneThreadSendsOnItsConnectionsInTurn() {
     connection(closed -> {});
     connection(closed -> {});

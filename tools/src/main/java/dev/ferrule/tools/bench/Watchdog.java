@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Fails a measurement that does not get on: a server whose thread has died leaves its client
+ * waiting for an answer, while the connection is alive. Progress is a round that begins on any of
+ * the connections.
+ */
+public final class Watchdog {
+
+  /** How long the threads that measure have to notice that their connections were closed. */
+  private static final Duration GRACE = Duration.ofSeconds(10);
+
+  private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
+  private static final int LOOKS = 4;
+
+  private final Duration patience;
+  private final Duration grace;
+
+  /**
+   * Creates a watchdog.
+   *
+   * @param patience how long a round may take beyond what its messages take on a slow machine
+   */
+  public Watchdog(Duration patience) {
+    this(patience, GRACE);
+  }
+
+  Watchdog(Duration patience, Duration grace) {
+    this.patience = patience;
+    this.grace = grace;
+  }
+
+  /**
+   * Measures, in the calling thread, under the eyes of another one.
+   *
+   * @param <T> the type of the result
+   * @param clients the connections that are measured; they are closed if there is no progress
+   * @param work what to do
+   * @return its result
+   * @throws ToolException if there was no progress
+   */
+  public <T> T watch(List<BenchClient> clients, Supplier<T> work) {
+    Watch watch = new Watch(clients);
+    watch.start();
+    try {
+      return work.get();
+    } catch (RuntimeException | Error e) {
+      if (watch.end()) {
+        throw new ToolException(
+            ExitCode.CONNECTION_LOST,
+            "no progress for "
+                + patience.toSeconds()
+                + " s: the server does not answer any more, although the connection is alive; the"
+                + " measurement was ended",
+            e);
+      }
+      throw e;
+    } finally {
+      watch.end();
+    }
+  }
+
+  private final class Watch extends Thread {
+    private final List<BenchClient> clients;
+    private final Thread worker = Thread.currentThread();
+    private boolean ended; // guarded by this
+    private boolean expired; // guarded by this
+    private boolean interrupted; // guarded by this
+
+    private Watch(List<BenchClient> clients) {
+      super("ferrule-watchdog");
+      this.clients = List.copyOf(clients);
+      setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+      try {
+        if (awaitSilence()) {
+          // not here: what closing waits for may be what hangs
+          Thread closing =
+              new Thread(() -> clients.forEach(BenchClient::abort), "ferrule-watchdog-close");
+          closing.setDaemon(true);
+          closing.start();
+          interruptIfStuck();
+        }
+      } catch (InterruptedException e) {
+        return; // nobody interrupts this thread
+      }
+    }
+
+    private synchronized boolean awaitSilence() throws InterruptedException {
+      long rounds = -1;
+      long since = System.nanoTime();
+      long look = Math.clamp(patience.toNanos() / LOOKS, 1, LONGEST_LOOK_NANOS);
+      while (!ended) {
+        long now = System.nanoTime();
+        long begun = clients.stream().mapToLong(BenchClient::rounds).sum();
+        long limit = patience.toNanos() + clients.stream().mapToLong(BenchClient::roundNanos).sum();
+        if (begun != rounds) {
+          rounds = begun;
+          since = now;
+        } else if (now - since > limit) {
+          expired = true;
+          return true;
+        }
+        TimeUnit.NANOSECONDS.timedWait(this, look);
+      }
+      return false;
+    }
+
+    private synchronized void interruptIfStuck() throws InterruptedException {
+      long end = System.nanoTime() + grace.toNanos();
+      for (long left = grace.toNanos(); !ended && left > 0; left = end - System.nanoTime()) {
+        TimeUnit.NANOSECONDS.timedWait(this, left);
+      }
+      if (!ended) {
+        interrupted = true;
+        worker.interrupt();
+      }
+    }
+
+    /** Ends the watch, in the thread that measures; returns whether it has expired. */
+    private synchronized boolean end() {
+      if (!ended) {
+        ended = true;
+        notifyAll();
+        if (interrupted) {
+          Thread.interrupted(); // it was for the measurement
+        }
+      }
+      return expired;
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Sender;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.ToolException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WatchdogTest {
+
+  private static final Duration LITTLE = Duration.ofMillis(40);
+  private static final Duration MUCH = Duration.ofHours(1);
+
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final BenchClient client;
+
+  WatchdogTest() {
+    Connection connection = mock(Connection.class);
+    when(connection.sender()).thenReturn(mock(Sender.class));
+    doAnswer(
+            invocation -> {
+              closed.countDown();
+              return null;
+            })
+        .when(connection)
+        .close(any(Duration.class));
+    client = new BenchClient(connection, WaitStrategy.BLOCK);
+  }
+
+  private String await(CountDownLatch latch) {
+    try {
+      latch.await();
+      return "done";
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  @Test
+  void aMeasurementThatDoesNotGetOnHasItsConnectionsClosedAndFails() {
+    Watchdog watchdog = new Watchdog(LITTLE);
+    assertThatThrownBy(
+            () ->
+                watchdog.watch(
+                    List.of(client),
+                    () -> {
+                      await(closed); // as a receive does until then
+                      throw new IllegalStateException("closed");
+                    }))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("no progress for ")
+        .hasRootCauseMessage("closed");
+  }
+
+  @Test
+  void aThreadThatDoesNotNoticeIsInterruptedAndTheCallerGoesOn() {
+    Watchdog watchdog = new Watchdog(LITTLE, LITTLE);
+    assertThatThrownBy(() -> watchdog.watch(List.of(client), () -> await(new CountDownLatch(1))))
+        .isInstanceOf(ToolException.class);
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void aMeasurementWhoseRoundsBeginIsLeftAlone() {
+    long patience = LITTLE.toNanos();
+    String result =
+        new Watchdog(LITTLE)
+            .watch(
+                List.of(client),
+                () -> {
+                  long end = System.nanoTime() + 5 * patience;
+                  while (System.nanoTime() < end) {
+                    client.start(Round.of(Round.Kind.ECHO, 0, 0));
+                  }
+                  return "done";
+                });
+    assertThat(result).isEqualTo("done");
+    assertThat(closed.getCount()).isOne();
+  }
+
+  @Test
+  void aRoundOfManyMessagesMayTakeLonger() {
+    String result =
+        new Watchdog(Duration.ofMillis(1))
+            .watch(
+                List.of(client),
+                () -> {
+                  client.start(Round.of(Round.Kind.SINK, Long.MAX_VALUE, 1 << 30));
+                  long end = System.nanoTime() + LITTLE.toNanos();
+                  while (System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                  }
+                  return "done";
+                });
+    assertThat(result).isEqualTo("done");
+    assertThat(closed.getCount()).isOne();
+  }
+
+  @Test
+  void aFailureOfTheMeasurementItselfIsTold() {
+    assertThatThrownBy(
+            () ->
+                new Watchdog(MUCH)
+                    .watch(
+                        List.of(client),
+                        () -> {
+                          throw new IllegalStateException("of its own");
+                        }))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("of its own");
+  }
+}
