@@ -58,7 +58,8 @@ final class ConnectionResources implements AutoCloseable {
   SharedRing makeOwnRing(RingLayout layout, long peerGeneration, long rmaBufferSize) {
     SealedFile file = SharedRing.createFile(layout, rmaBufferSize);
     ownFile = file;
-    SharedRing made = SharedRing.create(file, layout, peerGeneration, facilities.knem(), views);
+    SharedRing made =
+        SharedRing.create(file, layout, peerGeneration, facilities.exposingKnem(), views);
     own = made;
     endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;
@@ -119,6 +120,10 @@ final class ConnectionResources implements AutoCloseable {
 
   @Nullable Knem knem() {
     return facilities.knem();
+  }
+
+  @Nullable Knem exposingKnem() {
+    return facilities.exposingKnem();
   }
 
   RingEnds ends() {

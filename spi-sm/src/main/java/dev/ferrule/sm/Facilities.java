@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What connections are made with, in place of which tests put something else.
  *
- * @param knem the driver; null if there is none
+ * @param knem the driver, for access to the peer's memory; null if there is none
+ * @param exposingKnem the driver, for the peer's access to this side's memory; null if there is
+ *     none, or the program has not chosen it: see {@link SmOptions#RMA}
  * @param ends makes the ends of rings
  */
-record Facilities(@Nullable Knem knem, RingEnds ends) {}
+record Facilities(@Nullable Knem knem, @Nullable Knem exposingKnem, RingEnds ends) {}

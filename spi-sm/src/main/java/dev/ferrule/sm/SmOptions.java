@@ -54,7 +54,8 @@ final class SmOptions {
           CopyPath.Choice.AUTO,
           "how this side copies to and from the peer's memory: by the driver KNEM, by cross-memory"
               + " attach, or by fragments through a mapped file; auto is the first of them that"
-              + " works");
+              + " works. knem also pins what this side exposes, and its process must not fork(2)"
+              + " meanwhile; set it on both sides");
 
   static final Option<Long> RMA_BUFFER =
       Option.size(

@@ -12,6 +12,7 @@ import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
 import java.lang.foreign.ValueLayout;
@@ -45,8 +46,10 @@ public final class SmProvider implements ConnectionProvider {
     this.ends = ends;
   }
 
-  private Facilities facilities() {
-    return new Facilities(knem.get(), ends);
+  private Facilities facilities(ConnectionOptions options) {
+    Knem driver = knem.get();
+    boolean exposes = options.get(SmOptions.RMA) == CopyPath.Choice.KNEM;
+    return new Facilities(driver, exposes ? driver : null, ends);
   }
 
   @Override
@@ -99,11 +102,13 @@ public final class SmProvider implements ConnectionProvider {
 
   @Override
   public Connection connect(URI address, ConnectionOptions options) {
-    return SmConnector.connect(address, options.resolve(address, options()), facilities());
+    ConnectionOptions resolved = options.resolve(address, options());
+    return SmConnector.connect(address, resolved, facilities(resolved));
   }
 
   @Override
   public Listener listen(URI address, ConnectionOptions options) {
-    return SmListener.listen(address, options.resolve(address, options()), facilities());
+    ConnectionOptions resolved = options.resolve(address, options());
+    return SmListener.listen(address, resolved, facilities(resolved));
   }
 }

@@ -69,6 +69,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final Fragments.Listener onFragment = this::onFragment;
   private final LocalUse localUse = new LocalUse();
 
+  /** Whether the end of a peer that no way reaches was awaited, which is done once. */
+  private volatile boolean endAwaited;
+
   // Under the monitor of fragmentsLock, for whoever closes a registration takes back what is done.
   private final Object fragmentsLock = new Object();
   private @Nullable Fragments fragments;
@@ -98,7 +101,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     this.patienceNanos =
         Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
     this.waiter = waiter;
-    exposed = new RegionTable(own, peer, knem);
+    exposed = new RegionTable(own, peer, resources.exposingKnem());
     remote = new RemoteTable(own, peer);
     server = new FragmentServer(own, peer, exposed, () -> resources.peer().tellFragmentsDone());
     ways = new CopyPath.Ways(choice, peer, knem);
@@ -119,9 +122,23 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     return connection.sender();
   }
 
-  /** Throws if the program wants a way that is not there. */
+  /**
+   * Throws if the program wants a way that is not there; unless the peer may have one, as it has by
+   * KNEM to the memory of a side that chooses KNEM.
+   */
   void checkAvailable() {
+    if (resources.exposingKnem() == null) {
+      checkWay();
+    }
+  }
+
+  private void checkWay() {
     if (ways.path() == null) {
+      if (ways.mayHaveLostPeer() && !endAwaited) {
+        endAwaited = true;
+        connection.awaitEnd(PEER_GONE_NANOS);
+      }
+      connection.checkOpen(); // that it has ended is the better reason
       throw new FerruleException(
           uri(),
           "option rma="
@@ -277,6 +294,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long remoteOffset,
       long length,
       long id) {
+    checkWay();
     boolean write = right == RmaRight.WRITE;
     MemorySegment memory = local.segment();
     try {
@@ -325,36 +343,52 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       }
       DirectCopy way = ways.direct();
       long piece = Math.min(length - copied, DIRECT_PIECE);
-      long result;
+      boolean reached = way == null || piece == 0 || way.reaches(region);
+      long result = 0;
       try {
-        result =
-            way == null || piece == 0
-                ? 0
-                : way.copy(
-                    write, region, remoteOffset + copied, local, localOffset + copied, piece);
+        if (way != null && piece > 0 && reached) {
+          result =
+              way.copy(write, region, remoteOffset + copied, local, localOffset + copied, piece);
+        }
       } finally {
         remote.release();
       }
-      if (result >= 0) {
+      if (!reached) {
+        onUnreachable();
+      } else if (result >= 0) {
         copied += result;
-      } else {
-        onDirectFailure((int) -result);
+      } else if (way != null) {
+        onDirectFailure(way, (int) -result);
       }
     } while (copied < length && ways.direct() != null);
     return copied;
   }
 
-  /** The memory is gone, or this way is no way any more. */
-  private void onDirectFailure(int errno) {
-    if (errno == LibC.ESRCH()) {
-      connection.awaitEnd(PEER_GONE_NANOS); // most likely its process has ended
+  /** The peer or the memory is gone, or this way is no way any more. */
+  private void onDirectFailure(DirectCopy way, int errno) {
+    boolean mayBeLost = way.mayHaveLostPeer(errno);
+    if (mayBeLost) {
+      connection.awaitEnd(PEER_GONE_NANOS);
+      endAwaited = true;
     }
     connection.checkOpen();
-    if (errno == LibC.EFAULT()) {
+    if (errno == LibC.EFAULT() && !mayBeLost) {
       throw notThere();
     }
     ways.giveUp(PosixException.describe("copying", errno));
-    checkAvailable();
+    checkWay();
+  }
+
+  /** This way does not lead to the memory, although it does to the peer. */
+  private void onUnreachable() {
+    String problem =
+        "the peer's driver could not pin the memory (a private mapping that is read-only, or too"
+            + " little memory)";
+    if (!ways.hasNext()) {
+      throw new RemoteAccessException(
+          uri(), "rma=knem cannot access this memory: " + problem + "; set rma=auto", null);
+    }
+    ways.giveUp(problem);
   }
 
   private RemoteAccessException notThere() {

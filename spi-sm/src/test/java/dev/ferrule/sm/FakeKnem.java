@@ -11,28 +11,57 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What the driver does, within one process; with failures when they are asked for. */
+/**
+ * What the driver does, within one process; with failures when they are asked for. As there, a
+ * region is of the pages that are mapped when it is made.
+ */
 final class FakeKnem implements Knem {
 
-  private record Region(long address, long length, boolean writable) {}
+  private static final int MADV_POPULATE_WRITE = 23; // not among the bindings
+  private static final long PAGE = 4096;
+
+  /**
+   * A region.
+   *
+   * @param pages the pages of one for reading; null for one for writing, whose pages were pinned by
+   *     a write fault, so that they are those of the process for as long as it does not fork
+   */
+  private record Region(long address, long length, @Nullable PinnedPages pages) {
+    boolean isWritable() {
+      return pages == null;
+    }
+  }
 
   private final Map<Long, Region> regions = new ConcurrentHashMap<>();
   private final AtomicLong lastCookie = new AtomicLong(0x1000);
   private final AtomicInteger copies = new AtomicInteger();
   private volatile @Nullable Hold hold;
+  private volatile boolean ownerHasEnded;
   private volatile int failure;
   private volatile int copiesUntilFailure = Integer.MAX_VALUE;
 
   @Override
   public long createRegion(long address, long length, boolean writable) {
+    long begin = address / PAGE * PAGE;
+    if (writable
+        && LibC.madvise(
+                MemorySegment.ofAddress(begin), address + length - begin, MADV_POPULATE_WRITE)
+            != 0) {
+      return 0; // a mapping for reading
+    }
     long cookie = lastCookie.addAndGet(0x10001);
-    regions.put(cookie, new Region(address, length, writable));
+    PinnedPages pages = writable ? null : new PinnedPages(address, length);
+    regions.put(cookie, new Region(address, length, pages));
     return cookie;
   }
 
   @Override
   public void destroyRegion(long cookie) {
-    if (regions.remove(cookie) == null) {
+    Region region = regions.remove(cookie);
+    if (region != null && region.pages != null) {
+      region.pages.close();
+    }
+    if (region == null && !ownerHasEnded) {
       throw new AssertionError("there is no region " + cookie);
     }
   }
@@ -56,10 +85,14 @@ final class FakeKnem implements Knem {
     if (region == null) {
       return -LibC.EINVAL();
     }
-    if (write && !region.writable) {
+    if (write && !region.isWritable()) {
       return -LibC.EACCES();
     }
     long count = Math.min(length, region.length - offset);
+    if (region.pages != null) {
+      region.pages.read(offset, memory.asSlice(localOffset, count));
+      return 0;
+    }
     MemorySegment remote = MemorySegment.ofAddress(region.address + offset).reinterpret(count);
     MemorySegment local = memory.asSlice(localOffset, count);
     (write ? remote : local).copyFrom(write ? local : remote);
@@ -103,11 +136,21 @@ final class FakeKnem implements Knem {
     copiesUntilFailure = goodCopies;
   }
 
+  /** Forgets all regions, as the driver does when the process that made them ends. */
+  void endOwner() {
+    ownerHasEnded = true;
+    regions.clear();
+  }
+
   int copies() {
     return copies.get();
   }
 
   int regions() {
     return regions.size();
+  }
+
+  long writableRegions() {
+    return regions.values().stream().filter(Region::isWritable).count();
   }
 }

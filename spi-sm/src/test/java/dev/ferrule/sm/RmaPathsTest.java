@@ -10,15 +10,22 @@ import dev.ferrule.ConnectionState;
 import dev.ferrule.ExposedMemory;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.ring.RingEnds;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -26,7 +33,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which way a connection copies, and what becomes of an operation whose way fails. */
@@ -39,6 +48,8 @@ class RmaPathsTest {
   /** Without keepalives: an endpoint's thread that is kept busy is not to be given up. */
   private static final ConnectionOptions BY_FRAGMENTS =
       ConnectionOptions.builder().set("rma", "mmap").set("peerTimeout", "0").build();
+
+  @TempDir private Path folder;
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
@@ -59,12 +70,17 @@ class RmaPathsTest {
   }
 
   private Pair connect(SmProvider provider, String choice) {
-    ConnectionOptions options = ConnectionOptions.builder().set("rma", choice).build();
-    try (Listener listener = provider.listen(addresses.listenAddress(), options)) {
+    return connect(provider, choice, choice);
+  }
+
+  private Pair connect(SmProvider provider, String clientChoice, String serverChoice) {
+    ConnectionOptions client = ConnectionOptions.builder().set("rma", clientChoice).build();
+    ConnectionOptions server = ConnectionOptions.builder().set("rma", serverChoice).build();
+    try (Listener listener = provider.listen(addresses.listenAddress(), server)) {
       CompletableFuture<Connection> connecting =
-          CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), options));
-      Connection server = listener.accept();
-      return new Pair(connecting.join(), server);
+          CompletableFuture.supplyAsync(() -> provider.connect(listener.uri(), client));
+      Connection accepted = listener.accept();
+      return new Pair(connecting.join(), accepted);
     }
   }
 
@@ -89,8 +105,8 @@ class RmaPathsTest {
   }
 
   @Test
-  void knemIsPreferredWhereItIs() {
-    try (Pair pair = connect(withKnem, "auto")) {
+  void knemIsPreferredWhereTheOwnerOfTheMemoryChoosesIt() {
+    try (Pair pair = connect(withKnem, "auto", "knem")) {
       assertThat(pair.client().rma().path()).isEqualTo("knem");
       int before = knem.copies();
       checkTransfer(pair);
@@ -98,6 +114,23 @@ class RmaPathsTest {
       assertThat(pair.client().rma().path()).isEqualTo("knem");
     }
     assertThat(knem.regions()).as("regions but for the probe's").isEqualTo(1);
+  }
+
+  /** A fork of the owner, which no program knows of in all its libraries, detaches regions. */
+  @Test
+  void memoryIsNotPinnedUnlessItsOwnerChoosesIt() {
+    try (Pair pair = connect(withKnem, "auto")) {
+      assertThat(pair.client().rma().path()).isEqualTo("cma");
+      checkTransfer(pair);
+      pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
+      assertThat(knem.regions()).isZero();
+    }
+    try (Pair pair = connect(withKnem, "knem", "auto")) {
+      assertThatThrownBy(() -> checkTransfer(pair))
+          .isInstanceOf(FerruleException.class)
+          .hasMessageContaining("set rma=knem on both sides");
+      assertThat(pair.server().rma().path()).as("the other way").isEqualTo("knem");
+    }
   }
 
   @Test
@@ -135,13 +168,165 @@ class RmaPathsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 22, 19})
   void aWayThatFailsInTheMiddleOfAnOperationGivesWayToTheNextAndNothingIsLost(int errno) {
-    try (Pair pair = connect(withKnem, "auto")) {
+    try (Pair pair = connect(withKnem, "auto", "knem")) {
       assertThat(pair.client().rma().path()).isEqualTo("knem");
       knem.failAfter(1, errno);
 
       checkTransfer(pair);
 
       assertThat(pair.client().rma().path()).isEqualTo("cma");
+    }
+  }
+
+  /** Memory whose pages a write replaces, unless it was written to before. */
+  private enum Fresh {
+    /** No page is mapped. */
+    UNTOUCHED,
+    /** The zero page is mapped. */
+    ONLY_READ,
+    /** The huge zero page is mapped, where the kernel has one. */
+    ONLY_READ_AND_HUGE,
+    /** A private mapping of a file, of which the page cache is mapped. */
+    PRIVATE_FILE;
+
+    private static final int MADV_HUGEPAGE = 14;
+    private static final long HUGE = 2 << 20;
+
+    MemorySegment map(Path folder, long size) throws IOException {
+      if (this == PRIVATE_FILE) {
+        Path file = Files.write(folder.resolve("file"), new byte[(int) size]);
+        try (FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+          return readAll(channel.map(FileChannel.MapMode.PRIVATE, 0, size, Arena.ofAuto()));
+        }
+      }
+      int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS();
+      int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
+      MemorySegment all = LibC.mmap(MemorySegment.NULL, 2 * HUGE, protection, flags, -1, 0);
+      long offset = Math.floorMod(-all.address(), HUGE);
+      MemorySegment memory = all.reinterpret(2 * HUGE).asSlice(offset, size); // is not unmapped
+      if (this == ONLY_READ_AND_HUGE) {
+        LibC.madvise(memory, HUGE, MADV_HUGEPAGE);
+      }
+      return this == UNTOUCHED ? memory : readAll(memory);
+    }
+
+    private static MemorySegment readAll(MemorySegment memory) {
+      assertThat(memory.mismatch(Arena.ofAuto().allocate(memory.byteSize()))).isEqualTo(-1);
+      return memory;
+    }
+  }
+
+  /** By cross-memory attach there are no pages but those of the moment, so it need not care. */
+  @ParameterizedTest
+  @EnumSource
+  void whatIsWrittenToFreshMemoryAfterItWasExposedForReadingIsRead(Fresh fresh) throws Exception {
+    MemorySegment whole = fresh.map(folder, 64 << 10);
+    for (MemorySegment theirs : List.of(whole, whole.asSlice(4096 + 100, 6000))) {
+      try (Pair pair = connect(withKnem, "knem");
+          ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ)) {
+        theirs.fill((byte) 7);
+        assertThat(read(pair, exposed).mismatch(theirs)).isEqualTo(-1);
+        theirs.fill((byte) 8);
+        assertThat(read(pair, exposed).mismatch(theirs)).isEqualTo(-1);
+      }
+    }
+  }
+
+  private static MemorySegment read(Pair pair, ExposedMemory exposed) {
+    Rma rma = pair.client().rma();
+    RemoteMemory remote = rma.attach(exposed.handle());
+    MemorySegment mine = Arena.ofAuto().allocate(remote.length());
+    rma.await(rma.read(pair.client().register(mine), 0, remote, 0, remote.length()));
+    return mine;
+  }
+
+  @Test
+  void theDriverLetsNobodyWriteToMemoryThatIsExposedForReading() {
+    try (Pair pair = connect(withKnem, "knem");
+        ExposedMemory exposed =
+            pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ)) {
+      assertThat(exposed.handle().toBytes()).isNotEmpty();
+      assertThat(knem.regions()).as("the probe's and this one").isEqualTo(2);
+      assertThat(knem.writableRegions()).isZero();
+    }
+  }
+
+  @Test
+  void aSharedMappingForReadingIsReadByKnem() throws Exception {
+    Path file = Files.write(folder.resolve("file"), new byte[10_000]);
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Pair pair = connect(withKnem, "knem")) {
+      MemorySegment theirs = channel.map(FileChannel.MapMode.READ_ONLY, 0, 10_000, arena);
+      ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ);
+      channel.map(FileChannel.MapMode.READ_WRITE, 0, 10_000, arena).fill((byte) 9);
+      assertThat(read(pair, exposed).get(ValueLayout.JAVA_BYTE, 9_999)).isEqualTo((byte) 9);
+      assertThat(pair.client().rma().path()).isEqualTo("knem");
+    }
+  }
+
+  /** Its pages may be replaced once it can be written to. */
+  @Test
+  void aPrivateMappingForReadingIsNotReadByKnem() {
+    int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS();
+    MemorySegment theirs =
+        LibC.mmap(MemorySegment.NULL, 4096, LibC.PROT_READ(), flags, -1, 0).reinterpret(4096);
+    try (Pair pair = connect(withKnem, "knem")) {
+      ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ);
+      assertThatThrownBy(() -> read(pair, exposed))
+          .isInstanceOf(RemoteAccessException.class)
+          .hasMessageContaining("rma=knem cannot access this memory")
+          .hasMessageContaining("set rma=auto");
+      checkTransfer(pair); // other memory is not concerned
+    }
+    try (Pair pair = connect(withKnem, "auto", "knem")) {
+      assertThat(read(pair, pair.server().rma().expose(theirs, RmaRight.READ)).mismatch(theirs))
+          .isEqualTo(-1);
+      assertThat(pair.client().rma().path()).isEqualTo("cma");
+    }
+    LibC.munmap(theirs, 4096);
+  }
+
+  /** Notices the end of the server's process when the calling thread waits for that, or is done. */
+  private static void noticeEndOfServerLate(Pair pair) {
+    Thread initiator = Thread.currentThread();
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              while (initiator.getState() == Thread.State.RUNNABLE) {
+                Thread.onSpinWait();
+              }
+              ((SmConnection) pair.client()).onPeerGone();
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"knem", "auto"})
+  void aRegionThatWentWithItsOwnersProcessIsAPeerThatIsLost(String choice) {
+    try (Pair pair = connect(withKnem, choice, "knem")) {
+      ExposedMemory exposed = pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
+      RemoteMemory remote = pair.client().rma().attach(exposed.handle());
+      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
+      knem.endOwner();
+      noticeEndOfServerLate(pair);
+      assertThatThrownBy(() -> pair.client().rma().read(local, 0, remote, 0, 8))
+          .isInstanceOf(PeerLostException.class);
+    }
+  }
+
+  @Test
+  void aProcessThatEndsBeforeItsProbeIsCopiedIsAPeerThatIsLost() {
+    knem.failAfter(0, LibC.EINVAL());
+    try (Pair pair = connect(withKnem, "knem")) {
+      ExposedMemory exposed = pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
+      RemoteMemory remote = pair.client().rma().attach(exposed.handle());
+      RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
+      noticeEndOfServerLate(pair);
+      assertThatThrownBy(() -> pair.client().rma().read(local, 0, remote, 0, 8))
+          .isInstanceOf(PeerLostException.class);
     }
   }
 

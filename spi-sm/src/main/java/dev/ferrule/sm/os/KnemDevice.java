@@ -24,6 +24,8 @@ public final class KnemDevice implements Knem {
   private static final long DESTROY_REGION = 0x80084b22L;
   private static final long INLINE_COPY_BOUNDED = 0x80384b35L;
 
+  private static final int EIO = 5; // not among the bindings
+
   private static final int INFO_SIZE = 16;
   private static final int VECTOR_SIZE = 16;
 
@@ -44,6 +46,7 @@ public final class KnemDevice implements Knem {
   private static final int COPY_LENGTH = 32;
   private static final int COPY_STATUS = 44;
   private static final int STATUS_SUCCESS = 1;
+  private static final int STATUS_FAILED = 2;
 
   private static final class Opened {
     static final @Nullable KnemDevice INSTANCE = open();
@@ -136,6 +139,10 @@ public final class KnemDevice implements Knem {
     if (result < 0) {
       return result;
     }
-    return copy.get(ValueLayout.JAVA_INT, COPY_STATUS) == STATUS_SUCCESS ? 0 : -LibC.EFAULT();
+    return switch (copy.get(ValueLayout.JAVA_INT, COPY_STATUS)) {
+      case STATUS_SUCCESS -> 0;
+      case STATUS_FAILED -> -LibC.EFAULT(); // the one reason that the driver has
+      default -> -EIO; // pending, although nothing asynchronous was asked for
+    };
   }
 }

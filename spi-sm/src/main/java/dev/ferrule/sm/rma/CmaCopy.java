@@ -32,7 +32,7 @@ final class CmaCopy implements DirectCopy {
   }
 
   @Override
-  public @Nullable String probe() {
+  public @Nullable Obstacle probe() {
     long address = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE);
     long wanted = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_VALUE);
     long result = memory.read(word, 0, address, Long.BYTES);
@@ -40,10 +40,24 @@ final class CmaCopy implements DirectCopy {
       return null;
     }
     if (result < 0 && result != -LibC.EFAULT()) {
-      return PosixException.describe("process_vm_readv", (int) -result) + CONTAINERS;
+      return new Obstacle(
+          PosixException.describe("process_vm_readv", (int) -result) + CONTAINERS,
+          result == -LibC.ESRCH());
     }
     // such as this one itself: in containers, each may be process 1
-    return "another process has the peer's number in this PID namespace" + CONTAINERS;
+    return new Obstacle(
+        "another process has the peer's number in this PID namespace" + CONTAINERS, false);
+  }
+
+  @Override
+  public boolean mayHaveLostPeer(int errno) {
+    // EFAULT as well: the kernel may take the memory of a process that it kills before its end
+    return errno == LibC.ESRCH() || errno == LibC.EFAULT() && probe() != null;
+  }
+
+  @Override
+  public boolean reaches(RemoteRegion region) {
+    return true;
   }
 
   @Override

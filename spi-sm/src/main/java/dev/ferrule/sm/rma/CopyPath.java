@@ -59,7 +59,7 @@ public enum CopyPath {
     /** The best one that works. */
     AUTO,
 
-    /** Only KNEM. */
+    /** Only KNEM; and this side's memory is exposed by KNEM as well. */
     KNEM,
 
     /** Only cross-memory attach. */
@@ -94,6 +94,7 @@ public enum CopyPath {
     private final List<String> failed = new ArrayList<>();
     private @Nullable CopyPath path;
     private @Nullable DirectCopy direct;
+    private volatile boolean mayHaveLostPeer;
 
     /**
      * Finds the first way that works.
@@ -124,12 +125,14 @@ public enum CopyPath {
           continue;
         }
         DirectCopy opened = candidate.open(peer, driver);
-        String problem = opened == null ? candidate.absence() : opened.probe();
-        if (problem == null) {
+        DirectCopy.Obstacle obstacle =
+            opened == null ? new DirectCopy.Obstacle(candidate.absence(), false) : opened.probe();
+        if (obstacle == null) {
           path = candidate;
           direct = opened;
         } else {
-          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + problem);
+          failed.add(candidate.name().toLowerCase(Locale.ROOT) + ": " + obstacle.reason());
+          mayHaveLostPeer |= obstacle.mayBeItsEnd();
         }
       }
     }
@@ -145,6 +148,24 @@ public enum CopyPath {
         failed.add(known.name().toLowerCase(Locale.ROOT) + ": " + problem);
         next();
       }
+    }
+
+    /**
+     * Returns whether a way has failed as it does when the peer's process has ended.
+     *
+     * @return whether it may have ended
+     */
+    public boolean mayHaveLostPeer() {
+      return mayHaveLostPeer;
+    }
+
+    /**
+     * Returns whether there are further ways, which may work or not.
+     *
+     * @return whether {@link #giveUp} may find one
+     */
+    public boolean hasNext() {
+      return !left.isEmpty();
     }
 
     /**

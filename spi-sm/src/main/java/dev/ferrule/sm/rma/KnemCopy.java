@@ -26,17 +26,32 @@ final class KnemCopy implements DirectCopy {
   }
 
   @Override
-  public @Nullable String probe() {
+  public @Nullable Obstacle probe() {
     long cookie = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_COOKIE);
     long wanted = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_VALUE);
     if (cookie == 0) {
-      return "the peer cannot use /dev/knem";
+      return new Obstacle(
+          "the peer does not expose its memory by /dev/knem (set rma=knem on both sides)", false);
     }
     int result = driver.copy(cookie, 0, word, 0, Long.BYTES, false);
     if (result < 0) {
-      return PosixException.describe("ioctl(/dev/knem)", -result);
+      return new Obstacle(
+          PosixException.describe("ioctl(/dev/knem)", -result), result == -LibC.EINVAL());
     }
-    return word.get(ValueLayout.JAVA_LONG, 0) == wanted ? null : "the cookie is another process's";
+    return word.get(ValueLayout.JAVA_LONG, 0) == wanted
+        ? null
+        : new Obstacle("the cookie is another process's", false);
+  }
+
+  @Override
+  public boolean mayHaveLostPeer(int errno) {
+    // the driver forgets all cookies of a process when that ends
+    return errno == LibC.EINVAL() && probe() != null;
+  }
+
+  @Override
+  public boolean reaches(RemoteRegion region) {
+    return region.cookie() != 0;
   }
 
   @Override
@@ -47,9 +62,6 @@ final class KnemCopy implements DirectCopy {
       MemorySegment local,
       long localOffset,
       long length) {
-    if (region.cookie() == 0) {
-      return -LibC.EINVAL(); // the peer had no room for another
-    }
     int result = driver.copy(region.cookie(), offset, local, localOffset, length, write);
     return result < 0 ? result : length;
   }

@@ -33,7 +33,7 @@ final class Probe {
     return driver == null
         ? 0
         : COOKIES.computeIfAbsent(
-            driver, knem -> knem.createRegion(address(), WORD.byteSize(), false));
+            driver, knem -> KnemRegions.create(knem, address(), WORD.byteSize(), false));
   }
 
   static long address() {

@@ -39,7 +39,7 @@ public final class RegionTable {
    *
    * @param own this side's area
    * @param peer the peer's
-   * @param knem the driver; null if there is none
+   * @param knem the driver; null if no regions of it are to be made
    */
   public RegionTable(RmaArea own, RmaArea peer, @Nullable Knem knem) {
     this.own = own.address();
@@ -64,8 +64,8 @@ public final class RegionTable {
     long cookie =
         knem == null || memory.byteSize() == 0
             ? 0
-            : knem.createRegion(
-                memory.address(), memory.byteSize(), rights.contains(RmaRight.WRITE));
+            : KnemRegions.create(
+                knem, memory.address(), memory.byteSize(), rights.contains(RmaRight.WRITE));
     ExposedRegion region = new ExposedRegion(key, memory, cookie);
     regions.set(id, region);
     long entry = RmaLayout.region(id);

@@ -25,7 +25,7 @@ public record RmaArea(long address, long bufferAddress, long bufferSize, boolean
    * Writes this side's descriptor, in memory that is zeroed.
    *
    * @param generation that of the ring of the same side
-   * @param driver KNEM; null if there is none
+   * @param driver KNEM; null if this side makes no regions of it
    */
   public void writeDescriptor(long generation, @Nullable Knem driver) {
     INT.set(ALL, address + RmaLayout.DESCRIPTOR_VERSION, RmaLayout.VERSION);

@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Whether the KNEM driver is there, the first of the sm provider's ways to copy between processes.
+ * Whether the KNEM driver is there, one of the sm provider's ways to copy between processes, which
+ * a program has to choose.
  */
 final class KnemCheck implements Check {
 
@@ -51,7 +52,7 @@ final class KnemCheck implements Check {
     }
     int abi = info.get(ValueLayout.JAVA_INT, 0);
     return abi == ABI
-        ? Finding.ok(NAME, DEVICE + " with ABI " + abi)
+        ? Finding.ok(NAME, DEVICE + " with ABI " + abi + "; used with rma=knem on both sides")
         : Finding.warn(
             NAME,
             DEVICE + " has ABI " + abi + ", and " + ABI + " is needed",

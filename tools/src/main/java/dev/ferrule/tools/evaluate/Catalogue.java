@@ -608,7 +608,7 @@ public final class Catalogue {
                     sizes,
                     size -> {
                       Draft draft = new Draft("rma", Point.Kind.RMA).size(size);
-                      return has(RMA) ? draft.client(RMA, path) : draft;
+                      return has(RMA) ? draft.both(RMA, path) : draft; // knem takes both
                     })));
       }
     }

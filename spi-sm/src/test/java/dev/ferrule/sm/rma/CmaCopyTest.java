@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.rma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the errors of cross-memory attach are taken for. */
+class CmaCopyTest {
+
+  private static final long NOWHERE = 8;
+
+  private final Arena arena = Arena.ofConfined();
+  private final RmaArea peer = RmaAreas.allocate(arena, 0);
+  private final CmaCopy copy = new CmaCopy(peer);
+
+  @AfterEach
+  void free() {
+    arena.close();
+  }
+
+  @Test
+  void memoryThatIsGoneFromAProcessThatIsThereIsNotALostPeer() {
+    assertThat(copy.probe()).isNull();
+    assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isFalse();
+  }
+
+  /** The kernel may free the memory of a process that it kills before the process has ended. */
+  @Test
+  void memoryThatIsGoneTogetherWithTheProbeMayBeALostPeer() {
+    MemorySegment.ofAddress(peer.address())
+        .reinterpret(RmaLayout.SIZE)
+        .set(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_PROBE, NOWHERE);
+    assertThat(copy.probe()).isNotNull();
+    assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isTrue();
+  }
+
+  @Test
+  void aProcessThatIsGoneIsALostPeerAndOneThatMayNotBeAccessedIsNot() {
+    assertThat(copy.mayHaveLostPeer(LibC.ESRCH())).isTrue();
+    assertThat(copy.mayHaveLostPeer(LibC.EPERM())).isFalse();
+  }
+}
