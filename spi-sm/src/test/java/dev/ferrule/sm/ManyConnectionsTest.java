@@ -95,6 +95,42 @@ class ManyConnectionsTest {
     return CompletableFuture.supplyAsync(work, task -> Thread.ofPlatform().daemon().start(task));
   }
 
+  /** A thread that receives. */
+  private record Receiving<T>(Thread thread, CompletableFuture<T> result) {
+
+    static <T> Receiving<T> start(Supplier<T> work) {
+      CompletableFuture<T> result = new CompletableFuture<>();
+      Thread thread =
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    try {
+                      result.complete(work.get());
+                    } catch (Throwable e) {
+                      result.completeExceptionally(e);
+                    }
+                  });
+      return new Receiving<>(thread, result);
+    }
+
+    /** Waits until the thread sleeps, having found nothing. */
+    Receiving<T> awaitAsleep() {
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (thread.getState() != Thread.State.WAITING
+          && thread.getState() != Thread.State.TIMED_WAITING) {
+        assertThat(result).as("nothing was sent").isNotDone();
+        assertThat(System.nanoTime() - deadline).as("it does not fall asleep").isNegative();
+        Thread.onSpinWait();
+      }
+      return this;
+    }
+
+    T get() throws Exception {
+      return result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+  }
+
   private static void send(Connection connection, int number) {
     connection.sender().send(MemorySegment.ofArray(new int[] {number}));
   }
@@ -146,18 +182,18 @@ class ManyConnectionsTest {
       Receiver receiver = star.receiver();
       for (int round = 0; round < 200; round++) {
         Connection client = star.clients.get(round % 5);
-        CompletableFuture<Integer> receiving =
-            inBackground(
+        Receiving<Integer> receiving =
+            Receiving.start(
                 () -> {
                   try (ReceiveRegion message = receiver.receive()) {
                     return number(message);
                   }
                 });
-        if (round % 10 == 0) {
-          Thread.sleep(5); // long enough to fall asleep
+        if (round % 10 == 0 && wait != WaitStrategy.SPIN) {
+          receiving.awaitAsleep();
         }
         send(client, round);
-        assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(round);
+        assertThat(receiving.get()).isEqualTo(round);
       }
     }
   }
@@ -166,11 +202,11 @@ class ManyConnectionsTest {
   void aConnectionThatIsAcceptedWhileTheReceiverSleepsIsHeard() throws Exception {
     try (Star star = new Star(1, "wait", "block")) {
       Receiver receiver = star.receiver();
-      CompletableFuture<Integer> receiving = inBackground(() -> number(receiver.receive()));
-      Thread.sleep(20);
+      Receiving<Integer> receiving =
+          Receiving.start(() -> number(receiver.receive())).awaitAsleep();
       star.add(ConnectionOptions.builder().set("slots", "16").maxMessageSize(64).build());
       send(star.clients.get(1), 7);
-      assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(7);
+      assertThat(receiving.get()).isEqualTo(7);
     }
   }
 
@@ -331,11 +367,9 @@ class ManyConnectionsTest {
   void theCommonReceiverEndsWithItsListenerAndTheConnectionsOwnGoOn() throws Exception {
     try (Star star = new Star(2, "wait", "block")) {
       Receiver common = star.receiver();
-      CompletableFuture<ReceiveRegion> receiving = inBackground(() -> common.receive());
-      Thread.sleep(20);
+      Receiving<ReceiveRegion> receiving = Receiving.start(common::receive).awaitAsleep();
       star.listener.close();
-      assertThatThrownBy(() -> receiving.get(30, TimeUnit.SECONDS))
-          .hasCauseInstanceOf(ConnectionClosedException.class);
+      assertThatThrownBy(receiving::get).hasCauseInstanceOf(ConnectionClosedException.class);
       assertThatThrownBy(common::tryReceive).isInstanceOf(ConnectionClosedException.class);
       send(star.clients.get(1), 5);
       try (ReceiveRegion message = star.servers.get(1).receiver().receive(PATIENCE)) {
