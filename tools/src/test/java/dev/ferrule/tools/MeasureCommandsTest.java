@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -246,12 +248,10 @@ class MeasureCommandsTest {
               "64",
               "--messages",
               "1000000000")) {
-        while (connections(endpoint) < 3) {
-          assertThat(client.process().isAlive()).isTrue();
-          Thread.sleep(10);
+        while (busyConnections(endpoint) < 3) {
+          assertThat(client.process().isAlive()).as(client.errors()).isTrue();
+          Thread.sleep(10); // the step of the loop
         }
-        Thread.sleep(500); // somewhere in the warm-up or the first round, it does not matter where
-        assertThat(client.process().isAlive()).isTrue();
         server.kill();
         client.mustEndWith(4);
         assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
@@ -259,10 +259,34 @@ class MeasureCommandsTest {
     }
   }
 
-  /** How many connections an endpoint of shared memory has, by what is there of them. */
-  private static int connections(String endpoint) {
-    String[] all = new File(URI.create(endpoint).getPath(), "conns").list();
-    return all == null ? 0 : all.length;
+  /**
+   * How many connections of an endpoint of shared memory have carried more messages than setting
+   * them up takes: those with something in the last quarter of their rings, which begin as zeros.
+   */
+  private static long busyConnections(String endpoint) throws IOException {
+    Path connections = Path.of(URI.create(endpoint).getPath(), "conns");
+    if (!Files.isDirectory(connections)) {
+      return 0;
+    }
+    try (Stream<Path> all = Files.list(connections)) {
+      return all.filter(MeasureCommandsTest::isRingUsed).count();
+    }
+  }
+
+  private static boolean isRingUsed(Path connection) {
+    try {
+      byte[] ring = Files.readAllBytes(connection.resolve("ring"));
+      for (int i = ring.length / 4 * 3; i < ring.length; i++) {
+        if (ring[i] != 0) {
+          return true;
+        }
+      }
+      return false;
+    } catch (NoSuchFileException e) {
+      return false; // it is being made
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
