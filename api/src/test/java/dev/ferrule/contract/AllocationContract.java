@@ -16,7 +16,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -45,9 +47,16 @@ public abstract class AllocationContract extends Contract {
   private static final int MEASURED = 200_000;
 
   /**
-   * So many times is measured at most: on a busy machine the JIT compiler may still be at work
-   * after the warm-up, above all on the paths that are taken seldom. What allocates does so every
-   * time.
+   * How many rounds in a row have to be clean. On a quiet machine every round after the warm-up is:
+   * each of 1,500 allocated 0 to 336 bytes.
+   */
+  private static final int CLEAN_ROUNDS = 3;
+
+  /**
+   * How many rounds are measured at most until so many in a row are clean. Only C2 removes the
+   * allocation of objects that do not escape, it compiles in the background, and it does so anew
+   * when a path is taken for the first time that its code does not contain. On a busy machine that
+   * may be after the warm-up, and until it is done the interpreter and C1 allocate.
    */
   private static final int ROUNDS = 15;
 
@@ -169,34 +178,50 @@ public abstract class AllocationContract extends Contract {
     }
   }
 
-  /** Fails if something allocates each time that it is run. */
+  /** Fails unless several rounds in a row allocate nothing. */
   static void assertAllocatesNothing(Runnable round) {
-    long allocated = Long.MAX_VALUE;
-    for (int i = 0; i < ROUNDS && allocated >= TOLERATED_BYTES; i++) {
-      allocated = allocated(round);
+    List<Long> allocated = new ArrayList<>(ROUNDS);
+    while (!hasCleanRounds(allocated) && allocated.size() < ROUNDS) {
+      allocated.add(allocated(round));
     }
-    assertThat(allocated).as("bytes allocated").isLessThan(TOLERATED_BYTES);
+    assertClean(allocated, "bytes allocated by each round");
   }
 
   private void twoThreadsAllocateNothing(
       Runnable warmUp, Runnable round, Runnable otherWarmUp, Runnable otherRound) {
-    Background<Long> other = inBackground("other", () -> leastAllocated(otherWarmUp, otherRound));
-    long allocated = leastAllocated(warmUp, round);
+    Background<List<Long>> other =
+        inBackground("other", () -> allRounds(otherWarmUp, otherRound));
+    List<Long> allocated = allRounds(warmUp, round);
 
-    assertThat(allocated).as("bytes allocated by one thread").isLessThan(TOLERATED_BYTES);
-    assertThat(other.result())
-        .as("bytes allocated by the other thread")
-        .isLessThan(TOLERATED_BYTES);
+    assertClean(allocated, "bytes allocated by each round of one thread");
+    assertClean(other.result(), "bytes allocated by each round of the other thread");
   }
 
-  /** All rounds are run, as both threads have to do as many. */
-  private static long leastAllocated(Runnable warmUp, Runnable round) {
+  /** Runs all rounds, as both threads have to do as many; returns what each allocated. */
+  private static List<Long> allRounds(Runnable warmUp, Runnable round) {
     warmUp.run();
-    long least = Long.MAX_VALUE;
+    List<Long> allocated = new ArrayList<>(ROUNDS);
     for (int i = 0; i < ROUNDS; i++) {
-      least = Math.min(least, allocated(round));
+      allocated.add(allocated(round));
     }
-    return least;
+    return allocated;
+  }
+
+  private static void assertClean(List<Long> allocated, String what) {
+    assertThat(hasCleanRounds(allocated))
+        .as("%s, of which %d in a row have to be clean: %s", what, CLEAN_ROUNDS, allocated)
+        .isTrue();
+  }
+
+  private static boolean hasCleanRounds(List<Long> allocated) {
+    int inARow = 0;
+    for (long bytes : allocated) {
+      inARow = bytes < TOLERATED_BYTES ? inARow + 1 : 0;
+      if (inARow == CLEAN_ROUNDS) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static long allocated(Runnable round) {

@@ -335,7 +335,7 @@ public abstract class RmaContract extends Contract {
                       .isInstanceOf(RemoteAccessException.class);
                 }
               });
-      eventually("something was written", () -> theirs.get(ValueLayout.JAVA_BYTE, 1) != 0);
+      awaitWritten(theirs);
 
       exposed.close();
       theirs.fill((byte) 0);
@@ -530,9 +530,11 @@ public abstract class RmaContract extends Contract {
   @Test
   void closingRegisteredMemoryInTheMiddleOfATransferEndsTheTransferOnly() {
     Pair pair = connect();
-    RemoteMemory remote = attach(pair, memory(LARGE), RmaRight.WRITE);
+    MemorySegment theirs = memory(LARGE);
+    RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
     for (int round = 0; round < 5; round++) {
-      RegisteredMemory local = pair.client().register(memory(LARGE));
+      theirs.fill((byte) 0);
+      RegisteredMemory local = pair.client().register(filled(LARGE, 1));
       Background<Boolean> writing =
           inBackground(
               "writer",
@@ -540,7 +542,7 @@ public abstract class RmaContract extends Contract {
                 assertThatThrownBy(() -> writeAgainAndAgain(pair, local, remote, LARGE))
                     .isInstanceOf(IllegalStateException.class);
               });
-      pause(Duration.ofMillis(20));
+      awaitWritten(theirs);
 
       local.close();
 
@@ -613,7 +615,7 @@ public abstract class RmaContract extends Contract {
       Pair pair = connect();
       MemorySegment theirs = memory(LARGE);
       RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
-      RegisteredMemory local = pair.client().register(memory(LARGE));
+      RegisteredMemory local = pair.client().register(filled(LARGE, 1));
       Background<Boolean> writing =
           inBackground(
               "writer",
@@ -621,12 +623,17 @@ public abstract class RmaContract extends Contract {
                 assertThatThrownBy(() -> writeAgainAndAgain(pair, local, remote, LARGE))
                     .isInstanceOfAny(ConnectionClosedException.class, IllegalStateException.class);
               });
-      pause(Duration.ofMillis(10));
+      awaitWritten(theirs);
 
       (round % 2 == 0 ? pair.server() : pair.client()).close();
 
       writing.result();
     }
+  }
+
+  /** Waits until a transfer of what {@link #filled} returns has begun. */
+  private static void awaitWritten(MemorySegment theirs) {
+    eventually("something was written", () -> theirs.get(ValueLayout.JAVA_BYTE, 1) != 0);
   }
 
   /** Until that fails. */
