@@ -76,6 +76,20 @@ public final class ArenaCloser {
     }
   }
 
+  /**
+   * Gives up the memory of a connection, now or as soon as it is not in use.
+   *
+   * @param inUse returns whether a thread uses the memory; once it does not, none begins to
+   * @param close gives it up
+   */
+  public static void whenUnused(BooleanSupplier inUse, Runnable close) {
+    if (!inUse.getAsBoolean()) {
+      close.run();
+      return;
+    }
+    Later.EXECUTOR.schedule(() -> whenUnused(inUse, close), RETRY_MS, TimeUnit.MILLISECONDS);
+  }
+
   private static void later(Arena arena, BooleanSupplier inUse, Runnable before) {
     Later.EXECUTOR.schedule(
         () -> {

@@ -189,8 +189,7 @@ public abstract class AllocationContract extends Contract {
 
   private void twoThreadsAllocateNothing(
       Runnable warmUp, Runnable round, Runnable otherWarmUp, Runnable otherRound) {
-    Background<List<Long>> other =
-        inBackground("other", () -> allRounds(otherWarmUp, otherRound));
+    Background<List<Long>> other = inBackground("other", () -> allRounds(otherWarmUp, otherRound));
     List<Long> allocated = allRounds(warmUp, round);
 
     assertClean(allocated, "bytes allocated by each round of one thread");

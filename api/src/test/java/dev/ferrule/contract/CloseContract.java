@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.Listener;
+import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -103,6 +104,46 @@ public abstract class CloseContract extends Contract {
     STREAM.verify(after.segment(), 0, after.length(), 1);
     pair.server().receiver().free(after);
     pair.server().receiver().free(before);
+  }
+
+  @Test
+  void aMessageStaysWithTheHandlerThatReadsItWhileAnotherThreadCloses() throws Exception {
+    Pair pair = connect();
+    pair.client().sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}));
+    CountDownLatch reading = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    AtomicReference<byte[]> read = new AtomicReference<>(new byte[0]);
+    Background<Boolean> polling =
+        inBackground(
+            "receiver",
+            () -> {
+              Receiver receiver = pair.server().receiver();
+              MessageHandler handler =
+                  (memory, offset, length) -> {
+                    reading.countDown();
+                    awaitUninterruptibly(closed);
+                    read.set(memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
+                  };
+              while (receiver.poll(handler, 1) == 0) {
+                Thread.onSpinWait();
+              }
+              assertThat(Thread.interrupted()).as("an interrupt that no one asked for").isFalse();
+            });
+    reading.await();
+
+    pair.server().close();
+    closed.countDown();
+
+    polling.result();
+    assertThat(read.get()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test

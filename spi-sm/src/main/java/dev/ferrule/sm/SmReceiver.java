@@ -11,9 +11,9 @@ import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.spi.Deadlines;
+import dev.ferrule.spi.ViewUse;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.Arena;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -31,8 +31,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   /** So many slots are polled before the sender is told. */
   private static final int ACKNOWLEDGE_EVERY = 32;
 
-  private static final VarHandle POLLING = polling();
-
   private final SmConnection connection;
   private final RingConsumer consumer;
   private final Arena views;
@@ -45,7 +43,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private final Taker taker = new Taker();
   private boolean claimed; // by whoever uses this receiver itself
-  private @Nullable Thread polling; // whose handler sees the views; read by whoever closes
+  private final ViewUse viewUse = new ViewUse();
   private boolean broken;
   private int polled; // by the listener's receiver, the last time
 
@@ -66,14 +64,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.waiter = waiter;
     this.maxRegions = layout.slots();
     this.fences = fences;
-  }
-
-  private static VarHandle polling() {
-    try {
-      return MethodHandles.lookup().findVarHandle(SmReceiver.class, "polling", Thread.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   SmConnection connection() {
@@ -264,15 +254,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    */
   private void beginPolling() {
     if (fences) {
-      POLLING.setVolatile(this, Thread.currentThread());
+      viewUse.begin();
     } else {
-      POLLING.setOpaque(this, Thread.currentThread());
-      VarHandle.releaseFence(); // keeps the compiler from moving the next look up
+      viewUse.beginWithoutBarrier();
     }
   }
 
   private void endPolling() {
-    POLLING.setRelease(this, null);
+    viewUse.end();
     Reference.reachabilityFence(this);
   }
 
@@ -282,13 +271,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * begins any more.
    */
   boolean isPolledByAnother(Thread closer) {
-    Thread thread = (Thread) POLLING.getAcquire(this);
-    return thread != null && thread != closer;
+    return viewUse.isByAnother(closer);
   }
 
   /** The message that the handler has is still in the ring, and would be received once more. */
   private void checkNotPolling() {
-    if (polling != null) {
+    if (viewUse.isInUse()) {
       throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
     }
   }

@@ -14,6 +14,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ArenaCloser;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.Lifecycle;
@@ -37,6 +38,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -562,16 +564,18 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       () -> resources.device().unwatch(watched, asyncEvents),
       resources.isReceiveQueueCommon() ? null : receives
     };
+    Thread closer = Thread.currentThread();
+    BooleanSupplier isSeen = () -> channel.viewUse().isByAnother(closer);
     if (peerAnswers) {
       Cleanup.close(devices);
       Cleanup.close(programs);
-      resources.close();
+      ArenaCloser.whenUnused(isSeen, resources::close);
     } else {
       Cleanup.close(programs);
       Cleanup.closeAside(
           resources.fabric().isCurrentThread() ? 0 : CLEANUP_NANOS,
           () -> Cleanup.close(devices),
-          resources::close);
+          () -> ArenaCloser.whenUnused(isSeen, resources::close));
     }
   }
 

@@ -8,6 +8,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.spi.Deadlines;
 import dev.ferrule.spi.SingleThreadedUse;
+import dev.ferrule.spi.ViewUse;
 import dev.ferrule.spi.Waiter;
 import dev.ferrule.verbs.queue.Arrivals;
 import dev.ferrule.verbs.queue.Channel;
@@ -60,6 +61,7 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   private int idleCount;
   private int held;
   private boolean polling;
+  private @Nullable Channel entered; // whose messages the handler gets
   private boolean claimed;
   private final SingleThreadedUse use;
   private final Receiver checked;
@@ -175,8 +177,29 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
       } while (count < limit && !owner.hasEnded() && hasNext());
     } finally {
       polling = false;
+      leave();
     }
     return count;
+  }
+
+  /**
+   * Keeps a connection's memory until the handler is done, see {@link ViewUse}. One mark does for
+   * all messages that come from it one after the other.
+   */
+  private void enter(Channel channel) {
+    if (channel != entered) {
+      leave();
+      channel.viewUse().begin();
+      entered = channel;
+    }
+  }
+
+  private void leave() {
+    Channel channel = entered;
+    if (channel != null) {
+      entered = null;
+      channel.viewUse().end();
+    }
   }
 
   private void handOver(MessageHandler handler) {
@@ -184,8 +207,11 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
     int number = arrivals.number();
     int length = arrivals.length();
     arrivals.advance();
+    enter(channel);
     try {
-      handler.onMessage(channel.view(), channel.offset(number), length);
+      if (!channel.isClosed()) { // by another thread just now: its memory may be gone
+        handler.onMessage(channel.view(), channel.offset(number), length);
+      }
     } finally {
       channel.free(number);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.queue;
 
+import dev.ferrule.spi.ViewUse;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
@@ -24,6 +25,7 @@ public abstract class Channel {
   private volatile CommonArrivals.@Nullable Place place; // with a receiver for many connections
   private final Object freeing = new Object(); // a lock; reentrant, for close callbacks may free
   private final MemorySegment view;
+  private final ViewUse viewUse = new ViewUse();
   private final AtomicLong reports = new AtomicLong(); // by any thread that reports
   private volatile boolean closed;
   private final AtomicBoolean touched = new AtomicBoolean();
@@ -393,6 +395,16 @@ public abstract class Channel {
       known.clear();
     }
     stopReceives();
+  }
+
+  /**
+   * Returns the mark of a thread that is in a poll, whose handler reads messages of this connection
+   * in place.
+   *
+   * @return the mark
+   */
+  public final ViewUse viewUse() {
+    return viewUse;
   }
 
   /**
