@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./test and ./ferrule: where is a JDK of our release on this machine?
+# Sourced by ./test and the scripts that run what is built: where is a JDK of our release on this machine?
 # shellcheck shell=bash
 
 JDK_RELEASE=25

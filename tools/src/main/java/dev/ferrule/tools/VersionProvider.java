@@ -14,7 +14,7 @@ public final class VersionProvider implements IVersionProvider {
 
   @Override
   public String[] getVersion() {
-    return new String[] {"ferrule " + version(), "Java " + Runtime.version()};
+    return new String[] {"ferrule " + build(), "Java " + Runtime.version()};
   }
 
   /**
@@ -32,12 +32,11 @@ public final class VersionProvider implements IVersionProvider {
   }
 
   /**
-   * Returns the version, and which commit it was built from if somebody has said so: {@code
-   * ./ferrule} of a checkout does.
+   * Returns the version, and which commit it was built from, if that is known.
    *
-   * @return such as {@code 1.0.0 (v1.0.0-3-gabcdef)}
+   * @return such as {@code 1.0.0 (c8055d04dc42)}
    */
-  static String build() {
+  public static String build() {
     return Commit.name().isEmpty() ? version() : version() + " (" + Commit.name() + ")";
   }
 }

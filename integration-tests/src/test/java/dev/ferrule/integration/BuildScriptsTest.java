@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The scripts that build before they run, in a copy of the checkout with a fake Maven and JDK. */
+@Timeout(120)
+class BuildScriptsTest {
+
+  private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
+  private static final List<String> SCRIPTS =
+      List.of("ferrule", "compare", "benchmark", "with-rxe");
+
+  @TempDir private Path folder;
+
+  private Path root;
+  private Path output;
+
+  /** What a script ended with. */
+  private record Ended(int exitCode, String out, String err) {}
+
+  @BeforeEach
+  void copyTheScripts() throws IOException {
+    root = Files.createDirectory(folder.resolve("checkout"));
+    output = folder.resolve("err.txt");
+    for (String script : SCRIPTS) {
+      Files.copy(
+          CHECKOUT.resolve(script), root.resolve(script), StandardCopyOption.COPY_ATTRIBUTES);
+    }
+    Path support = CHECKOUT.resolve("build-support");
+    try (Stream<Path> files = Files.walk(support)) {
+      for (Path file : files.toList()) {
+        Files.copy(
+            file,
+            root.resolve("build-support").resolve(support.relativize(file).toString()),
+            StandardCopyOption.COPY_ATTRIBUTES);
+      }
+    }
+    for (String module : List.of("tools", "peers", "benchmarks")) {
+      Files.createDirectories(root.resolve(module).resolve("src/main"));
+      Files.createFile(root.resolve(module).resolve("pom.xml"));
+    }
+    Files.createFile(root.resolve("pom.xml"));
+    // which colours its errors unless it is told not to
+    program(
+        "bin/mvn",
+        """
+        echo "$*" >>"$HOME/maven"
+        echo "[INFO] Building Ferrule API 0.1.0-SNAPSHOT                     [1/2]"
+        echo "[INFO] Building Ferrule tools 0.1.0-SNAPSHOT                   [2/2]"
+        [ ! -f "$HOME/broken" ] || { echo "[ERROR] Foo.java:[3,4] ';' expected"; exit 1; }
+        mkdir -p tools/target/ferrule/lib peers/target/peers/lib benchmarks/target/benchmarks/lib
+        """);
+    program("jdk/bin/javac", "");
+    program("jdk/bin/java", "echo java \"$@\"\n");
+    Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25.0.1\"\n");
+  }
+
+  private void program(String name, String text) throws IOException {
+    Path file = folder.resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, "#!/usr/bin/env bash\n" + text);
+    assertThat(file.toFile().setExecutable(true)).isTrue();
+  }
+
+  private Ended run(String... command) throws Exception {
+    ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(command)));
+    builder.directory(root.toFile()).redirectError(output.toFile());
+    builder.environment().put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+    builder.environment().put("JAVA25_HOME", folder.resolve("jdk").toString());
+    builder.environment().put("HOME", folder.toString());
+    builder.environment().keySet().removeAll(Set.of("XDG_CACHE_HOME", "FERRULE_JAVA_OPTS"));
+    Process process = builder.start();
+    process.getOutputStream().close();
+    String out = new String(process.getInputStream().readAllBytes());
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return new Ended(process.exitValue(), out, Files.readString(output));
+  }
+
+  private List<String> builds() throws IOException {
+    Path log = folder.resolve("maven");
+    return Files.exists(log) ? Files.readAllLines(log) : List.of();
+  }
+
+  @Test
+  void theFirstBuildSaysThatItIsTheFirstAndShowsWhatIsBuilt() throws Exception {
+    Ended first = run("./ferrule", "--version");
+    assertThat(first.exitCode()).as(first.err()).isZero();
+    assertThat(first.err())
+        .startsWith("ferrule: building for the first time; this takes minutes")
+        .contains("ferrule: building 1/2 Ferrule API", "ferrule: building 2/2 Ferrule tools")
+        .doesNotContain("changed", "\033");
+    assertThat(first.out()).startsWith("java ").contains("dev.ferrule.tools.Main --version");
+    assertThat(builds()).hasSize(1).first().asString().contains("-Dstyle.color=never");
+  }
+
+  @Test
+  void whatIsBuiltIsBuiltAgainOnlyIfTheSourcesHaveChanged() throws Exception {
+    run("./ferrule", "--version");
+    assertThat(run("./ferrule", "--version").err()).isEmpty();
+    assertThat(builds()).hasSize(1);
+    Path source = Files.createFile(root.resolve("tools/src/main/New.java"));
+    Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(5)));
+    assertThat(run("./ferrule", "--version").err())
+        .startsWith("ferrule: building, since the sources have changed\n");
+    assertThat(builds()).hasSize(2);
+  }
+
+  @Test
+  void aBuildThatFailsShowsItsErrorsAndWhereTheRestIs() throws Exception {
+    Files.createFile(folder.resolve("broken"));
+    Ended broken = run("./ferrule", "--version");
+    assertThat(broken.exitCode()).isEqualTo(1);
+    assertThat(broken.out()).isEmpty();
+    assertThat(broken.err())
+        .contains("Foo.java:[3,4] ';' expected")
+        .endsWith("whole output is in " + root.resolve("target/ferrule-build.log") + "\n");
+  }
+
+  @Test
+  void sourcesOutsideOfACheckoutHaveNoCommitNotEvenThatOfAnotherAroundThem() throws Exception {
+    assertThat(run("build-support/commit.sh").out()).isEmpty();
+    assertThat(run("git", "init", "--quiet", folder.toString()).exitCode()).isZero();
+    run(
+        "git",
+        "-C",
+        folder.toString(),
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=b",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "c");
+    assertThat(run("build-support/commit.sh").out()).isEmpty();
+    assertThat(run("git", "init", "--quiet", root.toString()).exitCode()).isZero();
+    run(
+        "git",
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=b",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "c");
+    assertThat(run("build-support/commit.sh").out()).matches("[0-9a-f]{12}\\n");
+  }
+
+  /** The virtual machine could only build slowly, and fetch nothing. */
+  @ParameterizedTest
+  @CsvSource({
+    "./ferrule latency, tools",
+    "./ferrule evaluate --peers, peers",
+    "./compare --quick, peers",
+    "./benchmark -l, benchmarks"
+  })
+  void withRxeBuildsWhatTheCommandRunsBeforeItLooksForADevice(String command, String module)
+      throws Exception {
+    List<String> line = new ArrayList<>(List.of("./with-rxe", "--device", "no-such-device"));
+    line.addAll(List.of(command.split(" ")));
+    Ended ended = run(line.toArray(String[]::new));
+    assertThat(ended.exitCode()).as(ended.err()).isNotZero(); // there is no such device
+    assertThat(ended.err()).startsWith("with-rxe: building for the first time");
+    assertThat(builds()).hasSize(1).first().asString().contains("-pl " + module + " ");
+    run(command.split(" "));
+    assertThat(builds()).as("what is built need not be built in the virtual machine").hasSize(1);
+  }
+}
