@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** The {@code ferrule} command. */
-@SuppressWarnings("requires-automatic") // HdrHistogram, Hipparchus and XChart have no descriptor
+@SuppressWarnings("requires-automatic") // HdrHistogram and Hipparchus have no descriptor
 module dev.ferrule.tools {
   requires com.google.gson;
   requires dev.ferrule;
@@ -14,7 +14,6 @@ module dev.ferrule.tools {
   requires java.management;
   requires me.tongfei.progressbar;
   requires static org.jspecify;
-  requires xchart;
 
   uses dev.ferrule.tools.evaluate.ExperimentSource;
 

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import dev.ferrule.tools.report.Axis;
+import dev.ferrule.tools.report.Plot;
+import dev.ferrule.tools.report.PngPlot;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
-import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.ToDoubleFunction;
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.BitmapEncoder.BitmapFormat;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.style.Styler;
+import java.util.OptionalDouble;
+import java.util.function.Function;
 
 /** Results as a picture: over the size of the messages, the latency or the bytes per second. */
 public final class ResultPlot {
-
-  private static final int WIDTH_PIXELS = 1000;
-  private static final int HEIGHT_PIXELS = 600;
-  private static final int DOTS_PER_INCH = 150;
 
   /** A logarithmic axis has no place for 0. */
   private static final double LEAST = 1e-3;
@@ -57,8 +49,7 @@ public final class ResultPlot {
   public static void write(List<Result> results, Path file) {
     System.setProperty("java.awt.headless", "true");
     try {
-      BitmapEncoder.saveBitmapWithDPI(
-          chart(results), file.toString(), BitmapFormat.PNG, DOTS_PER_INCH);
+      PngPlot.write(plot(results), file);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage(), e);
     } catch (LinkageError | RuntimeException e) {
@@ -74,46 +65,31 @@ public final class ResultPlot {
     }
   }
 
-  private static XYChart chart(List<Result> results) {
+  static Plot plot(List<Result> results) {
     Result first = results.get(0);
     boolean latency = first.latency() != null;
-    XYChart chart =
-        new XYChartBuilder()
-            .width(WIDTH_PIXELS)
-            .height(HEIGHT_PIXELS)
-            .title(
-                "ferrule "
-                    + first.command()
-                    + ", "
-                    + first.subject().provider()
-                    + ", wait "
-                    + first.subject().waitStrategy()
-                    + first.subject().crowd())
-            .xAxisTitle("size of the messages (bytes)")
-            .yAxisTitle(latency ? yTitle(first) : "throughput (GB/s)")
-            .build();
-    chart.getStyler().setXAxisLogarithmic(true);
-    chart.getStyler().setYAxisLogarithmic(true);
-    chart.getStyler().setDecimalPattern("#,##0.###");
-    chart.getStyler().setChartBackgroundColor(Color.WHITE);
-    chart.getStyler().setLegendPosition(Styler.LegendPosition.InsideNW);
-    byCall(results).forEach((call, series) -> addSeries(chart, call, series));
-    showWholeDecades(chart);
-    return chart;
-  }
-
-  /** Lets the axis of the values start and end at a power of ten, for only those are labelled. */
-  private static void showWholeDecades(XYChart chart) {
-    DoubleSummaryStatistics values =
-        chart.getSeriesCollection().stream()
-            .flatMapToDouble(series -> Arrays.stream(series.getYData()))
-            .summaryStatistics();
-    chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(values.getMin()))));
-    chart.getStyler().setYAxisMax(Math.pow(10, Math.ceil(Math.log10(values.getMax()))));
+    boolean accesses = first.rma() != null;
+    List<Plot.Curve> curves = new ArrayList<>();
+    byCall(results).forEach((call, some) -> addCurves(curves, call, some));
+    return new Plot(
+        "ferrule-" + first.command(),
+        "ferrule "
+            + first.command()
+            + ", "
+            + first.subject().provider()
+            + ", wait "
+            + first.subject().waitStrategy()
+            + first.subject().crowd(),
+        Axis.logarithmic(
+            accesses ? "size of an access (bytes)" : "size of a message (bytes)", Axis.Unit.BYTES),
+        latency
+            ? Axis.logarithmic(yTitle(first), Axis.Unit.NANOS)
+            : Axis.logarithmic("throughput (bytes/s)", Axis.Unit.BYTE_RATE),
+        curves);
   }
 
   private static String yTitle(Result first) {
-    return first.call() == null ? "one-way latency (ns)" : "time of a call (ns)";
+    return first.call() == null ? "one-way latency (time)" : "time of a call";
   }
 
   private static Map<String, List<Result>> byCall(List<Result> results) {
@@ -125,27 +101,59 @@ public final class ResultPlot {
     return byCall;
   }
 
-  private static void addSeries(XYChart chart, String call, List<Result> results) {
+  private static void addCurves(List<Plot.Curve> curves, String call, List<Result> results) {
     Result first = results.get(0);
+    int colour = (int) curves.stream().mapToInt(Plot.Curve::colour).distinct().count();
     if (first.latency() == null) {
-      add(chart, "ferrule", results, result -> result.bytesPerSecond().orElse(0) / 1e9);
-      if (results.stream().allMatch(result -> result.memcpyBytesPerSecond().isPresent())) {
-        add(chart, "memcpy", results, result -> result.memcpyBytesPerSecond().orElse(0) / 1e9);
-      }
+      add(curves, "ferrule", 0, Plot.Style.MEASURED, results, Result::bytesPerSecond);
+      add(curves, "memcpy", 1, Plot.Style.MEASURED, results, Result::memcpyBytesPerSecond);
       return;
     }
-    add(chart, call + "p50", results, result -> Objects.requireNonNull(result.latency()).p50());
-    add(chart, call + "p99", results, result -> Objects.requireNonNull(result.latency()).p99());
-    if (first.floorNanos().isPresent()) {
-      add(chart, "floor (bare cache line)", results, result -> result.floorNanos().orElse(0));
-    }
+    add(
+        curves,
+        call + "p50",
+        colour,
+        Plot.Style.MEASURED,
+        results,
+        result -> some(Objects.requireNonNull(result.latency()).p50()));
+    add(
+        curves,
+        call + "p99",
+        colour,
+        Plot.Style.BESIDE,
+        results,
+        result -> some(Objects.requireNonNull(result.latency()).p99()));
+    add(
+        curves,
+        "floor (bare cache line)",
+        colour + 1,
+        Plot.Style.MEASURED,
+        results,
+        Result::floorNanos);
   }
 
+  private static OptionalDouble some(double value) {
+    return Double.isNaN(value) ? OptionalDouble.empty() : OptionalDouble.of(value);
+  }
+
+  /** Of a curve without a dot there is nothing to say, such as of percentiles of few messages. */
   private static void add(
-      XYChart chart, String name, List<Result> results, ToDoubleFunction<Result> value) {
-    double[] sizes =
-        results.stream().mapToDouble(result -> Math.max(1, result.sizeBytes())).toArray();
-    chart.addSeries(
-        name, sizes, results.stream().mapToDouble(value).map(y -> Math.max(y, LEAST)).toArray());
+      List<Plot.Curve> curves,
+      String name,
+      int colour,
+      Plot.Style style,
+      List<Result> results,
+      Function<Result, OptionalDouble> value) {
+    List<Plot.Dot> dots = new ArrayList<>();
+    for (Result result : results) {
+      // a logarithmic axis has no place for 0
+      value
+          .apply(result)
+          .ifPresent(
+              y -> dots.add(new Plot.Dot(Math.max(1, result.sizeBytes()), Math.max(y, LEAST))));
+    }
+    if (!dots.isEmpty()) {
+      curves.add(new Plot.Curve(name, colour, style, dots));
+    }
   }
 }

@@ -14,6 +14,10 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   public enum Unit {
     /** As they are, with k, M and G for thousands. */
     NUMBER,
+    /** Messages per second, with k, M and G for thousands. */
+    RATE,
+    /** Bytes per second, with kB, MB and GB for thousands. */
+    BYTE_RATE,
     /** Bytes, with KiB, MiB and GiB. */
     BYTES,
     /** Nanoseconds, with µs, ms and s. */
@@ -40,6 +44,8 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   public String format(double value) {
     return switch (unit) {
       case NUMBER -> Numbers.scaled(value);
+      case RATE -> Numbers.rate(value);
+      case BYTE_RATE -> Numbers.byteRate(value);
       case BYTES -> Numbers.bytes(value);
       case NANOS -> Numbers.nanos(value);
     };

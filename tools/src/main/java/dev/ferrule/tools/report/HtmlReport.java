@@ -2,6 +2,7 @@
 package dev.ferrule.tools.report;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A page that needs nothing but itself: its style and pictures are in it, and it names nothing on a
@@ -19,12 +20,20 @@ public final class HtmlReport {
       h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.2rem;margin:2.6rem 0 .4rem}
       p{margin:.4rem 0}a{color:inherit}.faint,nav{color:var(--faint)}
       svg.plot{width:100%;height:auto;display:block;margin:.8rem 0}
+      @media(min-width:601px){svg.narrow{display:none}}
+      @media(max-width:600px){svg.wide{display:none}body{padding:.6rem .8rem 3rem}
+      nav ul{padding-left:1.2rem}th,td{padding:.15rem .45rem}}
+      .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;margin:.6rem 0}
+      .tile{background:var(--mark);padding:.5rem .8rem}.tile b{display:block;font-size:1.5rem}
+      .trust{border-left:.3rem solid var(--faint);padding-left:.7rem}
+      .high{border-color:#2a8a4a}.fair{border-color:#a67c00}.low{border-color:#b02a5b}
       .scroll{overflow-x:auto}
       table{border-collapse:collapse;margin:.8rem 0;font-size:.85rem;font-variant-numeric:tabular-nums}
       caption{text-align:left;padding:.2rem 0;font-weight:600}
       th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:right}
-      th:first-child,td:first-child{text-align:left;padding-left:0}
-      .words td{text-align:left}
+      th:first-child,td:first-child{text-align:left;padding-left:0;
+      position:sticky;left:0;background:var(--back)}
+      .words td,.words th{text-align:left;overflow-wrap:anywhere}.words td:first-child{overflow-wrap:normal}
       ul.notes{background:var(--mark);padding:.5rem .5rem .5rem 1.6rem;margin:.8rem 0}
       """;
 
@@ -41,8 +50,23 @@ public final class HtmlReport {
    * @return the text of the page
    */
   public static String format(String title, String subtitle, List<Section> sections) {
+    return format(title, subtitle, List.of(), sections);
+  }
+
+  /**
+   * Writes a page that begins with what most readers have come for.
+   *
+   * @param title its title
+   * @param subtitle a line below
+   * @param headlines the most important figures
+   * @param sections what is in it
+   * @return the text of the page
+   */
+  public static String format(
+      String title, String subtitle, List<Headline> headlines, List<Section> sections) {
     HtmlReport report = new HtmlReport();
     report.head(title, subtitle);
+    headlines.forEach(report::headline);
     report.contents(sections);
     sections.forEach(report::section);
     return report.page.append("</body>\n</html>\n").toString();
@@ -56,6 +80,21 @@ public final class HtmlReport {
     page.append("\n</style>\n</head>\n<body>\n");
     element("h1", title);
     page.append("<p class=\"faint\">").append(Markup.escape(subtitle)).append("</p>\n");
+  }
+
+  private void headline(Headline headline) {
+    page.append("<section class=\"headline\">\n");
+    element("h2", headline.title());
+    page.append("<div class=\"tiles\">\n");
+    for (Headline.Tile tile : headline.tiles()) {
+      page.append("<div class=\"tile\">").append(Markup.escape(tile.label()));
+      page.append("<b>").append(Markup.escape(tile.value())).append("</b><span class=\"faint\">");
+      page.append(Markup.escape(tile.where())).append("</span></div>\n");
+    }
+    page.append("</div>\n<p class=\"trust ");
+    page.append(headline.trust().name().toLowerCase(Locale.ROOT)).append("\"><b>");
+    page.append(headline.trust().words()).append("</b> ");
+    page.append(Markup.escape(String.join(" ", headline.reasons()))).append("</p>\n</section>\n");
   }
 
   private void contents(List<Section> sections) {

@@ -10,6 +10,7 @@ public final class Numbers {
 
   private static final MathContext DIGITS = new MathContext(3);
   private static final double THOUSAND = 1000;
+  private static final double MOST_IN_PERCENT = 2;
   private static final double KIBI = 1024;
 
   private Numbers() {}
@@ -22,6 +23,26 @@ public final class Numbers {
    */
   public static String scaled(double value) {
     return scaled(value, THOUSAND, "", " k", " M", " G", " T");
+  }
+
+  /**
+   * Writes how many there are in a second.
+   *
+   * @param value how many
+   * @return such as {@code 1.25 M/s}
+   */
+  public static String rate(double value) {
+    return scaled(value, THOUSAND, " /s", " k/s", " M/s", " G/s", " T/s");
+  }
+
+  /**
+   * Writes how many bytes there are in a second.
+   *
+   * @param value how many
+   * @return such as {@code 1.25 GB/s}
+   */
+  public static String byteRate(double value) {
+    return scaled(value, THOUSAND, " B/s", " kB/s", " MB/s", " GB/s", " TB/s");
   }
 
   /**
@@ -59,12 +80,15 @@ public final class Numbers {
   }
 
   /**
-   * Writes how far a prediction is off.
+   * Writes how far a prediction is off: in percent, or as a factor if that is more than 2.
    *
    * @param ratio the predicted value over the measured one
-   * @return such as {@code +12 %}
+   * @return such as {@code +12 %}, or {@code 3.4 times}
    */
   public static String error(double ratio) {
+    if (ratio > MOST_IN_PERCENT || ratio < 1 / MOST_IN_PERCENT) {
+      return plain(ratio) + " times";
+    }
     return String.format(Locale.ROOT, "%+.0f %%", (ratio - 1) * 100);
   }
 

@@ -39,11 +39,24 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
    *
    * @param x how far to the right
    * @param y how far up
+   * @param low the least of what this is the median of
+   * @param high the greatest
    */
-  public record Dot(double x, double y) {}
+  public record Dot(double x, double y, double low, double high) {
+
+    /**
+     * A point without a spread.
+     *
+     * @param x how far to the right
+     * @param y how far up
+     */
+    public Dot(double x, double y) {
+      this(x, y, y, y);
+    }
+  }
 
   /**
-   * Tells whether there is nothing to draw.
+   * Returns whether there is nothing to draw.
    *
    * @return true if no curve has a point
    */

@@ -11,6 +11,7 @@ final class Scale {
   private static final int MOST_VALUES_AS_TICKS = 14;
   private static final double[] STEPS = {1, 2, 5};
   private static final int WANTED_TICKS = 5;
+  private static final int MOST_BINARY_TICKS = 10;
   private static final double MARGIN = 1.08;
 
   private final boolean logarithmic;
@@ -42,7 +43,7 @@ final class Scale {
     List<Double> ticks =
         distinct.length <= MOST_VALUES_AS_TICKS
             ? DoubleStream.of(distinct).boxed().toList()
-            : roundTicks(axis.logarithmic(), low, high);
+            : roundTicks(axis, low, high);
     return new Scale(axis.logarithmic(), low, high, from, to, ticks);
   }
 
@@ -59,8 +60,7 @@ final class Scale {
       low = Math.min(0, low);
       high = high <= low ? low + 1 : high * MARGIN;
     }
-    return new Scale(
-        axis.logarithmic(), low, high, from, to, roundTicks(axis.logarithmic(), low, high));
+    return new Scale(axis.logarithmic(), low, high, from, to, roundTicks(axis, low, high));
   }
 
   private static DoubleStream drawable(Axis axis, double[] values) {
@@ -68,9 +68,20 @@ final class Scale {
         .filter(value -> Double.isFinite(value) && (!axis.logarithmic() || value > 0));
   }
 
-  private static List<Double> roundTicks(boolean logarithmic, double low, double high) {
+  /** Bytes are counted in powers of two, all else in those of ten. */
+  private static List<Double> roundTicks(Axis axis, double low, double high) {
     List<Double> ticks = new ArrayList<>();
-    if (logarithmic) {
+    if (axis.logarithmic() && axis.unit() == Axis.Unit.BYTES) {
+      double doublings = Math.log(high / low) / Math.log(2);
+      int step = (int) Math.max(1, Math.ceil(doublings / MOST_BINARY_TICKS));
+      for (double tick = 1; tick <= high; tick *= 1L << step) {
+        if (tick >= low) {
+          ticks.add(tick);
+        }
+      }
+      return ticks;
+    }
+    if (axis.logarithmic()) {
       double decades = Math.log10(high / low);
       for (int power = (int) Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
         for (double step : STEPS) {

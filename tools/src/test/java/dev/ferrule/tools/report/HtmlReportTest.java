@@ -76,10 +76,83 @@ class HtmlReportTest {
     assertThat(text)
         .contains("size", "time", "16 B", "1 KiB", "2 µs", "measured", "model")
         .contains("measured, 1 KiB: 2.5 µs");
-    assertThat(svg.getElementsByTagName("circle").getLength()).isEqualTo(2);
+    assertThat(svg.getElementsByTagName("circle").getLength())
+        .as("two dots, and one in the legend")
+        .isEqualTo(3);
     assertThat(svg.getElementsByTagName("text").item(0).getTextContent()).isEqualTo(PLOT.title());
     assertThat(SvgPlot.inline(PLOT))
         .doesNotContain(">" + PLOT.title() + "<"); // a page says it above
+  }
+
+  @Test
+  void aNarrowWindowHasAPlotOfItsOwnWhoseTextIsAsLarge() throws Exception {
+    String page = page("text");
+    assertThat(page)
+        .contains("@media(max-width:600px){svg.wide{display:none}")
+        .contains("@media(min-width:601px){svg.narrow{display:none}}");
+    Document plots = parse("<plots>" + SvgPlot.inline(PLOT) + "</plots>");
+    assertThat(plots.getElementsByTagName("svg").getLength()).isEqualTo(2);
+    String narrow =
+        plots
+            .getElementsByTagName("svg")
+            .item(1)
+            .getAttributes()
+            .getNamedItem("viewBox")
+            .getTextContent();
+    assertThat(Integer.parseInt(narrow.split(" ")[2])).as("its width in pixels").isLessThan(400);
+  }
+
+  @Test
+  void theSpreadOfTheRoundsIsDrawnAndSaid() throws Exception {
+    Plot.Dot dot = new Plot.Dot(16, 1900, 1500, 2500);
+    Plot plot =
+        new Plot(
+            "p",
+            "t",
+            PLOT.x(),
+            PLOT.y(),
+            List.of(new Plot.Curve("c", 0, Plot.Style.MEASURED, List.of(dot))));
+    assertThat(SvgPlot.file(plot))
+        .contains("class=\"spread c0\"")
+        .contains("c, 16 B: 1.9 µs (1.5 µs to 2.5 µs)");
+    assertThat(SvgPlot.file(PLOT)).doesNotContain("class=\"spread");
+  }
+
+  @Test
+  void curvesAreToldApartByMoreThanTheirColours() {
+    List<Plot.Dot> dots = List.of(new Plot.Dot(16, 1), new Plot.Dot(32, 2));
+    Plot plot =
+        new Plot(
+            "p",
+            "t",
+            PLOT.x(),
+            PLOT.y(),
+            List.of(
+                new Plot.Curve("a", 0, Plot.Style.MODEL, dots),
+                new Plot.Curve("b", 1, Plot.Style.MODEL, dots),
+                new Plot.Curve("c", 2, Plot.Style.MODEL, dots),
+                new Plot.Curve("d", 0, Plot.Style.MEASURED, dots),
+                new Plot.Curve("e", 1, Plot.Style.MEASURED, dots)));
+    String svg = SvgPlot.file(plot);
+    assertThat(svg).contains("c0 model m0", "c1 model m1", "c2 model m2");
+    assertThat(svg).contains(".m0{stroke-dasharray:7 4}", ".m1{stroke-dasharray:2 3}");
+    assertThat(svg).contains("<circle class=\"d0\"", "<path class=\"d1\"");
+  }
+
+  @Test
+  void theFirstThingOnThePageAreTheFiguresMostHaveComeFor() throws Exception {
+    Headline headline =
+        new Headline(
+            "sm",
+            List.of(new Headline.Tile("p50", "120 ns", "at 64 B")),
+            Headline.Trust.FAIR,
+            List.of("There was other load.", "a < b"));
+    String page = HtmlReport.format("t", "s", List.of(headline), List.of());
+    parse(page);
+    assertThat(page)
+        .contains("120 ns", "at 64 B", "Trust: fair.", "There was other load. a &lt; b")
+        .contains("class=\"trust fair\"");
+    assertThat(page.indexOf("120 ns")).isLessThan(page.indexOf("<nav>"));
   }
 
   @Test
@@ -97,6 +170,8 @@ class HtmlReportTest {
                     Plot.Style.MEASURED,
                     List.of(new Plot.Dot(1, 0), new Plot.Dot(2, 5), new Plot.Dot(3, Double.NaN)))));
     Document svg = parse(SvgPlot.file(plot));
-    assertThat(svg.getElementsByTagName("circle").getLength()).isEqualTo(1);
+    assertThat(svg.getElementsByTagName("circle").getLength())
+        .as("one dot, and one in the legend")
+        .isEqualTo(2);
   }
 }

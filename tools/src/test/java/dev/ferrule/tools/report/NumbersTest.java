@@ -23,6 +23,10 @@ class NumbersTest {
     assertThat(Numbers.plain(Double.NaN)).isEqualTo("–");
     assertThat(Numbers.error(1.12)).isEqualTo("+12 %");
     assertThat(Numbers.error(0.5)).isEqualTo("-50 %");
+    assertThat(Numbers.error(116.48)).isEqualTo("116 times");
+    assertThat(Numbers.error(0.01)).isEqualTo("0.01 times");
+    assertThat(Numbers.rate(1.25e6)).isEqualTo("1.25 M/s");
+    assertThat(Numbers.byteRate(1.25e9)).isEqualTo("1.25 GB/s");
   }
 
   @Test

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+
+/** Where the parts of a plot go, whatever they are drawn on. */
+final class PlotLayout {
+
+  /** How many colours there are; the next curve gets the first again. */
+  static final int COLOURS = 8;
+
+  /** How many kinds of dots and of dashes there are, for those who do not see the colours. */
+  static final int KINDS = 4;
+
+  /** The side of a square dot, and the diameter of a round one. */
+  static final double DOT = 6.4;
+
+  private static final int TOP = 14;
+  private static final int BOTTOM = 54;
+  private static final int LEGEND_LINE = 20;
+  private static final int MOST_LEGEND_COLUMNS = 3;
+  private static final double LETTER = 6.5; // the mean width, about
+  private static final int LEGEND_MARK = 28;
+  private static final int LEGEND_GAP = 14;
+  private static final int TICK_GAP = 10;
+  private static final int UNIT_ABOVE = 14;
+
+  private final Plot plot;
+  private final Shape shape;
+  private final Scale x;
+  private final Scale y;
+
+  /**
+   * The shape of a plot, without its legend; text has the same size in each.
+   *
+   * @param width how wide it is
+   * @param height how high it is
+   * @param left the room for the text of the axis upwards
+   * @param right the room on the other side
+   * @param legendLeft where the legend begins
+   */
+  record Shape(int width, int height, int left, int right, int legendLeft) {
+    /** For a page on a screen, and for a file. */
+    static final Shape WIDE = new Shape(760, 380, 92, 20, 92);
+
+    /** For a telephone. */
+    static final Shape NARROW = new Shape(370, 310, 84, 12, 8);
+  }
+
+  /** Where a text is, in relation to its place. */
+  enum Anchor {
+    START,
+    MIDDLE,
+    END
+  }
+
+  /** What is drawn on. The origin is to the left and above, and the unit that of the shape. */
+  interface Surface {
+    void grid(double fromX, double fromY, double toX, double toY);
+
+    void text(double left, double base, Anchor anchor, String text);
+
+    /** Text from below upwards. */
+    void upwards(double left, double middle, String text);
+
+    void line(Plot.Curve curve, List<double[]> points);
+
+    /** From the least to the greatest of the rounds at one dot. */
+    void spread(Plot.Curve curve, double left, double low, double high);
+
+    void dot(Plot.Curve curve, double left, double top, String word);
+  }
+
+  PlotLayout(Plot plot, Shape shape) {
+    this.plot = plot;
+    this.shape = shape;
+    this.x = Scale.ofSteps(plot.x(), all(Plot.Dot::x), shape.left, shape.width - shape.right);
+    double[] values =
+        Stream.<ToDoubleFunction<Plot.Dot>>of(Plot.Dot::y, Plot.Dot::low, Plot.Dot::high)
+            .flatMapToDouble(value -> DoubleStream.of(all(value)))
+            .toArray();
+    this.y = Scale.ofValues(plot.y(), values, shape.height - BOTTOM, TOP);
+  }
+
+  private double[] all(ToDoubleFunction<Plot.Dot> coordinate) {
+    return plot.curves().stream()
+        .flatMap(curve -> curve.dots().stream())
+        .mapToDouble(coordinate)
+        .toArray();
+  }
+
+  static int colour(Plot.Curve curve) {
+    return Math.floorMod(curve.colour(), COLOURS);
+  }
+
+  static int kind(Plot.Curve curve) {
+    return Math.floorMod(curve.colour(), KINDS);
+  }
+
+  /** Returns the height with the legend. */
+  int height() {
+    int columns = legendColumns();
+    return shape.height + (plot.curves().size() + columns - 1) / columns * LEGEND_LINE;
+  }
+
+  /** Returns the middle of the area of the curves. */
+  double middle() {
+    return (shape.left + shape.width - shape.right) / 2.0;
+  }
+
+  void draw(Surface surface) {
+    grid(surface);
+    plot.curves().forEach(curve -> curve(surface, curve));
+    for (int i = 0; i < plot.curves().size(); i++) {
+      legend(surface, i, plot.curves().get(i));
+    }
+  }
+
+  private void grid(Surface surface) {
+    double last = Double.NEGATIVE_INFINITY;
+    for (double tick : x.ticks()) {
+      double place = x.place(tick);
+      surface.grid(place, TOP, place, shape.height - BOTTOM);
+      String text = plot.x().format(tick);
+      double half = text.length() * LETTER / 2;
+      if (place - half >= last && place + half <= shape.width) {
+        surface.text(place, shape.height - BOTTOM + 18.0, Anchor.MIDDLE, text);
+        last = place + half + TICK_GAP;
+      }
+    }
+    double above = Double.POSITIVE_INFINITY;
+    for (double tick : y.ticks()) {
+      double place = y.place(tick);
+      surface.grid(shape.left, place, shape.width - shape.right, place);
+      if (above - place >= UNIT_ABOVE) {
+        surface.text(shape.left - 8.0, place + 4, Anchor.END, plot.y().format(tick));
+        above = place;
+      }
+    }
+    surface.text(middle(), shape.height - 14.0, Anchor.MIDDLE, plot.x().label());
+    surface.upwards(16, (TOP + shape.height - BOTTOM) / 2.0, plot.y().label());
+  }
+
+  private void curve(Surface surface, Plot.Curve curve) {
+    List<Plot.Dot> dots =
+        curve.dots().stream().filter(dot -> x.holds(dot.x()) && y.holds(dot.y())).toList();
+    if (dots.isEmpty()) {
+      return;
+    }
+    List<double[]> points = new ArrayList<>();
+    for (Plot.Dot dot : dots) {
+      if (curve.style() == Plot.Style.MEASURED && dot.low() < dot.high() && y.holds(dot.low())) {
+        surface.spread(curve, x.place(dot.x()), y.place(dot.low()), y.place(dot.high()));
+      }
+      points.add(new double[] {x.place(dot.x()), y.place(dot.y())});
+    }
+    surface.line(curve, points);
+    if (curve.style() == Plot.Style.MODEL) {
+      return;
+    }
+    for (int i = 0; i < dots.size(); i++) {
+      surface.dot(curve, points.get(i)[0], points.get(i)[1], word(curve, dots.get(i)));
+    }
+  }
+
+  private String word(Plot.Curve curve, Plot.Dot dot) {
+    String value = curve.name() + ", " + plot.x().format(dot.x()) + ": " + plot.y().format(dot.y());
+    return dot.low() < dot.high()
+        ? value + " (" + plot.y().format(dot.low()) + " to " + plot.y().format(dot.high()) + ")"
+        : value;
+  }
+
+  /** As many as there is room for by the longest name. */
+  private int legendColumns() {
+    int longest = plot.curves().stream().mapToInt(curve -> curve.name().length()).max().orElse(1);
+    double wanted = LEGEND_MARK + LETTER * longest + LEGEND_GAP;
+    return (int) Math.clamp(legendWidth() / wanted, 1, MOST_LEGEND_COLUMNS);
+  }
+
+  private int legendWidth() {
+    return shape.width - shape.legendLeft - shape.right;
+  }
+
+  private void legend(Surface surface, int index, Plot.Curve curve) {
+    int columns = legendColumns();
+    double column = legendWidth() / (double) columns;
+    double left = shape.legendLeft + index % columns * column;
+    double middle = shape.height + index / columns * LEGEND_LINE + LEGEND_LINE / 2.0 - 4;
+    surface.line(curve, List.of(new double[] {left, middle}, new double[] {left + 22, middle}));
+    if (curve.style() != Plot.Style.MODEL) {
+      surface.dot(curve, left + 11, middle, "");
+    }
+    int room = Math.max(1, (int) ((column - LEGEND_MARK) / LETTER));
+    String name = curve.name();
+    surface.text(
+        left + LEGEND_MARK,
+        middle + 4,
+        Anchor.START,
+        name.length() > room ? name.substring(0, room - 1) + "…" : name);
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.report;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.awt.Font;
+import java.awt.Graphics2D;
+import java.awt.RenderingHints;
+import java.awt.geom.AffineTransform;
+import java.awt.geom.Ellipse2D;
+import java.awt.geom.Line2D;
+import java.awt.geom.Path2D;
+import java.awt.geom.Rectangle2D;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.imageio.ImageIO;
+import javax.imageio.stream.MemoryCacheImageOutputStream;
+
+/** Draws plots as PNG, for where there is no SVG: what {@link SvgPlot} draws, in light colours. */
+public final class PngPlot {
+
+  private static final double PIXELS = 2; // to a unit of the layout, so that it can be printed
+  private static final int HEADLINE = 28;
+  private static final int MARGIN = 12;
+  private static final int FONT_SIZE = 12;
+  private static final Color GRID = new Color(0xd8d8d8);
+  private static final Color TEXT = new Color(0x222222);
+  private static final int BESIDE_ALPHA = 0x99;
+  private static final int OPAQUE = 0xff;
+  private static final float[][] DASHES = {{7, 4}, {2, 3}, {12, 3, 2, 3}, {4, 2}};
+
+  private PngPlot() {}
+
+  /**
+   * Writes a picture.
+   *
+   * @param plot the plot
+   * @param file where to; replaced if it is there
+   * @throws IOException if it cannot be written
+   */
+  public static void write(Plot plot, Path file) throws IOException {
+    // To a file, ImageIO prints a stack trace by itself if it cannot write there.
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (MemoryCacheImageOutputStream stream = new MemoryCacheImageOutputStream(bytes)) {
+      if (!ImageIO.write(image(plot), "png", stream)) {
+        throw new IOException("this JDK writes no PNG");
+      }
+    }
+    Files.write(file, bytes.toByteArray());
+  }
+
+  static BufferedImage image(Plot plot) {
+    PlotLayout.Shape shape = PlotLayout.Shape.WIDE;
+    PlotLayout layout = new PlotLayout(plot, shape);
+    int height = HEADLINE + layout.height() + MARGIN;
+    BufferedImage image =
+        new BufferedImage(
+            (int) (shape.width() * PIXELS), (int) (height * PIXELS), BufferedImage.TYPE_INT_RGB);
+    Graphics2D graphics = image.createGraphics();
+    try {
+      graphics.setColor(Color.WHITE);
+      graphics.fillRect(0, 0, image.getWidth(), image.getHeight());
+      graphics.scale(PIXELS, PIXELS);
+      graphics.translate(0, HEADLINE);
+      graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
+      graphics.setRenderingHint(
+          RenderingHints.KEY_TEXT_ANTIALIASING, RenderingHints.VALUE_TEXT_ANTIALIAS_ON);
+      graphics.setRenderingHint(
+          RenderingHints.KEY_STROKE_CONTROL, RenderingHints.VALUE_STROKE_PURE);
+      graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, FONT_SIZE));
+      Pixels pixels = new Pixels(graphics);
+      pixels.text(layout.middle(), -2, PlotLayout.Anchor.MIDDLE, plot.title());
+      layout.draw(pixels);
+    } finally {
+      graphics.dispose();
+    }
+    return image;
+  }
+
+  /** Draws each part at once. */
+  private static final class Pixels implements PlotLayout.Surface {
+    private final Graphics2D graphics;
+
+    private Pixels(Graphics2D graphics) {
+      this.graphics = graphics;
+    }
+
+    @Override
+    public void grid(double fromX, double fromY, double toX, double toY) {
+      graphics.setColor(GRID);
+      graphics.setStroke(new BasicStroke(1));
+      graphics.draw(new Line2D.Double(fromX, fromY, toX, toY));
+    }
+
+    @Override
+    public void text(double left, double base, PlotLayout.Anchor anchor, String text) {
+      double width = graphics.getFontMetrics().stringWidth(text);
+      double from =
+          switch (anchor) {
+            case START -> left;
+            case MIDDLE -> left - width / 2;
+            case END -> left - width;
+          };
+      graphics.setColor(TEXT);
+      graphics.drawString(text, (float) from, (float) base);
+    }
+
+    @Override
+    public void upwards(double left, double middle, String text) {
+      AffineTransform before = graphics.getTransform();
+      graphics.rotate(-Math.PI / 2, left, middle);
+      text(left, middle, PlotLayout.Anchor.MIDDLE, text);
+      graphics.setTransform(before);
+    }
+
+    @Override
+    public void line(Plot.Curve curve, List<double[]> points) {
+      Path2D line = new Path2D.Double();
+      for (double[] point : points) {
+        if (line.getCurrentPoint() == null) {
+          line.moveTo(point[0], point[1]);
+        } else {
+          line.lineTo(point[0], point[1]);
+        }
+      }
+      graphics.setColor(colour(curve));
+      graphics.setStroke(stroke(curve));
+      graphics.draw(line);
+    }
+
+    private static BasicStroke stroke(Plot.Curve curve) {
+      return switch (curve.style()) {
+        case MEASURED -> new BasicStroke(2);
+        case BESIDE -> new BasicStroke(1.2f);
+        case MODEL ->
+            new BasicStroke(
+                1.6f,
+                BasicStroke.CAP_BUTT,
+                BasicStroke.JOIN_ROUND,
+                1,
+                DASHES[PlotLayout.kind(curve)],
+                0);
+      };
+    }
+
+    private static Color colour(Plot.Curve curve) {
+      Color colour = Color.decode(Palette.LIGHT.get(PlotLayout.colour(curve)));
+      return new Color(
+          colour.getRed(),
+          colour.getGreen(),
+          colour.getBlue(),
+          curve.style() == Plot.Style.BESIDE ? BESIDE_ALPHA : OPAQUE);
+    }
+
+    @Override
+    public void spread(Plot.Curve curve, double left, double low, double high) {
+      graphics.setColor(colour(curve));
+      graphics.setStroke(new BasicStroke(1.2f));
+      graphics.draw(new Line2D.Double(left, low, left, high));
+      graphics.draw(new Line2D.Double(left - 3, low, left + 3, low));
+      graphics.draw(new Line2D.Double(left - 3, high, left + 3, high));
+    }
+
+    @Override
+    public void dot(Plot.Curve curve, double left, double top, String word) {
+      double half = PlotLayout.DOT / 2;
+      Rectangle2D square = new Rectangle2D.Double(left - half, top - half, 2 * half, 2 * half);
+      graphics.setColor(colour(curve));
+      graphics.fill(
+          switch (PlotLayout.kind(curve)) {
+            case 0 -> new Ellipse2D.Double(square.getX(), square.getY(), 2 * half, 2 * half);
+            case 1 -> square;
+            case 2 -> {
+              double reach = half * 1.4;
+              yield polygon(
+                  left, top - reach, left + reach, top, left, top + reach, left - reach, top);
+            }
+            default -> {
+              double reach = half * 1.2;
+              yield polygon(
+                  left, top - reach, left + reach, top + reach, left - reach, top + reach);
+            }
+          });
+    }
+
+    private static Path2D polygon(double... places) {
+      Path2D path = new Path2D.Double();
+      path.moveTo(places[0], places[1]);
+      for (int i = 2; i < places.length; i += 2) {
+        path.lineTo(places[i], places[i + 1]);
+      }
+      path.closePath();
+      return path;
+    }
+  }
+}
