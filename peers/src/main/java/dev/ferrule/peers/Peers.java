@@ -3,9 +3,11 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.transport.Transport;
+import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -29,7 +31,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = {
       "Measures Ferrule, others who carry messages, and the bare cache line under all of them, in"
-          + " turns in one run; shows medians and their ratios.",
+          + " turns in one run; shows medians, and the ratios of those medians.",
       "Hosts move the processors of virtual machines. Column 'line ns' is how long a bare line took"
           + " between the two meanwhile; each place has a row, of so many 'rounds'.",
       ""
@@ -43,7 +45,6 @@ import picocli.CommandLine.Spec;
     })
 public final class Peers implements Callable<Integer> {
 
-  private static final int USAGE_WIDTH = 100;
   @Spec private CommandSpec spec;
 
   @Option(
@@ -93,7 +94,12 @@ public final class Peers implements Callable<Integer> {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
-    System.exit(run(new PrintWriter(System.out), new PrintWriter(System.err, true), arguments));
+    System.exit(
+        run(
+            new PrintWriter(System.out),
+            new PrintWriter(System.err, true),
+            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
+            arguments));
   }
 
   /**
@@ -105,8 +111,13 @@ public final class Peers implements Callable<Integer> {
    * @return its exit code
    */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    return run(out, err, Main.Look.PLAIN, arguments);
+  }
+
+  private static int run(PrintWriter out, PrintWriter err, Main.Look look, String... arguments) {
     CommandLine commandLine = new CommandLine(new Peers()).setOut(out).setErr(err);
-    commandLine.setUsageHelpWidth(USAGE_WIDTH);
+    Values.register(commandLine);
+    look.applyTo(commandLine);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);
     commandLine.setParameterExceptionHandler(
         (failure, ignored) -> {
@@ -119,9 +130,7 @@ public final class Peers implements Callable<Integer> {
               "compare: " + (failure instanceof ToolException ? failure.getMessage() : failure));
           return ExitCode.of(failure);
         });
-    int code = commandLine.execute(arguments);
-    out.flush();
-    return code;
+    return Main.flush(out, commandLine.execute(arguments), err, "compare");
   }
 
   @Override

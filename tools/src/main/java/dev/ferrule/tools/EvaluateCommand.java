@@ -13,6 +13,7 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -207,6 +208,7 @@ final class EvaluateCommand implements Callable<Integer> {
   }
 
   private void tell(String line) {
+    StatusLine.onTerminal().clear();
     Problems.print(spec.commandLine().getErr(), line);
   }
 

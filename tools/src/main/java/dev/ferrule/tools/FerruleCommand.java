@@ -23,14 +23,14 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ferrule doctor                        what works on this machine, and how to mend the"
+      "  ferrule doctor                        what works on this machine, and how to fix the"
           + " rest",
       "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
       "  ferrule send sm:///tmp/app original",
       "  ferrule latency --floor               how fast it is here",
       "  ferrule evaluate --quick --out here   all of that, as a page with plots",
       "",
-      "'ferrule COMMAND --help' tells more."
+      "'ferrule help COMMAND' shows all options of a command."
     },
     subcommands = {
       ProvidersCommand.class,
@@ -45,6 +45,7 @@ import picocli.CommandLine.Spec;
       ModelCommand.class,
       LsCommand.class,
       CleanCommand.class,
+      CommandLine.HelpCommand.class,
       CmaProbeCommand.class
     })
 final class FerruleCommand implements Runnable {

@@ -6,11 +6,14 @@ import dev.ferrule.spi.PlainText;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.StatusLine;
+import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -21,8 +24,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
  */
 public final class Main {
 
-  private static final int USAGE_WIDTH = 100;
-
   private Main() {}
 
   /**
@@ -31,7 +32,34 @@ public final class Main {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
-    System.exit(run(new PrintWriter(System.out), new PrintWriter(System.err, true), arguments));
+    System.exit(
+        run(
+            new PrintWriter(System.out),
+            new PrintWriter(System.err, true),
+            new Look(Terminal.textWidth(), Terminal.hasColours()),
+            arguments));
+  }
+
+  /**
+   * How help texts look.
+   *
+   * @param width how wide they may be
+   * @param colours whether they may have colours
+   */
+  public record Look(int width, boolean colours) {
+
+    /** Of what is no terminal. */
+    public static final Look PLAIN = new Look(80, false);
+
+    /**
+     * Lets a command and its subcommands look like this.
+     *
+     * @param commandLine the command
+     */
+    public void applyTo(CommandLine commandLine) {
+      commandLine.setUsageHelpWidth(width);
+      commandLine.setColorScheme(Help.defaultColorScheme(colours ? Help.Ansi.ON : Help.Ansi.OFF));
+    }
   }
 
   /**
@@ -43,9 +71,15 @@ public final class Main {
    * @return its exit code
    */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    return run(out, err, Look.PLAIN, arguments);
+  }
+
+  static int run(PrintWriter out, PrintWriter err, Look look, String... arguments) {
     FerruleCommand root = new FerruleCommand();
     CommandLine commandLine = new CommandLine(root).setOut(out).setErr(err);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+    Values.register(commandLine);
+    look.applyTo(commandLine);
     commandLine.setParameterExceptionHandler((failure, ignored) -> usage(err, failure));
     commandLine.setExecutionExceptionHandler(
         (failure, command, ignored) -> report(err, root.verbose, failure));
@@ -56,16 +90,31 @@ public final class Main {
     } catch (Error e) {
       code = report(err, root.verbose, e);
     }
-    if (out.checkError() && code == ExitCode.OK) {
-      err.println("ferrule: cannot write to standard output");
-      return ExitCode.FAILED;
+    return flush(out, code, err, "ferrule");
+  }
+
+  /**
+   * Writes out what a command has left, and returns what it ends with.
+   *
+   * @param out its standard output
+   * @param code its exit code so far
+   * @param err for a line if that cannot be written
+   * @param name the command's, for that line
+   * @return the exit code; that of SIGPIPE, without a word, if the reader has gone
+   */
+  public static int flush(PrintWriter out, int code, PrintWriter err, String name) {
+    if (!out.checkError() || code != ExitCode.OK) {
+      return code;
     }
-    return code;
+    if (Terminal.isPipe(Terminal.STANDARD_OUTPUT)) {
+      return ExitCode.BROKEN_PIPE;
+    }
+    err.println(name + ": cannot write to standard output");
+    return ExitCode.FAILED;
   }
 
   private static void describe(CommandLine commandLine) {
     UsageMessageSpec usage = commandLine.getCommandSpec().usageMessage();
-    usage.width(USAGE_WIDTH);
     usage.exitCodeListHeading("%nExit codes:%n");
     usage.exitCodeList(ExitCode.descriptions());
     commandLine.getCommandSpec().versionProvider(new VersionProvider());
@@ -101,6 +150,7 @@ public final class Main {
       failure.printStackTrace(new PrintWriter(trace));
       trace.toString().lines().map(PlainText::of).forEach(err::println);
     }
+    StatusLine.onTerminal().clear();
     boolean expected = failure instanceof FerruleException || failure instanceof ToolException;
     err.println(
         "ferrule: "

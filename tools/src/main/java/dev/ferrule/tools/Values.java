@@ -3,11 +3,13 @@ package dev.ferrule.tools;
 
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
+import java.math.BigDecimal;
 import java.time.Duration;
+import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes and times on the command line, written as they are in the query of a URI. */
+/** Numbers, sizes and times on the command line; the last two as they are in the query of a URI. */
 public final class Values {
 
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
@@ -15,6 +17,37 @@ public final class Values {
       Option.duration("it", Duration.ZERO, Duration.ofHours(24), Duration.ZERO, "a length of time");
 
   private Values() {}
+
+  /**
+   * Lets a command and its subcommands read whole numbers like {@code 1e6} as well.
+   *
+   * @param commandLine the command
+   */
+  public static void register(CommandLine commandLine) {
+    ITypeConverter<Long> longs = text -> number(text).longValueExact();
+    ITypeConverter<Integer> ints = text -> number(text).intValueExact();
+    commandLine.registerConverter(Long.class, exact(longs));
+    commandLine.registerConverter(Long.TYPE, exact(longs));
+    commandLine.registerConverter(Integer.class, exact(ints));
+    commandLine.registerConverter(Integer.TYPE, exact(ints));
+  }
+
+  private static BigDecimal number(String text) {
+    return new BigDecimal(text.strip());
+  }
+
+  private static <T> ITypeConverter<T> exact(ITypeConverter<T> converter) {
+    return text -> {
+      try {
+        return converter.convert(text);
+      } catch (NumberFormatException e) {
+        throw new TypeConversionException(
+            "'" + text + "' is not a whole number such as 1000000 or 1e6");
+      } catch (ArithmeticException e) {
+        throw new TypeConversionException("'" + text + "' is not a whole number, or too large");
+      }
+    };
+  }
 
   /** Reads {@code 4096}, {@code 64KiB}, {@code 1MiB}. */
   public static final class Size implements ITypeConverter<Integer> {

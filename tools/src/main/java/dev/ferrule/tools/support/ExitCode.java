@@ -41,6 +41,9 @@ public final class ExitCode {
   /** No provider. */
   public static final int NO_PROVIDER = 6;
 
+  /** The reader of the standard output stream has gone; a shell says so of SIGPIPE. */
+  public static final int BROKEN_PIPE = 141;
+
   private ExitCode() {}
 
   /**
@@ -71,6 +74,7 @@ public final class ExitCode {
         text(NO_PROVIDER),
         "there is no provider for the address, or it cannot work here (see 'ferrule doctor')");
     codes.put("130, 143", "ended by SIGINT (Ctrl-C), SIGTERM");
+    codes.put(text(BROKEN_PIPE), "the reader of the output has gone, as after '| head'");
     return codes;
   }
 

@@ -2,13 +2,19 @@
 package dev.ferrule.tools.support;
 
 import dev.ferrule.bindings.libc.LibC;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.OptionalInt;
 
 /** The terminal that a stream of the process may be connected to. */
 public final class Terminal {
+
+  /** The file descriptor of the standard output stream. */
+  public static final int STANDARD_OUTPUT = 1;
 
   /** The file descriptor of the standard error stream. */
   public static final int STANDARD_ERROR = 2;
@@ -16,7 +22,51 @@ public final class Terminal {
   private static final long TIOCGWINSZ = 0x5413;
   private static final int DEFAULT_WIDTH = 80;
 
+  private static final int LEAST_TEXT_WIDTH = 55; // picocli takes no less
+  private static final int MOST_TEXT_WIDTH = 100;
+
   private Terminal() {}
+
+  /**
+   * Returns how wide text for people may be: as wide as the terminal, though not so wide that lines
+   * are hard to read. In a pipe, to a pager, that is the terminal of the standard error stream.
+   *
+   * @return a number of columns
+   */
+  public static int textWidth() {
+    OptionalInt output = width(STANDARD_OUTPUT);
+    OptionalInt any = output.isPresent() ? output : width(STANDARD_ERROR);
+    return Math.clamp(any.orElse(DEFAULT_WIDTH), LEAST_TEXT_WIDTH, MOST_TEXT_WIDTH);
+  }
+
+  /**
+   * Returns whether text on the standard output stream may have colours.
+   *
+   * @return false if that is not a terminal, or the user does not want them
+   */
+  public static boolean hasColours() {
+    // Since JDK 22 there is a System.console() without a terminal, which is what picocli asks.
+    return width(STANDARD_OUTPUT).isPresent()
+        && System.getenv("NO_COLOR") == null
+        && !"dumb".equals(System.getenv("TERM"));
+  }
+
+  /**
+   * Returns whether a stream of this process is a pipe, or a socket. Writing there fails only if
+   * the reader has gone.
+   *
+   * @param descriptor the stream's file descriptor
+   * @return false also if that is not known
+   */
+  public static boolean isPipe(int descriptor) {
+    try {
+      String target =
+          Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).getFileName().toString();
+      return target.startsWith("pipe:") || target.startsWith("socket:");
+    } catch (IOException e) {
+      return false;
+    }
+  }
 
   /**
    * Returns how wide the terminal is that a file descriptor is connected to.
