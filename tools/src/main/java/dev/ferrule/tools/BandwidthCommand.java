@@ -117,10 +117,10 @@ final class BandwidthCommand implements Callable<Integer> {
         sizes,
         rounds,
         new MeasureOptions.Load(connections, sending, unacked, true),
-        (crew, subject, plan) ->
+        (crew, subject, plan, observer) ->
             new BandwidthBench(
                     crew, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)
-                .run());
+                .run(observer));
     return ExitCode.OK;
   }
 }

@@ -93,10 +93,10 @@ final class LatencyCommand implements Callable<Integer> {
         chosen,
         rounds,
         MeasureOptions.Load.SINGLE,
-        (crew, subject, plan) ->
+        (crew, subject, plan, observer) ->
             calls
-                ? new CallBench(crew.first(), subject, plan).run()
-                : new LatencyBench(crew.first(), subject, plan).run());
+                ? new CallBench(crew.first(), subject, plan).run(observer)
+                : new LatencyBench(crew.first(), subject, plan).run(observer));
     return ExitCode.OK;
   }
 }

@@ -9,6 +9,7 @@ import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.Crew;
+import dev.ferrule.tools.bench.Observer;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Plan;
 import dev.ferrule.tools.bench.Result;
@@ -19,7 +20,9 @@ import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -124,7 +127,7 @@ final class MeasureOptions {
 
   /** A measurement, to be run in a busy thread and with what other threads its crew has. */
   interface Measurement {
-    List<Result> run(Crew crew, Subject subject, Plan plan);
+    List<Result> run(Crew crew, Subject subject, Plan plan, Observer observer);
   }
 
   /**
@@ -170,15 +173,20 @@ final class MeasureOptions {
           "--provider and --host are for a server that is started here; the URI names one");
     }
     URI uri = Endpoint.parse(address);
+    transportOptions.requireNoneOfServer();
     // The address of a server on this host has no host in it.
     int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
     Endpoint endpoint = endpoint(uri, plan, load, busyThreads);
+    TransportOptions.requireNoneOfListener(endpoint);
     Pinning pinning = waitOptions.pinning(endpoint.waitStrategy(), busyThreads, problems(command));
     measureServer(command, endpoint, plan, load, pinning, measurement);
   }
 
   private static Consumer<String> problems(CommandLine command) {
-    return problem -> Problems.print(command.getErr(), problem);
+    return problem -> {
+      StatusLine.onTerminal().clear();
+      Problems.print(command.getErr(), problem);
+    };
   }
 
   private Plan plan(CommandLine command, List<Integer> sizes, int rounds) {
@@ -244,6 +252,11 @@ final class MeasureOptions {
   private void measureOwnServer(
       CommandLine command, Plan plan, Load load, Measurement measurement) {
     ConnectionProvider provider = provider();
+    if (host != null && URI.create(provider.exampleAddress()).getRawAuthority() == null) {
+      throw new ParameterException(
+          command,
+          "--host is for transports that have hosts, and " + provider.scheme() + " has none");
+    }
     int busyThreads = load.threads() + load.connections();
     Endpoint template =
         patient(endpoint(URI.create(provider.scheme() + ":///"), plan, load, busyThreads));
@@ -261,12 +274,16 @@ final class MeasureOptions {
     serveOptions.add("--wait=" + WaitOptions.name(load.serverWait(wait)));
     serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
     PrintWriter err = command.getErr();
+    StatusLine.onTerminal().show(command.getCommandName() + ": starting the server");
     try (ServerProcess server =
         ServerProcess.start(
             provider,
             Optional.ofNullable(host),
             serveOptions,
-            line -> err.println("server: " + Problems.oneLine(line)))) {
+            line -> {
+              StatusLine.onTerminal().clear();
+              err.println("server: " + Problems.oneLine(line));
+            })) {
       measureServer(
           command,
           new Endpoint(server.uri(), template.options()),
@@ -319,9 +336,21 @@ final class MeasureOptions {
       if (floor) {
         openFloor(clients.get(0), problems);
       }
+      PartialResults soFar =
+          new PartialResults(
+              command.getCommandName(),
+              StatusLine.onTerminal(),
+              (stage, some) -> interrupted(command, stage, some, subject, pinning));
+      Guarded<PartialResults> partial = Guarded.of(soFar);
       try (Crew crew = new Crew(clients, load.threads(), pinning, problems)) {
         results =
-            Pinning.call(pinning.client(0), problems, () -> measurement.run(crew, subject, plan));
+            Pinning.call(
+                pinning.client(0), problems, () -> measurement.run(crew, subject, plan, soFar));
+      } finally {
+        StatusLine.onTerminal().clear();
+        if (!Guarded.exiting()) {
+          partial.release();
+        }
       }
     }
     write(command, results, subject, pinning);
@@ -346,19 +375,37 @@ final class MeasureOptions {
             .collect(Collectors.joining(", "));
   }
 
+  /** The last thing that happens when a signal ends the process; programs get nothing by halves. */
+  private void interrupted(
+      CommandLine command, String stage, List<Result> results, Subject subject, Pinning pinning) {
+    if (STANDARD_OUTPUT.equals(json)) {
+      return;
+    }
+    table(command, results, subject, pinning);
+    command.getOut().flush();
+    command
+        .getErr()
+        .println("ferrule: interrupted after " + stage + "; above is what was measured");
+  }
+
+  private static void table(
+      CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
+    command
+        .getOut()
+        .println(
+            subject.provider()
+                + ", wait "
+                + subject.waitStrategy()
+                + subject.crowd()
+                + where(subject, pinning));
+    command.getOut().print(ResultTable.format(results));
+  }
+
   private void write(CommandLine command, List<Result> results, Subject subject, Pinning pinning) {
     if (STANDARD_OUTPUT.equals(json)) {
       command.getOut().print(ResultJson.format(results));
     } else {
-      command
-          .getOut()
-          .println(
-              subject.provider()
-                  + ", wait "
-                  + subject.waitStrategy()
-                  + subject.crowd()
-                  + where(subject, pinning));
-      command.getOut().print(ResultTable.format(results));
+      table(command, results, subject, pinning);
     }
     try {
       if (json != null && !STANDARD_OUTPUT.equals(json)) {

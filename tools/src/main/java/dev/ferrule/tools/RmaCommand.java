@@ -72,7 +72,7 @@ final class RmaCommand implements Callable<Integer> {
         sizes,
         rounds,
         MeasureOptions.Load.ACCESSES,
-        (crew, subject, plan) -> new RmaBench(crew.first(), subject, plan).run());
+        (crew, subject, plan, observer) -> new RmaBench(crew.first(), subject, plan).run(observer));
     return ExitCode.OK;
   }
 }

@@ -8,6 +8,7 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -28,6 +29,9 @@ final class TransportOptions {
   private static final String SRQ = "srq";
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String SIMPLEX = "simplex";
+
+  /** Options that a connection takes no notice of. */
+  private static final List<String> OF_LISTENER = List.of(SRQ, SINGLE_RECEIVER);
 
   /** Whoever has this option pays for {@code maxMessage} with so many buffers of that size. */
   private static final String RECEIVES = "receives";
@@ -147,6 +151,44 @@ final class TransportOptions {
    */
   static boolean isAcknowledged(ConnectionProvider provider) {
     return find(provider, UNACKED).isPresent();
+  }
+
+  /**
+   * Refuses the flags of the server where it runs already, for they would change nothing.
+   *
+   * @throws ToolException if one of them is set
+   */
+  void requireNoneOfServer() {
+    for (String name : OF_LISTENER) {
+      if (values().containsKey(name)) {
+        throw new ToolException(
+            ExitCode.USAGE,
+            flag(name)
+                + " is for the server, which runs already; start that with 'ferrule serve "
+                + flag(name)
+                + " URI'");
+      }
+    }
+  }
+
+  /**
+   * Refuses the same as options of the connection, or in its address.
+   *
+   * @throws ToolException if one of them is on
+   */
+  static void requireNoneOfListener(Endpoint endpoint) {
+    for (String name : OF_LISTENER) {
+      if (isOn(endpoint, name)) {
+        throw new ToolException(
+            ExitCode.USAGE,
+            endpoint.address()
+                + ": option '"
+                + name
+                + "' is for the listener, which runs already; start that with 'ferrule serve "
+                + flag(name)
+                + " URI'");
+      }
+    }
   }
 
   /** Tells whether one receiver is to serve all connections of a listener at this endpoint. */

@@ -3,6 +3,8 @@ package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -37,7 +39,20 @@ class CommandLineTest {
         .contains("Usage: ferrule " + command)
         .contains("Exit codes:")
         .contains("Example");
-    assertThat(run.out().lines()).as("fits a terminal").allMatch(line -> line.length() <= 100);
+    assertThat(run.out().lines()).as("fits a terminal").allMatch(line -> line.length() <= 80);
+    assertThat(run.out()).as("no colours where there is no terminal").doesNotContain("\033");
+    for (int width : new int[] {60, 100}) {
+      StringWriter out = new StringWriter();
+      Main.run(
+          new PrintWriter(out),
+          new PrintWriter(out),
+          new Main.Look(width, true),
+          command,
+          "--help");
+      assertThat(out.toString()).as("a terminal has colours").contains("\033[1m");
+      assertThat(out.toString().replaceAll("\033\\[[0-9;]*m", "").lines())
+          .allMatch(line -> line.length() <= width);
+    }
   }
 
   @Test
@@ -50,7 +65,35 @@ class CommandLineTest {
   }
 
   @Test
-  void theVersionIsTold() {
+  void helpIsACommandAsWell() {
+    assertThat(Run.of("help").out()).isEqualTo(Run.of("--help").out());
+    assertThat(Run.of("help", "latency").out()).isEqualTo(Run.of("latency", "--help").out());
+    assertThat(Run.of("help").exitCode()).isZero();
+  }
+
+  /** The JVM starts after the pipe is closed. */
+  @Test
+  void outputWhoseReaderHasGoneEndsTheCommandWithoutAWord() throws Exception {
+    try (FerruleProcess providers = FerruleProcess.start(folder, "providers")) {
+      providers.process().getInputStream().close();
+      providers.mustEndWith(141);
+      assertThat(providers.errors()).isEmpty();
+    }
+  }
+
+  @Test
+  void theVersionIsTold() throws Exception {
+    String commit =
+        new String(
+                new ProcessBuilder("../build-support/commit.sh")
+                    .start()
+                    .getInputStream()
+                    .readAllBytes())
+            .replace("-dirty", "")
+            .strip();
+    // what was built may be from before the last commit, so that only the form is the same
+    assertThat(Run.of("--version").out().lines().findFirst().orElseThrow())
+        .matches(commit.isEmpty() ? "ferrule .*" : "ferrule .* \\([0-9a-f]{12}(-dirty)?\\)");
     assertThat(Run.of("--version").out()).startsWith("ferrule ").contains("Java 25");
     assertThat(Run.of("latency", "--version").out()).startsWith("ferrule ");
   }
@@ -67,7 +110,11 @@ class CommandLineTest {
         "latency --size 2GiB                    | '2GiB' is not a size from 0 to 1GiB",
         "latency --wait hurry                   | 'hurry'",
         "latency --messages 0                   | --messages and --rounds are at least 1",
-        "latency --messages many                | 'many' is not a long",
+        "latency --messages many                | 'many' is not a whole number such as 1000000",
+        "latency --messages 1e99                | '1e99' is not a whole number, or too large",
+        "latency --messages 1.5                 | '1.5' is not a whole number",
+        "latency --messages 1e-2                | '1e-2' is not a whole number",
+        "bandwidth --connections 1e12           | '1e12' is not a whole number, or too large",
         "latency --rounds 0                     | --messages and --rounds are at least 1",
         "latency --warmup -1                    | --warmup at least 0",
         "latency --plot result.gif              | ends in .png",
@@ -76,6 +123,13 @@ class CommandLineTest {
         "latency -o colour=red                  | unknown option 'colour'; known are",
         "latency sm:///tmp/x --provider sm      | the URI names one",
         "latency sm:///tmp/x --host localhost   | the URI names one",
+        "latency --provider sm --host localhost | sm has none",
+        "bandwidth sm:///tmp/x --single-receiver| is for the server, which runs already; start that",
+        "bandwidth sm:///tmp/x --srq            | 'ferrule serve --srq URI'",
+        "latency sm:///tmp/x -o singleReceiver=on | 'singleReceiver' is for the listener",
+        "latency sm:///tmp/x?singleReceiver=on  | 'ferrule serve --single-receiver URI'",
+        "latency sendrecv://h:1?srq=on          | option 'srq' is for the listener",
+        "help latncy                            | Unknown subcommand 'latncy'",
         "latency sm:///tmp/x?wait=hurry         | wait is one of spin, adaptive, block",
         "bandwidth --batch 0                    | --batch at least 1",
         "bandwidth --unacked -1                 | --unacked is at least 0",

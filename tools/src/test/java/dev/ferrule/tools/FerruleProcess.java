@@ -54,6 +54,24 @@ final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), shell, Main.class, folder, arguments);
   }
 
+  /** Starts a process on a terminal, whose text is its output; both streams go there. */
+  static FerruleProcess startOnTerminal(Path folder, String arguments) throws IOException {
+    List<String> shell =
+        List.of(
+            "sh",
+            "-c",
+            "exec script --quiet --return --flush --command \"$(printf \"'%s' \" \"$@\")\" /dev/null",
+            "sh");
+    return start(new ProcessBuilder(), shell, Main.class, folder, arguments.split(" "));
+  }
+
+  /** Does what Ctrl-C does to those that this process has started. */
+  void interruptDescendants() throws Exception {
+    for (ProcessHandle child : process.descendants().toList()) {
+      new ProcessBuilder("kill", "-INT", Long.toString(child.pid())).start().waitFor();
+    }
+  }
+
   private static FerruleProcess start(
       ProcessBuilder builder, Class<?> program, Path folder, String... arguments)
       throws IOException {

@@ -134,17 +134,37 @@ public final class BandwidthBench {
    * @return one result per size
    */
   public List<Result> run() {
+    return run(Observer.NONE);
+  }
+
+  /**
+   * Measures, in the calling thread and the others of the crew.
+   *
+   * @param observer is told how far it is
+   * @return one result per size
+   */
+  public List<Result> run(Observer observer) {
     // Access by one thread is a little cheaper to check.
     try (Arena arena = crew.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
       floor().ifPresent(Floor::warmUp);
       for (Series series : all) {
+        observer.progress("warming up, " + series.size + " bytes", List::of);
         series.warmUp(series == all.get(0));
       }
       for (int round = 0; round < plan.rounds(); round++) {
-        all.forEach(Series::round);
+        for (Series series : all) {
+          series.round();
+          observer.progress(
+              "round " + (round + 1) + " of " + plan.rounds() + ", " + series.size + " bytes",
+              () -> results(all));
+        }
       }
-      return all.stream().map(Series::result).toList();
+      return results(all);
     }
+  }
+
+  private static List<Result> results(List<Series> all) {
+    return all.stream().filter(series -> !series.rates.isEmpty()).map(Series::result).toList();
   }
 }

@@ -55,20 +55,31 @@ public final class CallBench {
    * @return four results per size: send, receive, free and the clock
    */
   public List<Result> run() {
+    return run(Observer.NONE);
+  }
+
+  /**
+   * Measures, in the calling thread.
+   *
+   * @param observer is told how far it is
+   * @return four results per size: send, receive, free and the clock
+   */
+  public List<Result> run(Observer observer) {
     List<Result> results = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
       for (int size : plan.sizes()) {
-        measure(new MessageContent(arena, size), results);
+        measure(new MessageContent(arena, size), results, observer);
       }
     }
     return results;
   }
 
-  private void measure(MessageContent content, List<Result> results) {
+  private void measure(MessageContent content, List<Result> results, Observer observer) {
     Times send = new Times();
     Times receive = new Times();
     Times free = new Times();
     Times clock = new Times();
+    observer.progress("warming up, " + content.size() + " bytes", () -> List.copyOf(results));
     plan.warmUp(
         results.isEmpty(),
         count -> {
@@ -84,15 +95,33 @@ public final class CallBench {
       receive.record(count);
       free.record(count);
       clock.record(count);
+      long done = messages - left + count;
+      observer.progress(
+          done + " of " + messages + " messages, " + content.size() + " bytes",
+          () -> {
+            List<Result> soFar = new ArrayList<>(results);
+            soFar.addAll(results(content.size(), send, receive, free, clock));
+            return soFar;
+          });
     }
-    results.add(result("send", content.size(), messages, send));
-    results.add(result("receive", content.size(), messages, receive));
-    results.add(result("free", content.size(), messages, free));
-    results.add(result("clock", content.size(), messages, clock));
+    results.addAll(results(content.size(), send, receive, free, clock));
   }
 
-  private Result result(String call, int size, long messages, Times times) {
-    return Result.call(subject, call, size, messages, LatencySummary.of(times.histogram, 1));
+  private List<Result> results(int size, Times send, Times receive, Times free, Times clock) {
+    return List.of(
+        result("send", size, send),
+        result("receive", size, receive),
+        result("free", size, free),
+        result("clock", size, clock));
+  }
+
+  private Result result(String call, int size, Times times) {
+    return Result.call(
+        subject,
+        call,
+        size,
+        times.histogram.getTotalCount(),
+        LatencySummary.of(times.histogram, 1));
   }
 
   private void chunk(

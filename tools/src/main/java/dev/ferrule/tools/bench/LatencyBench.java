@@ -41,7 +41,6 @@ public final class LatencyBench {
     private final int size;
     private final Histogram roundTrips = LatencySummary.newHistogram();
     private final List<Double> floors = new ArrayList<>();
-    private final List<Double> ratios = new ArrayList<>();
     private long[] periods = {};
     private long messages;
 
@@ -83,21 +82,16 @@ public final class LatencyBench {
       for (int i = 0; i < count; i++) {
         roundTrips.recordValue(periods[i]);
       }
-      floor.ifPresent(
-          nanos -> {
-            floors.add(nanos);
-            ratios.add(Medians.ofPeriods(periods, count) / WAYS / nanos);
-          });
+      floor.ifPresent(floors::add);
     }
 
     private Result result() {
       return Result.latency(
           subject,
           size,
-          messages,
+          roundTrips.getTotalCount(),
           LatencySummary.of(roundTrips, WAYS),
-          Medians.of(floors),
-          Medians.of(ratios));
+          Medians.of(floors));
     }
   }
 
@@ -114,18 +108,39 @@ public final class LatencyBench {
    * @return one result per size
    */
   public List<Result> run() {
+    return run(Observer.NONE);
+  }
+
+  /**
+   * Measures, in the calling thread.
+   *
+   * @param observer is told how far it is
+   * @return one result per size
+   */
+  public List<Result> run(Observer observer) {
     try (Arena arena = Arena.ofConfined()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
       client.floor().ifPresent(Floor::warmUp);
       for (Series series : all) {
+        observer.progress("warming up, " + series.size + " bytes", List::of);
         series.warmUp(series == all.get(0));
       }
       for (int round = 0; round < plan.rounds(); round++) {
         for (Series series : all) {
           series.round(round);
+          observer.progress(
+              "round " + (round + 1) + " of " + plan.rounds() + ", " + series.size + " bytes",
+              () -> results(all));
         }
       }
-      return all.stream().map(Series::result).toList();
+      return results(all);
     }
+  }
+
+  private static List<Result> results(List<Series> all) {
+    return all.stream()
+        .filter(series -> series.roundTrips.getTotalCount() > 0)
+        .map(Series::result)
+        .toList();
   }
 }

@@ -5,7 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * A distribution of times, in nanoseconds.
+ * A distribution of times, in nanoseconds. A percentile of which there are too few times is NaN:
+ * one in a hundred has to be beyond the 99th, which is the greatest otherwise.
  *
  * @param min the least
  * @param p50 the median
@@ -32,6 +33,9 @@ public record LatencySummary(
   private static final int COMMON = 50;
 
   private static final int SIGNIFICANT_DIGITS = 3;
+  private static final double HUNDRED = 100;
+  private static final double HALF = 50;
+  private static final double ROUNDING = 1e-9;
 
   static Histogram newHistogram() {
     return new Histogram(SIGNIFICANT_DIGITS); // grows by itself, between rounds
@@ -46,14 +50,21 @@ public record LatencySummary(
   static LatencySummary of(Histogram histogram, double divisor) {
     return new LatencySummary(
         histogram.getMinValue() / divisor,
-        histogram.getValueAtPercentile(50) / divisor,
-        histogram.getValueAtPercentile(90) / divisor,
-        histogram.getValueAtPercentile(99) / divisor,
-        histogram.getValueAtPercentile(99.9) / divisor,
+        percentile(histogram, 50) / divisor,
+        percentile(histogram, 90) / divisor,
+        percentile(histogram, 99) / divisor,
+        percentile(histogram, 99.9) / divisor,
         histogram.getMaxValue() / divisor,
         histogram.getMean() / divisor,
         midMean(histogram) / divisor,
         step(histogram) / divisor);
+  }
+
+  private static double percentile(Histogram histogram, double percent) {
+    double beyond = histogram.getTotalCount() * (HUNDRED - percent) / HUNDRED;
+    return percent > HALF && beyond < 1 - ROUNDING
+        ? Double.NaN
+        : histogram.getValueAtPercentile(percent);
   }
 
   private static double midMean(Histogram histogram) {

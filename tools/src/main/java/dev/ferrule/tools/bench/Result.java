@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  *     together)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
  * @param floorNanos half the round trip of a bare cache line
- * @param floorRatio the latency's median over the floor's, the median of all rounds
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
  * @param bytesPerSecond the bytes that go with it
  * @param memcpyBytesPerSecond how fast one thread copies messages of that size in its own memory
@@ -30,7 +29,6 @@ public record Result(
     long messages,
     @Nullable LatencySummary latency,
     OptionalDouble floorNanos,
-    OptionalDouble floorRatio,
     OptionalDouble messagesPerSecond,
     OptionalDouble bytesPerSecond,
     OptionalDouble memcpyBytesPerSecond,
@@ -42,19 +40,42 @@ public record Result(
    * @param path the way that was taken, such as {@code cma}
    * @param floor what the same bytes were copied by beside it: {@code process_vm_writev}, {@code
    *     process_vm_readv} or {@code memcpy}
-   * @param floorBytesPerSecond how fast that was
-   * @param floorRatio the rate over that of the floor, the median of all rounds
+   * @param floorBytesPerSecond how fast that was, the median of all rounds
    */
-  public record RmaFigures(
-      String path, String floor, double floorBytesPerSecond, double floorRatio) {}
+  public record RmaFigures(String path, String floor, double floorBytesPerSecond) {}
+
+  /**
+   * Returns how this compares to the floor: the quotient of the two medians that are shown.
+   *
+   * @return the latency over the floor's, or for remote memory access the rate over the floor's;
+   *     empty without a floor
+   */
+  public OptionalDouble floorRatio() {
+    if (rma != null) {
+      return quotient(bytesPerSecond, OptionalDouble.of(rma.floorBytesPerSecond()));
+    }
+    return latency == null
+        ? OptionalDouble.empty()
+        : quotient(OptionalDouble.of(latency.p50()), floorNanos);
+  }
+
+  /**
+   * Returns how this compares to a plain copy: the quotient of the two medians that are shown.
+   *
+   * @return the bytes per second over the copy's; empty without one
+   */
+  public OptionalDouble memcpyRatio() {
+    return quotient(bytesPerSecond, memcpyBytesPerSecond);
+  }
+
+  private static OptionalDouble quotient(OptionalDouble dividend, OptionalDouble divisor) {
+    return dividend.isPresent() && divisor.isPresent() && divisor.getAsDouble() > 0
+        ? OptionalDouble.of(dividend.getAsDouble() / divisor.getAsDouble())
+        : OptionalDouble.empty();
+  }
 
   static Result latency(
-      Subject subject,
-      int size,
-      long messages,
-      LatencySummary latency,
-      OptionalDouble floor,
-      OptionalDouble ratio) {
+      Subject subject, int size, long messages, LatencySummary latency, OptionalDouble floor) {
     return new Result(
         subject,
         "latency",
@@ -63,7 +84,6 @@ public record Result(
         messages,
         latency,
         floor,
-        ratio,
         OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
@@ -79,7 +99,6 @@ public record Result(
         size,
         messages,
         latency,
-        OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
@@ -103,7 +122,6 @@ public record Result(
         operations,
         latency,
         OptionalDouble.empty(),
-        OptionalDouble.empty(),
         OptionalDouble.of(operationsPerSecond),
         OptionalDouble.of(operationsPerSecond * size),
         OptionalDouble.empty(),
@@ -125,7 +143,6 @@ public record Result(
         messages,
         null,
         floor,
-        OptionalDouble.empty(),
         OptionalDouble.of(messagesPerSecond),
         OptionalDouble.of(messagesPerSecond * size),
         memcpy,

@@ -43,15 +43,17 @@ public final class ResultJson {
       JsonObject times = new JsonObject();
       times.addProperty("min", rounded(latency.min()));
       times.addProperty("p50", rounded(latency.p50()));
-      times.addProperty("p90", rounded(latency.p90()));
-      times.addProperty("p99", rounded(latency.p99()));
-      times.addProperty("p999", rounded(latency.p999()));
+      add(times, "p90", latency.p90());
+      add(times, "p99", latency.p99());
+      add(times, "p999", latency.p999());
       times.addProperty("max", rounded(latency.max()));
       times.addProperty("mean", rounded(latency.mean()));
       object.add("latency_ns", times);
     }
     add(object, "floor_ns", result.floorNanos());
-    add(object, "floor_ratio", result.floorRatio());
+    if (result.rma() == null) {
+      add(object, "floor_ratio", result.floorRatio());
+    }
     add(object, "messages_per_s", result.messagesPerSecond());
     add(object, "bytes_per_s", result.bytesPerSecond());
     add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
@@ -60,7 +62,7 @@ public final class ResultJson {
       object.addProperty("path", rma.path());
       object.addProperty("floor", rma.floor());
       object.addProperty("floor_bytes_per_s", rounded(rma.floorBytesPerSecond()));
-      object.addProperty("floor_ratio", rounded(rma.floorRatio()));
+      add(object, "floor_ratio", result.floorRatio());
     }
     return object;
   }
@@ -68,6 +70,12 @@ public final class ResultJson {
   private static void addIfSeveral(JsonObject object, String name, int count) {
     if (count != 1) {
       object.addProperty(name, count);
+    }
+  }
+
+  private static void add(JsonObject object, String name, double value) {
+    if (!Double.isNaN(value)) {
+      object.addProperty(name, rounded(value));
     }
   }
 

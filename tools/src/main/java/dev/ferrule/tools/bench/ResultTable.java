@@ -7,9 +7,13 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalDouble;
 
-/** Results for people. */
+/**
+ * Results for people. A ratio is the quotient of two columns beside it, which its name says. What
+ * too few messages were measured for is a dash.
+ */
 public final class ResultTable {
 
+  private static final String NOTHING = "-";
   private static final double KILO = 1e3;
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
@@ -42,7 +46,7 @@ public final class ResultTable {
     table.cellIf(calls, "call");
     table.cells("bytes", "messages", "min ns", "p50", "p90", "p99", "p99.9", "max", "mean");
     table.cellIf(floor, "floor ns");
-    table.cellIf(floor, "x floor");
+    table.cellIf(floor, "p50 / floor");
     table.endRow();
     for (Result result : results) {
       LatencySummary latency = Objects.requireNonNull(result.latency());
@@ -58,14 +62,14 @@ public final class ResultTable {
           nanos(latency.max()),
           nanos(latency.mean()));
       table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
-      table.cellIf(floor, ratio(result.floorRatio().orElse(0)));
+      table.cellIf(floor, ratio(result.floorRatio()));
       table.endRow();
     }
   }
 
   private static void rma(TextTable table, List<Result> results) {
     table.cells("path", "rma", "bytes", "operations", "min ns", "p50", "p99", "max", "bytes/s");
-    table.cells("floor", "bytes/s", "of floor");
+    table.cells("floor", "floor bytes/s", "rate / floor");
     table.endRow();
     for (Result result : results) {
       LatencySummary latency = Objects.requireNonNull(result.latency());
@@ -82,7 +86,7 @@ public final class ResultTable {
           scaled(result.bytesPerSecond().orElse(0)),
           figures.floor(),
           scaled(figures.floorBytesPerSecond()),
-          ratio(figures.floorRatio()));
+          ratio(result.floorRatio()));
       table.endRow();
     }
   }
@@ -92,7 +96,7 @@ public final class ResultTable {
     boolean memcpy = results.stream().anyMatch(result -> result.memcpyBytesPerSecond().isPresent());
     table.cells("bytes", "messages", "messages/s", "bytes/s");
     table.cellIf(memcpy, "memcpy bytes/s");
-    table.cellIf(memcpy, "of memcpy");
+    table.cellIf(memcpy, "rate / memcpy");
     table.cellIf(floor, "floor ns");
     table.endRow();
     for (Result result : results) {
@@ -104,18 +108,21 @@ public final class ResultTable {
           scaled(result.messagesPerSecond().orElse(0)),
           scaled(rate));
       table.cellIf(memcpy, copies.isPresent() ? scaled(copies.getAsDouble()) : "");
-      table.cellIf(memcpy, copies.isPresent() ? ratio(rate / copies.getAsDouble()) : "");
+      table.cellIf(memcpy, copies.isPresent() ? ratio(result.memcpyRatio()) : "");
       table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
       table.endRow();
     }
   }
 
   private static String nanos(double nanos) {
+    if (Double.isNaN(nanos)) {
+      return NOTHING;
+    }
     return String.format(Locale.ROOT, nanos < KILO ? "%.1f" : "%.0f", nanos);
   }
 
-  private static String ratio(double ratio) {
-    return String.format(Locale.ROOT, "%.2f", ratio);
+  private static String ratio(OptionalDouble ratio) {
+    return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : NOTHING;
   }
 
   private static String scaled(double value) {

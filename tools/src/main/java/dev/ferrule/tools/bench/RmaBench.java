@@ -53,6 +53,16 @@ public final class RmaBench {
    * @return two results per size: write and read
    */
   public List<Result> run() {
+    return run(Observer.NONE);
+  }
+
+  /**
+   * Measures, in the calling thread.
+   *
+   * @param observer is told how far it is
+   * @return two results per size: write and read
+   */
+  public List<Result> run(Observer observer) {
     List<Result> results = new ArrayList<>();
     for (int size : plan.sizes()) {
       if (size == 0) {
@@ -69,7 +79,7 @@ public final class RmaBench {
               bare
                   ? new CrossMemoryCopy(arena, local.segment(), exposure, write)
                   : new PlainCopy(arena, size);
-          results.add(new Series(local, remote, size, write, floor).run(results.isEmpty()));
+          results.add(new Series(local, remote, size, write, floor).run(results, observer));
         }
       }
     }
@@ -105,7 +115,6 @@ public final class RmaBench {
     private final Histogram times = LatencySummary.newHistogram();
     private final List<Double> rates = new ArrayList<>();
     private final List<Double> floors = new ArrayList<>();
-    private final List<Double> ratios = new ArrayList<>();
 
     private Series(
         RegisteredMemory local, RemoteMemory remote, int size, boolean write, BareCopy floor) {
@@ -120,10 +129,12 @@ public final class RmaBench {
       return write ? rma.write(local, 0, remote, 0, size) : rma.read(local, 0, remote, 0, size);
     }
 
-    private Result run(boolean first) {
+    private Result run(List<Result> others, Observer observer) {
+      observer.progress(
+          "warming up, " + call() + " of " + size + " bytes", () -> List.copyOf(others));
       double nanos =
           plan.warmUp(
-              first,
+              others.isEmpty(),
               count -> {
                 client.begin(count, size);
                 floor.run(count);
@@ -137,20 +148,38 @@ public final class RmaBench {
         double bare = perSecond(operations, () -> floor.run(operations));
         rates.add(rate);
         floors.add(bare);
-        ratios.add(rate / bare);
+        observer.progress(
+            "round "
+                + (round + 1)
+                + " of "
+                + plan.rounds()
+                + ", "
+                + call()
+                + " of "
+                + size
+                + " bytes",
+            () -> {
+              List<Result> soFar = new ArrayList<>(others);
+              soFar.add(result());
+              return soFar;
+            });
       }
+      return result();
+    }
+
+    private String call() {
+      return write ? "write" : "read";
+    }
+
+    private Result result() {
       return Result.rma(
           subject,
-          write ? "write" : "read",
+          call(),
           size,
-          operations * plan.rounds(),
+          times.getTotalCount(),
           LatencySummary.of(times, 1),
           Medians.of(rates).orElse(0),
-          new Result.RmaFigures(
-              rma.path(),
-              floor.name(),
-              Medians.of(floors).orElse(0) * size,
-              Medians.of(ratios).orElse(0)));
+          new Result.RmaFigures(rma.path(), floor.name(), Medians.of(floors).orElse(0) * size));
     }
 
     private void oneByOne(long count) {

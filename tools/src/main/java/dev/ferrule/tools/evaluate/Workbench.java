@@ -447,7 +447,7 @@ public final class Workbench implements AutoCloseable {
           times(figures, call, Objects.requireNonNull(result.latency()));
           rates(figures, call, result);
           Result.RmaFigures rma = Objects.requireNonNull(result.rma());
-          add(figures, call + "of_bare_copy", rma.floorRatio());
+          add(figures, call + "bare_copy_bytes_per_s", rma.floorBytesPerSecond());
           figures.addProperty("path", rma.path());
         }
       }
@@ -472,9 +472,13 @@ public final class Workbench implements AutoCloseable {
     add(figures, prefix + "bytes_per_s", result.bytesPerSecond().orElse(0));
   }
 
-  /** Three digits after the point, which is more than any clock gives. */
+  /**
+   * Three digits after the point, which is more than any clock gives; nothing if it is no number.
+   */
   private static void add(JsonObject figures, String name, double value) {
-    figures.addProperty(name, Math.round(value * 1000) / 1000.0);
+    if (!Double.isNaN(value)) {
+      figures.addProperty(name, Math.round(value * 1000) / 1000.0);
+    }
   }
 
   /** Ends the connections and the servers. */

@@ -43,6 +43,23 @@ class LatencySummaryTest {
     assertThat(summary().step()).isEqualTo(10);
   }
 
+  /** The 99.9th of 100 would be the greatest under another name. */
+  @Test
+  void aPercentileOfTooFewTimesIsNone() {
+    for (int value = 1; value <= 99; value++) {
+      histogram.recordValue(value);
+    }
+    assertThat(summary().p90()).isEqualTo(90);
+    assertThat(summary().p99()).isNaN();
+    histogram.recordValue(100);
+    assertThat(summary().p99()).isEqualTo(99);
+    assertThat(summary().p999()).isNaN();
+    for (int value = 101; value <= 1000; value++) {
+      histogram.recordValue(value);
+    }
+    assertThat(summary().p999()).isEqualTo(999);
+  }
+
   @Test
   void aSingleTimeHasNoStep() {
     histogram.recordValueWithCount(70, 500);

@@ -15,9 +15,7 @@ class ResultTest {
 
   @Test
   void aLatencyIsWrittenWithTheNamesThatAreDocumentedAndWithoutWhatWasNotMeasured() {
-    Result result =
-        Result.latency(
-            SUBJECT, 64, 1_000_000, LATENCY, OptionalDouble.empty(), OptionalDouble.empty());
+    Result result = Result.latency(SUBJECT, 64, 1_000_000, LATENCY, OptionalDouble.empty());
     assertThat(ResultJson.format(List.of(result)))
         .isEqualTo(
             """
@@ -44,12 +42,10 @@ class ResultTest {
 
   @Test
   void theFloorIsWrittenIfItWasMeasured() {
-    Result result =
-        Result.latency(
-            SUBJECT, 64, 10, LATENCY, OptionalDouble.of(41.23), OptionalDouble.of(1.2345));
+    Result result = Result.latency(SUBJECT, 64, 10, LATENCY, OptionalDouble.of(41.23));
     assertThat(ResultJson.format(List.of(result)))
         .contains("\"floor_ns\": 41.2,")
-        .contains("\"floor_ratio\": 1.23\n");
+        .contains("\"floor_ratio\": 1.22\n"); // 50.5 over 41.23
   }
 
   @Test
@@ -86,18 +82,40 @@ class ResultTest {
 
   @Test
   void theTableAlignsItsColumns() {
-    Result small =
-        Result.latency(SUBJECT, 8, 10, LATENCY, OptionalDouble.of(40), OptionalDouble.of(1.25));
-    Result large =
-        Result.latency(
-            SUBJECT, 4096, 1_000_000, LATENCY, OptionalDouble.of(41), OptionalDouble.of(10));
+    Result small = Result.latency(SUBJECT, 8, 10, LATENCY, OptionalDouble.of(40));
+    Result large = Result.latency(SUBJECT, 4096, 1_000_000, LATENCY, OptionalDouble.of(41));
     assertThat(ResultTable.format(List.of(small, large)))
         .isEqualTo(
             """
-            bytes  messages  min ns   p50   p90   p99  p99.9       max  mean  floor ns  x floor
-                8        10    45.0  50.5  60.0  90.3  120.0  20123456  61.5      40.0     1.25
-             4096   1000000    45.0  50.5  60.0  90.3  120.0  20123456  61.5      41.0    10.00
+            bytes  messages  min ns   p50   p90   p99  p99.9       max  mean  floor ns  p50 / floor
+                8        10    45.0  50.5  60.0  90.3  120.0  20123456  61.5      40.0         1.26
+             4096   1000000    45.0  50.5  60.0  90.3  120.0  20123456  61.5      41.0         1.23
             """);
+  }
+
+  @Test
+  void aRatioIsTheQuotientOfTheTwoFiguresBesideIt() {
+    Result result =
+        Result.rma(
+            SUBJECT,
+            "write",
+            1000,
+            10,
+            LATENCY,
+            4.16e6,
+            new Result.RmaFigures("mmap", "memcpy", 31.19e9));
+    String[] lines = ResultTable.format(List.of(result)).split("\n");
+    assertThat(lines[0]).endsWith("  bytes/s   floor  floor bytes/s  rate / floor");
+    assertThat(lines[1]).endsWith("4.16 G  memcpy        31.19 G          0.13");
+    assertThat(ResultJson.format(List.of(result))).contains("\"floor_ratio\": 0.13\n");
+  }
+
+  @Test
+  void whatTooFewMessagesWereMeasuredForIsADashInTheTableAndLeftOutOfTheJson() {
+    LatencySummary few = new LatencySummary(45, 50, 60, Double.NaN, Double.NaN, 90, 61, 51, 10);
+    Result result = Result.latency(SUBJECT, 8, 10, few, OptionalDouble.empty());
+    assertThat(ResultTable.format(List.of(result))).contains("60.0    -      -  90.0");
+    assertThat(ResultJson.format(List.of(result))).contains("\"p90\": 60,\n").doesNotContain("p99");
   }
 
   @Test
@@ -115,9 +133,9 @@ class ResultTest {
     assertThat(ResultTable.format(List.of(small, large)))
         .isEqualTo(
             """
-              bytes  messages  messages/s   bytes/s  memcpy bytes/s  of memcpy
+              bytes  messages  messages/s   bytes/s  memcpy bytes/s  rate / memcpy
                   8        10     30.00 M  240.00 M
-            1048576        10      5.00 k    5.24 G         10.49 G       0.50
+            1048576        10      5.00 k    5.24 G         10.49 G           0.50
             """);
   }
 }
