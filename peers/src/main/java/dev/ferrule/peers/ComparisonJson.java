@@ -23,7 +23,7 @@ import java.util.OptionalDouble;
  *       messages_per_s}, {@code rounds}, {@code line_ns} (how long a bare line took between the
  *       processors in these rounds; if those were moved there are figures of each place), {@code
  *       moved} (true if they were moved in the middle of every round), and {@code ours_ratio},
- *       which is Ferrule's value divided by this one
+ *       which is Ferrule's median divided by this one
  * </ul>
  */
 public final class ComparisonJson {
@@ -41,7 +41,7 @@ public final class ComparisonJson {
    */
   public static String format(Comparison comparison) {
     JsonObject object = new JsonObject();
-    object.addProperty("ferrule", VersionProvider.version());
+    object.addProperty("ferrule", VersionProvider.build());
     object.addProperty("java", Runtime.version().toString());
     object.addProperty("start", comparison.start().toString());
     object.addProperty("rounds", comparison.rounds());

@@ -41,15 +41,15 @@ final class ComparisonTable {
             + comparison.rounds()
             + " in all");
     table("One way, ns (p99)", Measure.LATENCY, ComparisonTable::latency);
-    table("One way, times the floor", Measure.LATENCY, figure -> ratio(figure.ofFloor()));
+    table("One way, its median / the floor's", Measure.LATENCY, figure -> ratio(figure.ofFloor()));
     table(
-        "One way, " + ours + " / theirs (below 1 is faster)",
+        "One way, median of " + ours + " / theirs (below 1: " + ours + " is faster)",
         Measure.LATENCY,
         figure -> ratio(figure.oursToIt()));
     table(
         "Million messages per second", Measure.RATE, figure -> digits(figure.value() / MILLION, 2));
     table(
-        "Rate, " + ours + " / theirs (above 1 is faster)",
+        "Rate, median of " + ours + " / theirs (above 1: " + ours + " is faster)",
         Measure.RATE,
         figure -> ratio(figure.oursToIt()));
     return text.toString();

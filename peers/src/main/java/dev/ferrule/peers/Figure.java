@@ -5,7 +5,7 @@ import java.util.OptionalDouble;
 
 /**
  * What came out for one entrant, at one size. Each is a median over the rounds; a ratio is that of
- * each round's two values, since only these two were measured side by side.
+ * two such medians.
  *
  * @param measure what was measured
  * @param sizeBytes the length of the messages

@@ -3,7 +3,6 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.transport.Contenders;
-import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.Figure;
 import dev.ferrule.tools.evaluate.Models;
@@ -26,12 +25,11 @@ import java.util.stream.IntStream;
 
 /**
  * One of Ferrule's transports beside others who carry messages: a plot of all, and a table of the
- * ratios. Each ratio is the median of those of the rounds, since only the turns of one round were
- * close by.
+ * ratios. Each ratio is that of the two medians in the other table.
  */
 final class PeerExperiment implements Experiment {
 
-  private static final Axis SIZE = Axis.logarithmic("message size", Axis.Unit.BYTES);
+  private static final Axis SIZE = Axis.logarithmic("size of a message (bytes)", Axis.Unit.BYTES);
 
   private final String provider;
   private final Measure measure;
@@ -77,8 +75,8 @@ final class PeerExperiment implements Experiment {
                 + ".",
             SIZE,
             measure == Measure.LATENCY
-                ? Axis.logarithmic("one-way latency", Axis.Unit.NANOS)
-                : Axis.logarithmic("messages per second", Axis.Unit.NUMBER),
+                ? Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS)
+                : Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE),
             Optional.empty(),
             IntStream.range(0, present.size()).mapToObj(this::series).toList());
   }
@@ -161,8 +159,16 @@ final class PeerExperiment implements Experiment {
     Table table =
         new Table(
             measure == Measure.LATENCY
-                ? provider + " over each of the others: below 1 is faster"
-                : provider + " over each of the others: above 1 is faster",
+                ? "The median of "
+                    + provider
+                    + " over that of each other (below 1: "
+                    + provider
+                    + " is faster)"
+                : "The median of "
+                    + provider
+                    + " over that of each other (above 1: "
+                    + provider
+                    + " is faster)",
             header);
     for (int size : effort.sizesBytes()) {
       List<String> row = new ArrayList<>(List.of(SIZE.format(size)));
@@ -180,18 +186,8 @@ final class PeerExperiment implements Experiment {
     if (ours.isEmpty()) {
       return "";
     }
-    Task our = task(ours.get(), size);
-    Task their = task(other, size);
-    String figure = figure(measure).name();
-    List<Double> ratios = new ArrayList<>();
-    for (int round = 1; round <= records.rounds(); round++) {
-      OptionalDouble first = records.value(our, round, figure);
-      OptionalDouble second = records.value(their, round, figure);
-      if (first.isPresent() && second.isPresent()) {
-        ratios.add(first.getAsDouble() / second.getAsDouble());
-      }
-    }
-    OptionalDouble ratio = Medians.of(ratios);
+    OptionalDouble ratio =
+        records.ratio(task(ours.get(), size), task(other, size), figure(measure).name());
     return ratio.isPresent() ? String.format(Locale.ROOT, "%.3g", ratio.getAsDouble()) : "";
   }
 }

@@ -79,8 +79,7 @@ final class Series {
                     measure,
                     sizeBytes,
                     name,
-                    median(place, name, outcome -> OptionalDouble.of(outcome.value()))
-                        .orElseThrow(),
+                    value(place, name).orElseThrow(),
                     median(place, name, Contestant.Outcome::p99Nanos),
                     place.size(),
                     line,
@@ -99,14 +98,18 @@ final class Series {
         values.filter(OptionalDouble::isPresent).map(OptionalDouble::getAsDouble).toList());
   }
 
+  /** Of the two medians, which are shown as well; empty if either is missing. */
   private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
-    return median(
-        place.stream()
-            .map(Turns::outcomes)
-            .filter(outcomes -> outcomes.containsKey(dividend) && outcomes.containsKey(divisor))
-            .map(
-                outcomes ->
-                    OptionalDouble.of(
-                        outcomes.get(dividend).value() / outcomes.get(divisor).value())));
+    OptionalDouble above = value(place, dividend);
+    OptionalDouble below = value(place, divisor);
+    return above.isPresent() && below.isPresent()
+        ? OptionalDouble.of(above.getAsDouble() / below.getAsDouble())
+        : OptionalDouble.empty();
+  }
+
+  private static OptionalDouble value(List<Turns> place, String name) {
+    return place.get(0).outcomes().containsKey(name)
+        ? median(place, name, outcome -> OptionalDouble.of(outcome.value()))
+        : OptionalDouble.empty();
   }
 }

@@ -64,7 +64,7 @@ class PeerExperimentsTest {
     assertThat(Files.readString(report))
         .contains("latency beside others, over message size")
         .contains("sm / floor", "sm / agrona", "sm / aeron", "sm / unix", "sm / tcp")
-        .contains("below 1 is faster");
+        .contains("The median of sm over that of each other (below 1: sm is faster)");
     assertThat(Files.readAllLines(folder.resolve("journal.jsonl")))
         .filteredOn(line -> line.contains("\"entrant\":\"agrona\""))
         .hasSize(2)

@@ -118,9 +118,13 @@ class EvaluateCommandTest {
     assertThat(page)
         .contains("sm: latency over message size", "model: p50", "bottleneck")
         .contains("sm: the model", "o_nrcv")
-        .contains("sm has no option 'srq'", "sm has no option 'rnrRetry'")
+        .contains("one-way latency, p50", "one-way latency, p99", "peak bytes/s", "Trust: ")
+        .contains("sm has no option 'rnrRetry'")
         .contains("topology", "JVM flags", "container limits", "Measured from")
-        .contains("Not measured yet, or left out by --only.")
+        .contains(
+            "<td>sm unacked, sm batch, sm threads, sm single-receiver, sm paths, sm rma, sm rma-copy"
+                + "</td><td>not measured yet, or left out by --only</td>")
+        .doesNotContain("sm: rate over threads")
         .doesNotContain("://");
     for (String plot : List.of("sm-latency", "sm-calls", "sm-bandwidth")) {
       Path file = out.resolve("plots").resolve(plot + ".svg");

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -56,8 +57,9 @@ public final class Catalogue {
 
   private static final Axis SIZE = Axis.logarithmic("size of a message (bytes)", Axis.Unit.BYTES);
   private static final Axis LATENCY = Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS);
-  private static final Axis RATE = Axis.logarithmic("messages/s", Axis.Unit.NUMBER);
-  private static final Axis BYTE_RATE = Axis.logarithmic("bytes/s", Axis.Unit.NUMBER);
+  private static final Axis RATE = Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE);
+  private static final Axis BYTE_RATE =
+      Axis.logarithmic("bandwidth (bytes/s)", Axis.Unit.BYTE_RATE);
 
   private final ConnectionProvider provider;
   private final boolean quick;
@@ -254,7 +256,7 @@ public final class Catalogue {
         "Each send, receive and free of a ping-pong timed by itself, and the clock, whose reading"
             + " each of these times includes. These are the model's o_snd, o_rcv and g_rcv.",
         SIZE,
-        Axis.logarithmic("time of a call", Axis.Unit.NANOS),
+        Axis.logarithmic("call (time)", Axis.Unit.NANOS),
         Optional.empty(),
         series);
   }
@@ -271,7 +273,7 @@ public final class Catalogue {
                 ? ""
                 : " Here a message is complete as soon as it lies in the receiver's memory, so that"
                     + " no acknowledgement is waited for."),
-        Axis.logarithmic("unacknowledged messages", Axis.Unit.NUMBER),
+        Axis.logarithmic("unacknowledged messages (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
         List.of(
@@ -304,7 +306,7 @@ public final class Catalogue {
         "rate at 16 bytes over batch size",
         "So many messages are handed to the transport together, with several limits on those that"
             + " may be unacknowledged.",
-        Axis.logarithmic("messages in a batch", Axis.Unit.NUMBER),
+        Axis.logarithmic("messages in a batch (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
         series);
@@ -385,7 +387,7 @@ public final class Catalogue {
             + " All wait adaptively, as there may be more threads than processors; those of one"
             + " curve spin, as far as there is a processor for each thread. The model is of threads"
             + " that spin.",
-        Axis.logarithmic("threads and connections", Axis.Unit.NUMBER),
+        Axis.logarithmic("threads and connections (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
         series);
@@ -439,7 +441,7 @@ public final class Catalogue {
             + " here "
             + sending
             + ".",
-        Axis.logarithmic("connections", Axis.Unit.NUMBER),
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(SINGLE_RECEIVER, "one receiver for many connections"),
         series);
@@ -464,7 +466,7 @@ public final class Catalogue {
             + " the connection would break. Credits see to it that it never comes to that, so this"
             + " is passed if every point was measured at once and the devices' own counters stay at"
             + " 0; a single point that fails, in whatever round, is a failure of the evaluation.",
-        Axis.logarithmic("connections", Axis.Unit.NUMBER),
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(RNR_RETRY, "a receiver that is not ready cannot happen"),
         series);
@@ -593,7 +595,7 @@ public final class Catalogue {
         series);
   }
 
-  private List<Series> rmaSeries(String figure, String label, Figure.Kind kind) {
+  private List<Series> rmaSeries(Function<String, Figure> figure) {
     List<Integer> sizes =
         quick ? sizes(64, 4096, 65536) : sizes(64, 512, 4096, 65536, 1 << 20, 16 << 20);
     List<Series> series = new ArrayList<>();
@@ -603,7 +605,7 @@ public final class Catalogue {
             Series.measured(
                 path + ", " + call,
                 series.size(),
-                new Figure(call + figure, label, kind),
+                figure.apply(call),
                 samples(
                     sizes,
                     size -> {
@@ -625,7 +627,7 @@ public final class Catalogue {
         Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
         BYTE_RATE,
         Optional.empty(),
-        rmaSeries("_bytes_per_s", "bytes/s", Figure.Kind.BYTE_RATE));
+        rmaSeries(call -> new Figure(call + "_bytes_per_s", "bytes/s", Figure.Kind.BYTE_RATE)));
   }
 
   /** The same points as those of {@link #rma}, which are measured once. */
@@ -634,12 +636,18 @@ public final class Catalogue {
         "rma-copy",
         scheme(),
         "remote memory access beside a bare copy",
-        "The same measurements: bytes per second over those of a bare copy of as many bytes, in"
-            + " turns with it: the kernel's call by itself for cma, else a copy within one process,"
+        "The same measurements: the median of the bytes per second over that of a bare copy of as"
+            + " many bytes, in turns with it: the kernel's call by itself for cma, else a copy within one process,"
             + " which has both buffers in its own caches.",
         Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
-        Axis.logarithmic("of a bare copy", Axis.Unit.NUMBER),
+        Axis.logarithmic("bandwidth / that of a bare copy (ratio)", Axis.Unit.NUMBER),
         Optional.empty(),
-        rmaSeries("_of_bare_copy", "of a bare copy", Figure.Kind.NUMBER));
+        rmaSeries(
+            call ->
+                new Figure(
+                    call + "_bytes_per_s",
+                    "bytes/s / those of a bare copy, of the medians",
+                    Figure.Kind.NUMBER,
+                    Optional.of(call + "_bare_copy_bytes_per_s"))));
   }
 }

@@ -30,7 +30,7 @@ public interface Experiment {
   String title();
 
   /**
-   * Tells why this cannot be measured here.
+   * Returns why this cannot be measured here.
    *
    * @return the reason, for the report; empty if it can be measured
    */
@@ -42,6 +42,21 @@ public interface Experiment {
    * @return the points
    */
   List<Task> tasks();
+
+  /**
+   * Returns why there is nothing to show.
+   *
+   * @param records all that was measured so far
+   * @return the reason; empty if anything was measured, or was tried and failed
+   */
+  default Optional<String> leftOut(Records records) {
+    if (obstacle().isPresent()) {
+      return obstacle();
+    }
+    boolean tried =
+        tasks().stream().anyMatch(task -> records.isMeasured(task) || records.failures(task) > 0);
+    return tried ? Optional.empty() : Optional.of("not measured yet, or left out by --only");
+  }
 
   /**
    * Shows what was measured.

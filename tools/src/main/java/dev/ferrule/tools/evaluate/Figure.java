@@ -4,6 +4,7 @@ package dev.ferrule.tools.evaluate;
 import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.PerformanceModel;
 import dev.ferrule.tools.report.Numbers;
+import java.util.Optional;
 
 /**
  * Something that tasks measure.
@@ -11,8 +12,11 @@ import dev.ferrule.tools.report.Numbers;
  * @param name what results call it
  * @param label what people call it, with the unit
  * @param kind what it counts
+ * @param divisor what results call the value that this is divided by; empty for what was measured
+ *     as it is. The quotient is that of the two medians, as a reader would take it from their
+ *     tables.
  */
-public record Figure(String name, String label, Kind kind) {
+public record Figure(String name, String label, Kind kind, Optional<String> divisor) {
 
   /** What a figure counts. */
   public enum Kind {
@@ -39,6 +43,17 @@ public record Figure(String name, String label, Kind kind) {
   /** Bytes per second. */
   public static final Figure BYTES = new Figure("bytes_per_s", "bytes/s", Kind.BYTE_RATE);
 
+  /**
+   * A value as it was measured.
+   *
+   * @param name what results call it
+   * @param label what people call it, with the unit
+   * @param kind what it counts
+   */
+  public Figure(String name, String label, Kind kind) {
+    this(name, label, kind, Optional.empty());
+  }
+
   private static final double NANOS_PER_SECOND = 1e9;
 
   /**
@@ -48,7 +63,12 @@ public record Figure(String name, String label, Kind kind) {
    * @return its text
    */
   public String format(double value) {
-    return kind == Kind.NANOS ? Numbers.nanos(value) : Numbers.scaled(value);
+    return switch (kind) {
+      case NANOS -> Numbers.nanos(value);
+      case MESSAGE_RATE -> Numbers.rate(value);
+      case BYTE_RATE -> Numbers.byteRate(value);
+      case NUMBER -> Numbers.scaled(value);
+    };
   }
 
   /** What a model says. */

@@ -2,6 +2,7 @@
 package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
+import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Commit;
 import java.io.IOException;
@@ -11,13 +12,17 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -44,7 +49,23 @@ final class Machine {
   /** When it began. */
   static final String BEGAN = "began";
 
+  /** Whether it is a virtual machine. */
+  static final String VIRTUAL = "virtual";
+
+  /** What is said there of processors that are. */
+  static final String EMULATED = "emulated";
+
   private static final String ALLOWED = "processors this may use";
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
+          .withZone(ZoneOffset.UTC);
+  private static final Pattern KIBIBYTES = Pattern.compile("(\\d+) ?(?:kB|K)");
+  private static final double KIBI = 1024;
+  private static final String UNLIMITED = "unlimited";
+
+  /** The first version of cgroups says that there is no limit by one that is as good as none. */
+  private static final double UNLIMITED_BYTES = 1L << 60;
 
   private final Map<String, String> facts = new LinkedHashMap<>();
 
@@ -57,8 +78,8 @@ final class Machine {
     machine.put("topology", topology());
     machine.put(ALLOWED, Affinity.allowed().toString());
     machine.put("caches", caches());
-    machine.put("memory", value(Path.of("/proc/meminfo"), "MemTotal"));
-    machine.put("virtual", virtual());
+    machine.put("memory", value(Path.of("/proc/meminfo"), "MemTotal").map(Machine::kibibytes));
+    machine.put(VIRTUAL, virtual());
     machine.put(KERNEL, System.getProperty("os.name") + " " + System.getProperty("os.version"));
     machine.put("distribution", distribution());
     machine.put("frequency governor", text(CPUS.resolve("cpu0/cpufreq/scaling_governor")));
@@ -73,9 +94,11 @@ final class Machine {
     machine.put(FLAGS, flags());
     machine.put(FERRULE, version);
     machine.put("container limits", Optional.of(limits()));
-    machine.put("locked memory", value(Path.of("/proc/self/limits"), "Max locked memory"));
-    machine.put(LOAD, text(Path.of("/proc/loadavg")));
-    machine.put(BEGAN, Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    machine.put(
+        "locked memory",
+        value(Path.of("/proc/self/limits"), "Max locked memory").map(Machine::lockedMemory));
+    machine.put(LOAD, text(Path.of("/proc/loadavg")).map(Machine::loads));
+    machine.put(BEGAN, TIME.format(Instant.now()));
     return machine;
   }
 
@@ -85,6 +108,50 @@ final class Machine {
 
   private void put(String name, Optional<String> value) {
     value.ifPresent(known -> facts.put(name, known));
+  }
+
+  /** Of {@code /proc/meminfo} and of the caches: {@code 24683520 kB}, {@code 32K}. */
+  static String kibibytes(String text) {
+    Matcher size = KIBIBYTES.matcher(text);
+    return size.matches() ? Numbers.bytes(Double.parseDouble(size.group(1)) * KIBI) : text;
+  }
+
+  /** Of {@code /proc/loadavg}: {@code 0.36 0.50 0.43 2/345 12345}. */
+  static String loads(String text) {
+    String[] words = text.split("\\s+");
+    return words.length < 3
+        ? text
+        : words[0] + " (1 minute), " + words[1] + " (5 minutes), " + words[2] + " (15 minutes)";
+  }
+
+  /** Of {@code /proc/self/limits}: {@code 8388608 unlimited bytes}, soft and hard. */
+  static String lockedMemory(String text) {
+    String[] words = text.split("\\s+");
+    if (words.length < 2) {
+      return text;
+    }
+    String soft = limit(words[0]);
+    String hard = limit(words[1]);
+    return soft.equals(hard) ? soft : soft + ", can be raised to " + hard;
+  }
+
+  /** Of {@code cpu.max}: {@code max 100000}, or microseconds in a period of so many. */
+  static String processorLimit(String text) {
+    String[] words = text.split("\\s+");
+    if (words.length < 2 || !words[0].matches("\\d+") || !words[1].matches("[1-9]\\d*")) {
+      return words[0].equals("max") ? UNLIMITED : text;
+    }
+    return Numbers.plain(Double.parseDouble(words[0]) / Double.parseDouble(words[1]))
+        + " processors";
+  }
+
+  /** A number of bytes, or what stands for none. */
+  static String limit(String text) {
+    if (!text.matches("\\d+")) {
+      return text.equals("max") ? UNLIMITED : text;
+    }
+    double bytes = Double.parseDouble(text);
+    return bytes >= UNLIMITED_BYTES ? UNLIMITED : Numbers.bytes(bytes);
   }
 
   /** Returns all facts, in order. */
@@ -201,7 +268,7 @@ final class Machine {
                 + " "
                 + text(cache.resolve("type")).orElse("")
                 + " "
-                + size.get()
+                + kibibytes(size.get())
                 + " for CPUs "
                 + text(cache.resolve("shared_cpu_list")).orElse("?"));
       }
@@ -248,17 +315,25 @@ final class Machine {
   }
 
   private static String limits() {
-    Map<String, Path> files = new LinkedHashMap<>();
-    files.put("cpu.max", CGROUP.resolve("cpu.max"));
-    files.put("memory.max", CGROUP.resolve("memory.max"));
-    files.put("cpuset", CGROUP.resolve("cpuset.cpus.effective"));
-    files.put("cfs_quota_us", CGROUP.resolve("cpu/cpu.cfs_quota_us"));
-    files.put("memory.limit_in_bytes", CGROUP.resolve("memory/memory.limit_in_bytes"));
-    String limits =
-        files.entrySet().stream()
-            .filter(file -> text(file.getValue()).isPresent())
-            .map(file -> file.getKey() + " " + text(file.getValue()).orElse(""))
-            .collect(Collectors.joining("; "));
-    return limits.isEmpty() ? "none seen" : limits;
+    List<String> limits = new ArrayList<>();
+    text(CGROUP.resolve("cpu.max"))
+        .ifPresent(text -> limits.add("time of processors: " + processorLimit(text)));
+    text(CGROUP.resolve("memory.max"))
+        .or(() -> text(CGROUP.resolve("memory/memory.limit_in_bytes")))
+        .ifPresent(text -> limits.add("memory: " + limit(text)));
+    text(CGROUP.resolve("cpuset.cpus.effective"))
+        .ifPresent(text -> limits.add("processors: " + text));
+    text(CGROUP.resolve("cpu/cpu.cfs_quota_us"))
+        .ifPresent(
+            quota ->
+                limits.add(
+                    "time of processors: "
+                        + (quota.startsWith("-")
+                            ? UNLIMITED
+                            : processorLimit(
+                                quota
+                                    + " "
+                                    + text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("")))));
+    return limits.isEmpty() ? "none seen" : String.join("; ", limits);
   }
 }

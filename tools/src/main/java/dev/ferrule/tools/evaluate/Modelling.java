@@ -179,7 +179,14 @@ final class Modelling {
             Locale.ROOT,
             "predictions of what was measured are off by a factor of %.2f",
             Math.exp(fit.relativeError()));
+    if (isFar(fit)) {
+      off += ", which is too much to predict anything else by";
+    }
     return notes.containsKey(provider) ? off + ". " + notes.get(provider) : off;
+  }
+
+  private static boolean isFar(FitResult fit) {
+    return Math.exp(fit.relativeError()) > SeriesExperiment.MODEL_LIMIT;
   }
 
   /** What goes into the file of the parameters. */
@@ -219,6 +226,13 @@ final class Modelling {
     List<String> notes = new ArrayList<>(fit.notes());
     if (this.notes.containsKey(provider)) {
       notes.add(0, this.notes.get(provider));
+    }
+    if (isFar(fit)) {
+      notes.add(
+          0,
+          "This model does not describe what was measured: it is off by more than a factor of "
+              + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
+              + ". Its parameters mean little.");
     }
     List<String> missing = missing(provider);
     if (!missing.isEmpty()) {

@@ -103,7 +103,12 @@ public final class Records {
     return Placement.lineNanos(counting(task));
   }
 
-  /** Tells whether a task was measured in a round. */
+  /** Returns whether a task was measured in any round. */
+  boolean isMeasured(Task task) {
+    return !results(task).isEmpty();
+  }
+
+  /** Returns whether a task was measured in a round. */
   boolean has(Task task, int round) {
     Entry entry = entries.get(task.description().toString());
     return entry != null && entry.rounds.containsKey(round);
@@ -124,23 +129,6 @@ public final class Records {
   int failures(Task task) {
     Entry entry = entries.get(task.description().toString());
     return entry == null ? 0 : entry.failures;
-  }
-
-  /**
-   * Returns a figure of a task in one round.
-   *
-   * @param task which
-   * @param round which round
-   * @param figure its name
-   * @return the value; empty if that was not measured, or the processors were somewhere else than
-   *     in most rounds of the experiment
-   */
-  public OptionalDouble value(Task task, int round, String figure) {
-    Entry entry = entries.get(task.description().toString());
-    JsonObject result = entry == null ? null : entry.rounds.get(round);
-    return result != null && placement(task).isUsual(result)
-        ? number(result, figure)
-        : OptionalDouble.empty();
   }
 
   private static OptionalDouble number(JsonObject result, String figure) {
@@ -188,6 +176,51 @@ public final class Records {
         .toList();
   }
 
+  /** The same of a figure, which may be a quotient: of each round's. */
+  List<Double> values(Task task, Figure figure) {
+    if (figure.divisor().isEmpty()) {
+      return values(task, figure.name());
+    }
+    List<Double> quotients = new ArrayList<>();
+    for (JsonObject result : counting(task)) {
+      OptionalDouble dividend = number(result, figure.name());
+      OptionalDouble divisor = number(result, figure.divisor().get());
+      if (dividend.isPresent() && divisor.orElse(0) > 0) {
+        quotients.add(dividend.getAsDouble() / divisor.getAsDouble());
+      }
+    }
+    return quotients;
+  }
+
+  /** The median of a figure over the rounds that count; of a quotient, that of the two medians. */
+  OptionalDouble median(Task task, Figure figure) {
+    OptionalDouble median = median(task, figure.name());
+    return figure.divisor().isEmpty()
+        ? median
+        : quotient(median, median(task, figure.divisor().get()));
+  }
+
+  private static OptionalDouble quotient(OptionalDouble dividend, OptionalDouble divisor) {
+    return dividend.isPresent() && divisor.orElse(0) > 0
+        ? OptionalDouble.of(dividend.getAsDouble() / divisor.getAsDouble())
+        : OptionalDouble.empty();
+  }
+
+  /**
+   * Returns how the medians of two tasks compare.
+   *
+   * @param dividend one of them
+   * @param divisor the other one
+   * @param figure the name of the figure
+   * @return the quotient of the two medians; empty if either was not measured, or only while the
+   *     processors were somewhere else than in most rounds of the experiment
+   */
+  public OptionalDouble ratio(Task dividend, Task divisor, String figure) {
+    return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
+        ? quotient(median(dividend, figure), median(divisor, figure))
+        : OptionalDouble.empty();
+  }
+
   /**
    * Returns the median of a figure over the rounds that count.
    *
@@ -203,10 +236,10 @@ public final class Records {
    * Returns how far the rounds are apart.
    *
    * @param task which
-   * @param figure its name
+   * @param figure of what
    * @return the greatest over the least; empty for fewer than two rounds
    */
-  public OptionalDouble spread(Task task, String figure) {
+  public OptionalDouble spread(Task task, Figure figure) {
     double[] values = values(task, figure).stream().mapToDouble(Double::doubleValue).toArray();
     double least = Arrays.stream(values).min().orElse(0);
     return values.length < 2 || least <= 0

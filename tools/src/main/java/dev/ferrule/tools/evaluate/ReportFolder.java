@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** The files that an evaluation leaves: the report, its plots, and the figures for programs. */
@@ -67,14 +68,20 @@ final class ReportFolder {
   void write(
       List<Experiment> experiments, Records records, Modelling modelling, JsonObject machine) {
     List<Section> sections = new ArrayList<>();
-    sections.add(machineSection(machine, records));
     for (Experiment experiment : experiments) {
-      sections.add(experiment.section(records, modelling.models()));
+      if (experiment.leftOut(records).isEmpty()) {
+        sections.add(experiment.section(records, modelling.models()));
+      }
     }
     sections.addAll(modelling.sections());
+    leftOut(experiments, records).ifPresent(sections::add);
+    sections.add(machineSection(machine, records));
     sections.add(filesSection(!modelling.entries().isEmpty()));
     String subtitle = fact(machine, Machine.FERRULE) + ", " + fact(machine, Machine.BEGAN);
-    put(REPORT, HtmlReport.format("Ferrule, evaluated", subtitle, sections));
+    put(
+        REPORT,
+        HtmlReport.format(
+            "Ferrule, evaluated", subtitle, Headlines.of(experiments, records, machine), sections));
     Set<String> drawn = new HashSet<>();
     for (Section section : sections) {
       for (Plot plot : section.plots()) {
@@ -96,6 +103,27 @@ final class ReportFolder {
     } else {
       put(PARAMETERS, ParameterFile.format(modelling.entries()));
     }
+  }
+
+  /** All that there is nothing of, with a line for each reason. */
+  private static Optional<Section> leftOut(List<Experiment> experiments, Records records) {
+    Map<String, List<String>> byReason = new LinkedHashMap<>();
+    for (Experiment experiment : experiments) {
+      experiment
+          .leftOut(records)
+          .ifPresent(
+              reason ->
+                  byReason
+                      .computeIfAbsent(reason, ignored -> new ArrayList<>())
+                      .add(experiment.provider() + " " + experiment.id()));
+    }
+    if (byReason.isEmpty()) {
+      return Optional.empty();
+    }
+    Table table = new Table("", List.of("experiments", "why"));
+    byReason.forEach((reason, names) -> table.row(List.of(String.join(", ", names), reason)));
+    return Optional.of(
+        new Section("left-out", "Not measured", "", List.of(), List.of(table), List.of()));
   }
 
   private static Section machineSection(JsonObject machine, Records records) {

@@ -48,6 +48,11 @@ public record Series(
     return new Series(name, colour, Plot.Style.MEASURED, figure, Model.NONE, samples);
   }
 
+  /** Returns whether its spread is shown, and counts. */
+  boolean isMeasured() {
+    return style == Plot.Style.MEASURED;
+  }
+
   /** The same with the model's line, and for the model to be fitted to. */
   Series forModel() {
     return new Series(name, colour, style, figure, Model.FITTED, samples);

@@ -40,6 +40,9 @@ public record SeriesExperiment(
     List<Series> series)
     implements Experiment {
 
+  /** A model that is off by a greater factor does not say what it is drawn beside. */
+  static final double MODEL_LIMIT = 2;
+
   private static final double UNSTEADY = 2;
   private static final String MODEL = "model: ";
 
@@ -70,9 +73,7 @@ public record SeriesExperiment(
       unsteady(records).ifPresent(notes::add);
       moved(records).ifPresent(notes::add);
       verdict(records).ifPresent(notes::add);
-      if (curves.isEmpty() && notes.isEmpty()) {
-        notes.add("Not measured yet, or left out by --only.");
-      }
+      undrawn(records, fit).ifPresent(notes::add);
     }
     Plot plot = new Plot(provider + "-" + id, provider + ": " + title, x, y, curves);
     Table table = table(obstacle.isPresent() ? new Records() : records, fit);
@@ -114,8 +115,8 @@ public record SeriesExperiment(
     int unsteady = 0;
     for (Series one : series) {
       for (Series.Sample sample : one.samples()) {
-        OptionalDouble spread = records.spread(sample.task(), one.figure().name());
-        if (one.style() == Plot.Style.MEASURED && spread.isPresent()) {
+        OptionalDouble spread = records.spread(sample.task(), one.figure());
+        if (one.isMeasured() && spread.isPresent()) {
           measured++;
           unsteady += spread.getAsDouble() > UNSTEADY ? 1 : 0;
         }
@@ -196,11 +197,15 @@ public record SeriesExperiment(
       List<Plot.Dot> measured = new ArrayList<>();
       List<Plot.Dot> predicted = new ArrayList<>();
       for (Series.Sample sample : one.samples()) {
-        records.median(sample.task(), one.figure().name()).stream()
+        records.median(sample.task(), one.figure()).stream()
             .filter(value -> records.isAt(records.placement(sample.task()), sample.task()))
-            .forEach(value -> measured.add(new Plot.Dot(sample.x(), value)));
-        prediction(one, sample, fit)
-            .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
+            .forEach(
+                value ->
+                    measured.add(dot(sample, value, records.values(sample.task(), one.figure()))));
+        if (isNear(one, records, fit)) {
+          prediction(one, sample, fit)
+              .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
+        }
       }
       if (!measured.isEmpty()) {
         curves.add(new Plot.Curve(one.name(), one.colour(), one.style(), measured));
@@ -218,6 +223,55 @@ public record SeriesExperiment(
       }
     }
     return curves;
+  }
+
+  private static Plot.Dot dot(Series.Sample sample, double median, List<Double> rounds) {
+    double low = rounds.stream().mapToDouble(Double::doubleValue).min().orElse(median);
+    double high = rounds.stream().mapToDouble(Double::doubleValue).max().orElse(median);
+    return new Plot.Dot(sample.x(), median, Math.min(low, median), Math.max(high, median));
+  }
+
+  /** By which factor the model is off at the points of a curve, as the root mean square. */
+  private static OptionalDouble error(Series series, Records records, Optional<FitResult> fit) {
+    double squares = 0;
+    int points = 0;
+    for (Series.Sample sample : series.samples()) {
+      OptionalDouble measured = records.median(sample.task(), series.figure());
+      OptionalDouble predicted = prediction(series, sample, fit);
+      if (measured.orElse(0) > 0 && predicted.orElse(0) > 0) {
+        squares += Math.pow(Math.log(predicted.getAsDouble() / measured.getAsDouble()), 2);
+        points++;
+      }
+    }
+    return points == 0
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(Math.exp(Math.sqrt(squares / points)));
+  }
+
+  private static boolean isNear(Series series, Records records, Optional<FitResult> fit) {
+    return error(series, records, fit).orElse(1) <= MODEL_LIMIT;
+  }
+
+  /** Says of which curves the model is too far off to be shown. */
+  private Optional<String> undrawn(Records records, Optional<FitResult> fit) {
+    List<String> names =
+        series.stream()
+            .filter(one -> !isNear(one, records, fit))
+            .map(
+                one ->
+                    one.name()
+                        + " (a factor of "
+                        + Numbers.plain(error(one, records, fit).orElseThrow())
+                        + ")")
+            .toList();
+    return names.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "The model is not shown where it is off by more than a factor of "
+                + Numbers.plain(MODEL_LIMIT)
+                + ": "
+                + String.join(", ", names)
+                + ".");
   }
 
   private static OptionalDouble prediction(
@@ -248,7 +302,7 @@ public record SeriesExperiment(
     Table table = new Table("", header);
     for (Series one : series) {
       for (Series.Sample sample : one.samples()) {
-        OptionalDouble value = records.median(sample.task(), one.figure().name());
+        OptionalDouble value = records.median(sample.task(), one.figure());
         if (value.isEmpty()) {
           continue;
         }
@@ -257,8 +311,8 @@ public record SeriesExperiment(
         row.add(x.format(sample.x()));
         row.add(one.figure().format(value.getAsDouble()));
         row.add(one.figure().label());
-        OptionalDouble spread = records.spread(sample.task(), one.figure().name());
-        int rounds = records.values(sample.task(), one.figure().name()).size();
+        OptionalDouble spread = records.spread(sample.task(), one.figure());
+        int rounds = records.values(sample.task(), one.figure()).size();
         row.add(
             spread.isPresent()
                 ? Numbers.plain(spread.getAsDouble()) + " (" + rounds + ")"
@@ -274,7 +328,12 @@ public record SeriesExperiment(
           row.add(records.lineNanos(sample.task()).map(Numbers::nanos).orElse("–"));
         }
         if (modelled) {
-          row.addAll(modelCells(one, sample, value.getAsDouble(), fit));
+          row.addAll(
+              modelCells(
+                  one,
+                  sample,
+                  value.getAsDouble(),
+                  isNear(one, records, fit) ? fit : Optional.empty()));
         }
         table.row(row);
       }

@@ -70,7 +70,8 @@ class JournalTest {
       Records records = journal.records();
       assertThat(records.values(task(16), RATE)).containsExactly(5.0, 9.0, 6.0);
       assertThat(records.median(task(16), RATE)).hasValue(6);
-      assertThat(records.spread(task(16), RATE)).hasValue(9.0 / 5);
+      assertThat(records.spread(task(16), new Figure(RATE, "", Figure.Kind.NUMBER)))
+          .hasValue(9.0 / 5);
       assertThat(records.has(task(16), 3)).isTrue();
       assertThat(records.has(task(16), 4)).isFalse();
       assertThat(records.has(task(64), 1)).isFalse();

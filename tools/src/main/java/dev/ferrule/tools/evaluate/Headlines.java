@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.evaluate;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.bench.Medians;
+import dev.ferrule.tools.report.Headline;
+import dev.ferrule.tools.report.Numbers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** What most readers of a report have come for, and how far to trust it. */
+final class Headlines {
+
+  private static final String LATENCY = "latency";
+  private static final int SIZE = 64;
+  private static final double UNSTEADY = 2;
+  private static final double STEADY = 1.2; // the spread of most points where nothing disturbs
+  private static final double FEW = 0.05;
+  private static final double MANY = 0.25;
+  private static final int ENOUGH_ROUNDS = 3;
+  private static final Pattern LOAD = Pattern.compile("(\\d+(?:\\.\\d+)?).*");
+
+  private final List<SeriesExperiment> experiments;
+  private final Records records;
+  private final List<String> reasons = new ArrayList<>();
+  private Headline.Trust trust = Headline.Trust.HIGH;
+
+  private Headlines(List<SeriesExperiment> experiments, Records records) {
+    this.experiments = experiments;
+    this.records = records;
+  }
+
+  /**
+   * Sums up what was measured.
+   *
+   * @param experiments all of them
+   * @param records what was measured
+   * @param machine the facts of the machine
+   * @return one for each provider of whose messages there is a figure
+   */
+  static List<Headline> of(List<Experiment> experiments, Records records, JsonObject machine) {
+    List<Headline> headlines = new ArrayList<>();
+    List<String> providers = experiments.stream().map(Experiment::provider).distinct().toList();
+    for (String provider : providers) {
+      List<SeriesExperiment> own =
+          experiments.stream()
+              .filter(experiment -> experiment.provider().equals(provider))
+              .filter(SeriesExperiment.class::isInstance)
+              .map(SeriesExperiment.class::cast)
+              .filter(experiment -> experiment.obstacle().isEmpty())
+              .toList();
+      new Headlines(own, records).headline(provider, machine).ifPresent(headlines::add);
+    }
+    return headlines;
+  }
+
+  private Optional<Headline> headline(String provider, JsonObject machine) {
+    List<Headline.Tile> tiles = new ArrayList<>();
+    latency(Figure.P50, "p50").ifPresent(tiles::add);
+    latency(Figure.P99, "p99").ifPresent(tiles::add);
+    peak(Figure.MESSAGES, "peak messages/s").ifPresent(tiles::add);
+    peak(Figure.BYTES, "peak bytes/s").ifPresent(tiles::add);
+    if (tiles.isEmpty()) {
+      return Optional.empty();
+    }
+    judge(machine);
+    return Optional.of(new Headline(provider, tiles, trust, reasons));
+  }
+
+  private Stream<Series.Sample> samples(SeriesExperiment experiment, Figure figure) {
+    return experiment.series().stream()
+        .filter(series -> series.figure().equals(figure))
+        .flatMap(series -> series.samples().stream());
+  }
+
+  private Optional<Headline.Tile> latency(Figure figure, String name) {
+    return experiments.stream()
+        .filter(experiment -> experiment.id().equals(LATENCY))
+        .flatMap(experiment -> samples(experiment, figure))
+        .filter(sample -> sample.x() == SIZE)
+        .findFirst()
+        .map(sample -> records.median(sample.task(), figure))
+        .filter(OptionalDouble::isPresent)
+        .map(
+            value ->
+                new Headline.Tile(
+                    "one-way latency, " + name,
+                    figure.format(value.getAsDouble()),
+                    SIZE + " B, one message at a time"));
+  }
+
+  /** The greatest of all points of messages, but for those that the plots leave out. */
+  private Optional<Headline.Tile> peak(Figure figure, String label) {
+    double peak = 0;
+    String where = "";
+    for (SeriesExperiment experiment : experiments) {
+      for (Series series : experiment.series()) {
+        if (!series.figure().equals(Figure.MESSAGES) && !series.figure().equals(Figure.BYTES)) {
+          continue;
+        }
+        for (Series.Sample sample : series.samples()) {
+          OptionalDouble value = records.median(sample.task(), figure);
+          if (value.isPresent()
+              && value.getAsDouble() > peak
+              && records.isAt(records.placement(sample.task()), sample.task())) {
+            peak = value.getAsDouble();
+            where = experiment.id() + ": " + series.name() + ", " + at(experiment, sample);
+          }
+        }
+      }
+    }
+    return peak == 0
+        ? Optional.empty()
+        : Optional.of(new Headline.Tile(label, figure.format(peak), where));
+  }
+
+  /** The value on the axis, with what the axis counts. */
+  private static String at(SeriesExperiment experiment, Series.Sample sample) {
+    String value = experiment.x().format(sample.x());
+    return switch (experiment.x().unit()) {
+      case BYTES -> value;
+      default -> experiment.x().label() + ": " + value;
+    };
+  }
+
+  private void lower(Headline.Trust most, String reason) {
+    trust = trust.compareTo(most) < 0 ? most : trust;
+    reasons.add(reason);
+  }
+
+  private void judge(JsonObject machine) {
+    if (fact(machine, Machine.VIRTUAL).contains(Machine.EMULATED)) {
+      lower(
+          Headline.Trust.LOW,
+          "The processors are emulated: only ratios within this report mean anything.");
+    }
+    spreads();
+    List<Task> tasks =
+        experiments.stream().flatMap(experiment -> experiment.tasks().stream()).toList();
+    if (records.placement(tasks).note().isPresent()) {
+      lower(Headline.Trust.FAIR, "The host moved the processors meanwhile; see the notes below.");
+    }
+    long failed = tasks.stream().filter(task -> records.failure(task).isPresent()).count();
+    if (failed > 0) {
+      lower(Headline.Trust.FAIR, failed + " of " + tasks.size() + " points failed.");
+    }
+    load(machine);
+  }
+
+  private void spreads() {
+    List<Double> spreads = new ArrayList<>();
+    for (SeriesExperiment experiment : experiments) {
+      for (Series series : experiment.series()) {
+        for (Series.Sample sample : series.samples()) {
+          if (series.isMeasured()) {
+            records.spread(sample.task(), series.figure()).ifPresent(spreads::add);
+          }
+        }
+      }
+    }
+    if (spreads.isEmpty()) {
+      lower(Headline.Trust.LOW, "There is one round only, so nothing says how steady it was.");
+      return;
+    }
+    double middle = Medians.of(spreads).orElseThrow();
+    long unsteady = spreads.stream().filter(spread -> spread > UNSTEADY).count();
+    String rounds =
+        String.format(
+            Locale.ROOT,
+            "The rounds of the median point differ by %.0f %%, those of %d of %d points by more than"
+                + " a factor of %s.",
+            (middle - 1) * 100,
+            unsteady,
+            spreads.size(),
+            Numbers.plain(UNSTEADY));
+    if (unsteady > MANY * spreads.size()) {
+      lower(Headline.Trust.LOW, rounds);
+    } else if (unsteady > FEW * spreads.size() || middle > STEADY) {
+      lower(Headline.Trust.FAIR, rounds);
+    } else {
+      reasons.add(rounds);
+    }
+    if (records.rounds() < ENOUGH_ROUNDS) {
+      lower(Headline.Trust.FAIR, "There are fewer than " + ENOUGH_ROUNDS + " rounds.");
+    }
+  }
+
+  /** Half of one processor is as much as a quiet machine has to do. */
+  private void load(JsonObject machine) {
+    Matcher load = LOAD.matcher(fact(machine, Machine.LOAD));
+    if (load.matches() && Double.parseDouble(load.group(1)) > 0.5) {
+      lower(
+          Headline.Trust.FAIR,
+          "The machine had other things to do when it began: a load of " + load.group(1) + ".");
+    }
+  }
+
+  private static String fact(JsonObject machine, String name) {
+    JsonElement value = machine.get(name);
+    return value != null && value.isJsonPrimitive() ? value.getAsString() : "";
+  }
+}
