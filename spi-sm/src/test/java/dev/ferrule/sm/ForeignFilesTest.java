@@ -105,7 +105,7 @@ class ForeignFilesTest {
     OwnDirectory.create(endpoint);
     OwnDirectory.create(endpoint.resolve("conns"));
     OwnDirectory.create(endpoint.resolve("conns/1"));
-    Files.writeString(endpoint.resolve("conns/1/ring"), "a dead owner's");
+    Files.writeString(endpoint.resolve("conns/1/memory"), "a dead owner's");
     Files.writeString(endpoint.resolve("sock"), "not a socket");
     Files.writeString(endpoint.resolve("fifo"), "not a pipe");
     Files.writeString(endpoint.resolve("lock"), "nobody holds it");
