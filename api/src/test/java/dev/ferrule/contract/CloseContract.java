@@ -387,7 +387,9 @@ public abstract class CloseContract extends Contract {
                   go.await();
                   pair.client().close();
                   assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
-                  assertClosed(() -> pair.client().sender().tryClaim(1));
+                  synchronized (called) { // a sender is for one thread at a time
+                    assertClosed(() -> pair.client().sender().tryClaim(1));
+                  }
                 }));
       }
       go.countDown();
