@@ -101,18 +101,28 @@ first_address() {
   [ "$1" ] && ip -4 -o address show dev "$1" 2>/dev/null | sed -n 's/.* inet \([0-9.]*\).*/\1/p' | head -n 1 | grep .
 }
 
-# A Soft-RoCE device on a pair of interfaces that has no other use.
+# A Soft-RoCE device on a pair of interfaces that has no other use. Other runs do the same, hence the lock.
 make_host_device() {
-  local number=$(($$ % 250 + 1))
   [ "$(id -u)" -eq 0 ] || { why_not="only root can make one"; return 1; }
   { command -v ip && command -v rdma; } >/dev/null || { why_not="iproute2 is missing"; return 1; }
+  local code=0
+  {
+    take_lock 8 "the software device"
+    add_host_device || code=1
+  } 8>"$cache/host.lock"
+  [ "$code" -ne 0 ] || return 0
+  [ -z "$made_netdev" ] || remove_host_device
+  return 1
+}
+
+add_host_device() {
   if [ ! -d "$sysfs/module/rdma_rxe" ]; then
     modprobe rdma_rxe 2>/dev/null || { why_not="the kernel has no rdma_rxe"; return 1; }
     loaded=yes
   fi
   made_netdev=ferrule$$
   device=rxe$$
-  address=10.77.$number.1
+  address=$(free_address)
   trap 'remove_host_device; rm -rf -- "$run"' EXIT
   if {
     ip link add "$made_netdev" type veth peer name "${made_netdev}p" && ip link set "${made_netdev}p" up \
@@ -122,15 +132,29 @@ make_host_device() {
     return 0
   fi
   why_not="$(tail -n 1 "$run/host.log")"
-  remove_host_device
   return 1
 }
 
+# An address in a network of its own: two runs whose process ids differ by 250 would have the same one.
+free_address() {
+  local number=$(($$ % 250 + 1)) tries used
+  used=$(ip -4 -o address show 2>/dev/null) || true
+  for ((tries = 0; tries < 250; tries++)); do
+    [[ $used = *" 10.77.$number."* ]] || break
+    number=$((number % 250 + 1))
+  done
+  echo "10.77.$number.1"
+}
+
+# The module stays as long as another run has a device: to unload it removes them all, even those that are in no use yet.
 remove_host_device() {
-  rdma link delete "$device" 2>/dev/null || true
-  ip link delete "$made_netdev" 2>/dev/null || true
-  # Somebody else may use it by now; then this does nothing.
-  [ -z "$loaded" ] || modprobe -r rdma_rxe 2>/dev/null || true
+  {
+    flock 8
+    rdma link delete "$device" 2>/dev/null || true
+    ip link delete "$made_netdev" 2>/dev/null || true
+    [ -z "$loaded" ] || compgen -G "$sysfs/devices/virtual/infiniband/*" >/dev/null \
+      || modprobe -r rdma_rxe 2>/dev/null || true
+  } 8>"$cache/host.lock"
 }
 
 # Runs the command; sets result. It is in the background so that we can pass signals on, and env undoes what a shell

@@ -147,6 +147,45 @@ choice_of_device() {
   nothing_left "after the choice of a device"
 }
 
+# What a run meets that others have left or are doing: no room, a device of another run, another version of itself.
+beside_others() {
+  # A limit for the size of files is like a full file system.
+  (ulimit -f 100; exec "$with_rxe" --host true) 2>err
+  equal "no room for the run's folder: exit code" $? 1
+  has "no room for the run's folder: the message" err "name another folder with TMPDIR"
+  nothing_left "after a run without room"
+
+  mkdir -p others-programs others/class others/devices/virtual/infiniband
+  # All addresses but one are taken.
+  # shellcheck disable=SC2016 # for the shell that runs it
+  printf '%s\n' '#!/bin/sh' 'case "$*" in' '"-4 -o address show")' \
+    'for i in $(seq 250); do [ "$i" = 7 ] || echo "1: v inet 10.77.$i.1/24 scope global v"; done ;;' 'esac' \
+    >others-programs/ip
+  printf '%s\n' '#!/bin/sh' 'echo "$*" >>"$CALLS"' >others-programs/modprobe
+  printf '%s\n' '#!/bin/sh' 'exit 0' >others-programs/rdma
+  chmod +x others-programs/*
+  # shellcheck disable=SC2016 # for the shell in there
+  made() {
+    PATH=$work/others-programs:$PATH CALLS=$work/calls FERRULE_RXE_SYSFS=$work/others \
+      "$with_rxe" --host sh -c 'echo "$FERRULE_RXE_ADDRESS"' 2>err
+  }
+  rm -f calls
+  equal "an address that no other run has" "$(made)" 10.77.7.1
+  equal "a module that no other run uses is unloaded" "$(tr '\n' , <calls)" "rdma_rxe,-r rdma_rxe,"
+  rm -f calls
+  mkdir others/devices/virtual/infiniband/rxe99
+  made >/dev/null
+  equal "a module that another run uses is not unloaded" "$(tr '\n' , <calls)" "rdma_rxe,"
+  nothing_left "after runs beside others"
+
+  mkdir copy
+  cp -r "$root/with-rxe" "$root/build-support" copy
+  # shellcheck disable=SC2016 # for the shell in there
+  PATH=$work/others-programs:$PATH CALLS=$work/calls FERRULE_RXE_SYSFS=$work/others \
+    copy/with-rxe --host sh -c 'yes "exit 77" | head -n 3000 >copy/with-rxe; exit 5' 2>err
+  equal "a run whose file is replaced meanwhile" $? 5
+}
+
 streams_files_and_exit_code() {
   head -c 5000000 /dev/urandom >data
   # shellcheck disable=SC2016 # for the shell in there
@@ -250,7 +289,7 @@ two_hosts() {
   nothing_left "after two hosts"
 }
 
-[ $# -gt 0 ] || set -- options streams_files_and_exit_code choice_of_device reader_that_goes_away \
+[ $# -gt 0 ] || set -- options beside_others streams_files_and_exit_code choice_of_device reader_that_goes_away \
   signal_and_time_limit group_signal_and_kill panic out_of_memory two_hosts
 for test in "$@"; do "$test"; done
 [ "$failures" -eq 0 ] || { echo "$failures failed"; exit 1; }
