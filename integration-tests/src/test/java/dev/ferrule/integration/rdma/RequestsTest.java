@@ -92,7 +92,7 @@ class RequestsTest {
 
   /** As a process that ends does it, too: the kernel rejects what was not answered. */
   @Test
-  void aListenerThatIsGoneBeforeItAnswersIsToldAsThat() {
+  void aListenerThatEndsBeforeItAnswersIsNamedAsTheCause() {
     Task<Connection> connecting;
     try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
       connecting = Task.start(() -> Wires.connect(listener.address() + SMALL, ""));

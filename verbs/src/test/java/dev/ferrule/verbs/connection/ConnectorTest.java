@@ -158,7 +158,7 @@ class ConnectorTest {
   }
 
   @Test
-  void aStrangerThatRejectsAndOneThatSaysNothingAreToldApart() {
+  void aForeignProgramThatRejectsIsDistinguishedFromAListenerThatHasEnded() {
     reject(CmEvent.REJECTED_BY_CONSUMER, padded("no"));
     assertThatThrownBy(() -> provider.connect(""))
         .isInstanceOf(ConnectionRefusedException.class)
