@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread that waits for descriptors to become readable, and for the time to pass: all that
@@ -33,10 +34,16 @@ final class EventLoop implements AutoCloseable {
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final long TICK_NANOS = 250 * NANOS_PER_MILLI;
 
+  /** How long nothing is done after a failure, and how long no other failure is logged. */
+  private static final long BACK_OFF_NANOS = 10 * NANOS_PER_MILLI;
+
+  private static final long LOG_NANOS = 1_000 * NANOS_PER_MILLI;
+
   /** A descriptor, and what to do when it is readable. */
   private record Source(int descriptor, Runnable action) {}
 
   private final Thread thread;
+  private long lastLogged = System.nanoTime() - LOG_NANOS; // of the thread
   private final int wakeUp;
   private final List<Source> sources = new CopyOnWriteArrayList<>();
   private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
@@ -162,8 +169,18 @@ final class EventLoop implements AutoCloseable {
     try {
       action.run();
     } catch (Throwable e) {
-      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), e);
+      failed(e);
     }
+  }
+
+  /** What fails may do so again at once, as its event is still there. */
+  private void failed(Throwable problem) {
+    long now = System.nanoTime();
+    if (now - lastLogged >= LOG_NANOS) {
+      lastLogged = now;
+      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), problem);
+    }
+    LockSupport.parkNanos(BACK_OFF_NANOS);
   }
 
   /** Ends the thread. To be called by another one. */

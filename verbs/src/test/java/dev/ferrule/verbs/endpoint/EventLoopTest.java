@@ -28,6 +28,16 @@ class EventLoopTest {
     }
   }
 
+  @Test
+  void whatFailsAgainAndAgainDoesNotFillTheLog() throws InterruptedException {
+    List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(40).toList();
+    try (LoggedRecords logged = LoggedRecords.of(EventLoop.class)) {
+      runTicks(done);
+
+      assertThat(logged.all()).hasSizeBetween(1, 20); // one a second, however slow the machine is
+    }
+  }
+
   private static void runTicks(List<CountDownLatch> done) throws InterruptedException {
     try (EventLoop loop = new EventLoop("ferrule-test")) {
       for (CountDownLatch one : done) {
