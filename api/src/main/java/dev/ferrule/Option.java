@@ -178,6 +178,17 @@ public final class Option<T> {
   }
 
   /**
+   * Returns this option with another default, for a provider where another value is apt.
+   *
+   * @param value the other default
+   * @return the option, of the same name and with the same values
+   * @throws InvalidOptionException if the value is out of range
+   */
+  public Option<T> withDefault(T value) {
+    return new Option<>(name, type, check(value), syntax, description, parser, valid, formatter);
+  }
+
+  /**
    * Returns the option's name.
    *
    * @return the name, as in a URI's query

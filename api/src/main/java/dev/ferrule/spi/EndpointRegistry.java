@@ -15,7 +15,8 @@ import java.util.List;
 public interface EndpointRegistry {
 
   /**
-   * Lists the endpoints below an address.
+   * Lists the endpoints below an address. A directory of endpoints that may not be read is listed
+   * itself, as {@link EndpointInfo.State#UNKNOWN}.
    *
    * @param address the address of a directory, or of one endpoint
    * @return what is there, in the order of the addresses
@@ -25,7 +26,18 @@ public interface EndpointRegistry {
   List<EndpointInfo> list(URI address) throws IOException;
 
   /**
-   * Removes endpoints below an address whose owners have died, and never one that lives.
+   * Lists the endpoints that {@link #clean} would remove now.
+   *
+   * @param address the address of a directory, or of one endpoint
+   * @return those whose owners have died and which this user may remove
+   * @throws InvalidAddressException if it is no such address
+   * @throws IOException if it cannot be looked at
+   */
+  List<EndpointInfo> removable(URI address) throws IOException;
+
+  /**
+   * Removes endpoints below an address whose owners have died, and never one that lives. Files of
+   * others in them stay.
    *
    * @param address the address of a directory, or of one endpoint
    * @return what was removed

@@ -6,6 +6,7 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
 import java.net.URI;
@@ -45,7 +46,7 @@ final class Failures {
           e);
     }
     if (e.is(LibC.EACCES(), LibC.EPERM(), LibC.EROFS())) {
-      return new InvalidAddressException(uri, denied(e), e);
+      return new InvalidAddressException(uri, denied(uri, e), e);
     }
     if (e.is(LibC.ENOENT())) {
       return new InvalidAddressException(
@@ -63,7 +64,7 @@ final class Failures {
 
   static FerruleException of(URI uri, IOException e) {
     if (e instanceof AccessDeniedException) {
-      return new InvalidAddressException(uri, denied(e), e);
+      return new InvalidAddressException(uri, denied(uri, e), e);
     }
     if (e instanceof NotDirectoryException) {
       return new InvalidAddressException(
@@ -130,9 +131,27 @@ final class Failures {
     return bytes < 10 << 20 ? (bytes >> 10) + " KiB" : (bytes >> 20) + " MiB";
   }
 
-  private static String denied(Exception e) {
+  private static String denied(URI uri, Exception e) {
     return "permission denied: "
         + e.getMessage()
-        + "; choose a directory that this user may write to, and run both processes as the same user, or with access=group";
+        + "; choose a directory that this user may write to, and run both processes as the same"
+        + " user, or with access=group"
+        + hintAtOthers(uri);
+  }
+
+  /** In a directory that all may write to, another user may have made PATH first. */
+  private static String hintAtOthers(URI uri) {
+    Path base = SmAddress.parse(uri).base();
+    return OwnDirectory.userOf(base)
+        .filter(user -> user != LibC.geteuid() && !Files.isWritable(base))
+        .map(
+            user ->
+                ". "
+                    + base
+                    + " belongs to the user with the id "
+                    + user
+                    + ", who may have made it first; "
+                    + OwnDirectory.suggestion())
+        .orElse("");
   }
 }

@@ -42,8 +42,8 @@ abstract class SendingHalf extends AbstractSender {
   abstract SendingEnd end();
 
   /** Has the receiver know that the last message was published. */
-  final void markClosed() {
-    end().markClosed();
+  final void markClosed(int reason) {
+    end().markClosed(reason);
     Reference.reachabilityFence(this);
   }
 

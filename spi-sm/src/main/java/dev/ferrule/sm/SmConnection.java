@@ -29,6 +29,7 @@ import java.lang.ref.Reference;
 import java.net.URI;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +70,7 @@ final class SmConnection implements Connection, Link {
   private volatile @Nullable SmListenerReceiver commonReceiver;
   private volatile Runnable releaseAction = () -> {};
   private volatile boolean peerDead;
+  private final AtomicInteger closeReason = new AtomicInteger(); // that the peer was told; or 0
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
@@ -84,7 +86,7 @@ final class SmConnection implements Connection, Link {
     this.resources = resources;
     this.peerPayload = peerPayload;
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
-    this.peerTimeout = options.get(StandardOptions.PEER_TIMEOUT);
+    this.peerTimeout = options.get(SmOptions.PEER_TIMEOUT);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
     Arena views = resources.views();
     SharedRing own = resources.own();
@@ -269,7 +271,7 @@ final class SmConnection implements Connection, Link {
   private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
     String reason = "the peer broke the protocol: " + what + "; the connection was closed";
     if (life.fail(new ProtocolException(uri, reason, cause), reason)) {
-      tellPeer();
+      tellPeer(CloseReason.PROTOCOL);
     }
     return life.exception(cause);
   }
@@ -284,7 +286,7 @@ final class SmConnection implements Connection, Link {
         "this program has truncated a file from which it sends, or which it has registered; the"
             + " connection was closed";
     if (life.fail(new FerruleException(uri, reason, cause), reason)) {
-      tellPeer();
+      tellPeer(CloseReason.PROGRAM);
     }
     return new IllegalStateException(uri + ": " + reason, cause);
   }
@@ -340,14 +342,21 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerClosed() {
-    if (!life.hasEnded() && closedByPeer()) {
+    int word = life.hasEnded() ? 0 : closedByPeer();
+    if (word == 0) {
+      return;
+    }
+    String reason = CloseReason.describe(word);
+    if (reason == null) {
       life.closedByPeer();
+    } else {
+      life.lost(reason);
     }
   }
 
   @Override
   public void onPeerGone() {
-    if (closedByPeer()) {
+    if (closedByPeer() != 0) {
       onPeerClosed(); // its process may live, and be about to finish a last copy
     } else {
       peerDead = true;
@@ -357,26 +366,33 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerSilent() {
-    if (closedByPeer()) {
+    if (closedByPeer() != 0) {
       onPeerClosed(); // of which the FIFO was too full to tell
       return;
     }
-    life.lost(
-        "the peer's process lives but has not answered for "
-            + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
-            + " (stopped, paused or swapped out?); the option "
-            + StandardOptions.PEER_TIMEOUT.name()
-            + " sets how long that may take");
+    boolean lost =
+        life.lost(
+            "the peer's process lives but has not answered for "
+                + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
+                + " (stopped, paused or swapped out?); the option "
+                + StandardOptions.PEER_TIMEOUT.name()
+                + " sets how long that may take");
+    if (lost) {
+      tellPeer(CloseReason.silence(peerTimeout)); // which hears of it when it goes on
+    }
   }
 
-  private boolean closedByPeer() {
-    boolean result = consumer.isClosedBySender();
+  /** Returns 0 if the peer has not closed the connection, and otherwise its {@link CloseReason}. */
+  private int closedByPeer() {
+    int reason = consumer.closedBySender();
     Reference.reachabilityFence(this);
-    return result;
+    return reason;
   }
 
-  private void tellPeer() {
-    sender.markClosed();
+  /** Ends the connection at the peer; the first reason is the one that it is told. */
+  private void tellPeer(int reason) {
+    closeReason.compareAndSet(0, reason);
+    sender.markClosed(closeReason.get());
     resources.peer().tellClosed();
   }
 
@@ -394,7 +410,7 @@ final class SmConnection implements Connection, Link {
       return;
     }
     life.release();
-    tellPeer();
+    tellPeer(CloseReason.CLOSED);
     onWakeup();
     rma.close();
     releaseAction.run();

@@ -10,6 +10,7 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
@@ -17,6 +18,8 @@ import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
 import java.net.URI;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A client that waits; makes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
@@ -59,14 +62,77 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   @Override
   public Connection accept(byte[] payload) {
-    return accept(payload, Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT)));
+    long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+    SmConnection connection =
+        make(
+            payload,
+            (made, resources, name) -> {
+              made.onClose(ended -> handshake.ended(ended.failure()));
+              handshake.accept(
+                  name, resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+              resources.closeOwnFile();
+            });
+    confirmed(connection);
+    return connection;
   }
 
-  /** Accepts, waiting for the client's confirmation no longer than until the deadline. */
-  SmConnection accept(byte[] payload, long deadline) {
+  /**
+   * Offers the client a connection, without waiting for its confirmation. The listener is told of
+   * the connection, and when the client has confirmed or failed to.
+   *
+   * @param deadline until when the client has to confirm
+   */
+  void offer(long deadline) {
+    byte[] payload = {};
+    make(
+        payload,
+        (made, resources, name) -> {
+          listener.offering(handshake, made);
+          handshake.offer(
+              name,
+              resources.id(),
+              payload,
+              resources.ownFile(),
+              deadline,
+              made::isUsedByPeer,
+              () -> {
+                resources.closeOwnFile();
+                listener.settled(handshake);
+              });
+          made.onClose(ended -> handshake.ended(ended.failure()));
+        });
+  }
+
+  /** The client has confirmed a connection, which is about to be returned. */
+  void confirmed(SmConnection connection) {
+    connection.countRetransmissions(handshake.retransmissions());
+    listener.accepted(connection);
+  }
+
+  /** Tells the client of a connection that is made for it. */
+  private interface Telling {
+    void tell(SmConnection made, ConnectionResources resources, URI name);
+  }
+
+  /** Makes a connection, and tells the client. Whatever goes wrong, nothing is left of it. */
+  private SmConnection make(byte[] payload, Telling telling) {
     SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
     handshake.take(uri);
+    boolean done = false;
+    try {
+      SmConnection connection = make(uri, telling);
+      done = true;
+      return connection;
+    } finally {
+      handshake.memory().close();
+      if (!done) {
+        handshake.abandon();
+      }
+    }
+  }
+
+  private SmConnection make(URI uri, Telling telling) {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
@@ -75,40 +141,21 @@ final class SmConnectionRequest implements ConnectionRequest {
     boolean done = false;
     try {
       resources = new ConnectionResources(endpoint, facilities);
-      SharedRing peer = attachPeerRing(uri, resources);
+      SharedRing peer = attachPeer(uri, resources);
       resources.makeOwnRing(
           SmOptions.layout(uri, options), peer.generation(), options.get(SmOptions.RMA_BUFFER));
-      resources.openPeer(handshake.client(), handshake.clientId());
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      handshake.accept(
-          name, resources.id(), payload, resources.ownFile(), deadline, connection::isUsedByPeer);
-      resources.closeOwnFile();
-      connection.countRetransmissions(handshake.retransmissions());
-      listener.accepted(connection);
+      telling.tell(connection, resources, name);
       done = true;
       return connection;
     } catch (PosixException e) {
-      if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
-        throw new PeerLostException(uri, "the client died while it was being accepted", e);
-      }
-      if (e.is(
-          LibC.EPERM(),
-          LibC.EACCES(),
-          LibC.EISDIR(),
-          LibC.ELOOP(),
-          LibC.ENOTDIR(),
-          LibC.EINVAL())) {
-        throw new ProtocolException(
-            uri, "the client's files are not what they should be: " + e.getMessage(), e);
-      }
       throw refused(Failures.of(uri, e));
     } catch (IOException e) {
       throw refused(Failures.of(uri, e));
     } finally {
       if (!done) {
-        handshake.abandon();
         if (connection != null) {
           connection.close(); // tells the client, too, in case that only its confirmation was lost
         } else if (resources != null) {
@@ -118,23 +165,46 @@ final class SmConnectionRequest implements ConnectionRequest {
     }
   }
 
+  /**
+   * Opens what the client has made. That comes first, as it costs little: a client that has died
+   * takes up no memory.
+   */
+  private SharedRing attachPeer(URI uri, ConnectionResources resources) {
+    PassedMemory memory = handshake.memory();
+    try {
+      Optional<SharedRing> ring =
+          resources.attachPeerRing(
+              memory.file(),
+              memory.isTrusted(),
+              found -> found.generation() == handshake.generation());
+      if (ring.isEmpty()) {
+        throw refused(
+            uri,
+            "the listener cannot use the client's memory: it is not what its descriptor says",
+            null);
+      }
+      resources.openPeer(handshake.client(), handshake.clientId());
+      return ring.get();
+    } catch (PosixException e) {
+      if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
+        throw new PeerLostException(uri, "the client died while it was being accepted", e);
+      }
+      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+        throw e; // this side's fault
+      }
+      throw refused(uri, Acceptor.unusable(e), e);
+    }
+  }
+
+  /** Has the client told why it is refused; returns what to tell the program. */
+  private ProtocolException refused(URI uri, String reason, @Nullable Throwable cause) {
+    handshake.refuse(reason);
+    return new ProtocolException(uri, reason, cause);
+  }
+
   /** Has the client told what this side's program is told, and what to do about it. */
   private FerruleException refused(FerruleException failure) {
     handshake.refuseForLackOfRoom(String.valueOf(failure.getMessage()));
     return failure;
-  }
-
-  private SharedRing attachPeerRing(URI uri, ConnectionResources resources) {
-    try (PassedMemory memory = handshake.memory()) {
-      return resources
-          .attachPeerRing(
-              memory.file(),
-              memory.isTrusted(),
-              ring -> ring.generation() == handshake.generation())
-          .orElseThrow(
-              () ->
-                  new ProtocolException(
-                      uri, "the client's memory is not what it was at first", null));
-    }
   }
 }

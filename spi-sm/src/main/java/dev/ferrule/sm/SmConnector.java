@@ -5,6 +5,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
+import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
@@ -15,8 +16,10 @@ import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.spi.Deadlines;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -150,6 +153,35 @@ final class SmConnector {
 
   private SmConnection connect() throws IOException {
     long deadline = Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+    while (true) {
+      try {
+        return connect(deadline);
+      } catch (GivenUpException e) {
+        if (deadline - System.nanoTime() <= 0) {
+          throw new OperationTimeoutException(
+              uri,
+              "the listener accepted the connection, but this process did not confirm it in time",
+              e);
+        }
+      }
+    }
+  }
+
+  /**
+   * The listener has given up waiting for this side's confirmation, which this side was too slow
+   * for, and has closed what it had made. Another attempt, with other files, may be quicker.
+   */
+  private static final class GivenUpException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private static void checkNotGivenUp(SharedRing own) {
+    if (own.ring().get(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED) != 0) {
+      throw new GivenUpException();
+    }
+  }
+
+  private SmConnection connect(long deadline) throws IOException {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
     ConnectionResources resources = new ConnectionResources(client, facilities);
     SmConnection connection = null;
@@ -163,18 +195,9 @@ final class SmConnector {
               SmOptions.layout(uri, options), 0, options.get(SmOptions.RMA_BUFFER));
       handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
-          handshake.await(
-              uri,
-              deadline,
-              // an acceptance is of this connection if the server's ring names ours as its opposite
-              answer ->
-                  resources
-                      .attachPeerRing(
-                          answer.memory().file(),
-                          answer.memory().isTrusted(),
-                          ring -> ring.peerGeneration() == own.generation())
-                      .isPresent());
+          handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));
       openPeer(resources, accepted.serverId());
+      checkNotGivenUp(own);
       connection =
           new SmConnection(server.connectionUri(id), resources, accepted.payload(), options);
       connection.countRetransmissions(handshake.retransmissions());
@@ -198,6 +221,21 @@ final class SmConnector {
         }
       }
     }
+  }
+
+  /**
+   * Returns whether an acceptance is of this connection, which it is if the server's ring names
+   * ours as its opposite.
+   */
+  private boolean isOurs(
+      ClientHandshake.Accepted answer, SharedRing own, ConnectionResources resources) {
+    checkNotGivenUp(own);
+    return resources
+        .attachPeerRing(
+            answer.memory().file(),
+            answer.memory().isTrusted(),
+            ring -> ring.peerGeneration() == own.generation())
+        .isPresent();
   }
 
   private void openPeer(ConnectionResources resources, int serverId) {

@@ -13,7 +13,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,6 +30,20 @@ final class SmEndpoints implements EndpointRegistry {
     for (SmAddress endpoint : find(address)) {
       result.add(info(endpoint));
     }
+    SmAddress parsed = SmAddress.parse(address);
+    EndpointScan.unreadable(parsed)
+        .forEach((directory, user) -> result.add(unreadable(directory, user)));
+    return result;
+  }
+
+  @Override
+  public List<EndpointInfo> removable(URI address) throws IOException {
+    List<EndpointInfo> result = new ArrayList<>();
+    for (SmAddress endpoint : find(address)) {
+      if (EndpointScan.isRemovable(endpoint)) {
+        result.add(info(endpoint));
+      }
+    }
     return result;
   }
 
@@ -36,8 +52,8 @@ final class SmEndpoints implements EndpointRegistry {
     List<EndpointInfo> removed = new ArrayList<>();
     for (SmAddress endpoint : find(address)) {
       EndpointInfo info = info(endpoint);
-      // the state was true a moment ago; whether it still is, is found out by the lock
-      if (info.state() == EndpointInfo.State.STALE && EndpointScan.clean(endpoint)) {
+      // what is true now may not be in a moment; the lock decides
+      if (EndpointScan.isRemovable(endpoint) && EndpointScan.clean(endpoint)) {
         removed.add(info);
       }
     }
@@ -46,10 +62,25 @@ final class SmEndpoints implements EndpointRegistry {
 
   private static List<SmAddress> find(URI uri) throws IOException {
     SmAddress address = SmAddress.parse(uri);
-    if (!Files.isDirectory(address.base())) {
-      throw new NoSuchFileException(address.base().toString(), null, "there is no such directory");
+    Path base = address.base();
+    try {
+      // not Files.isDirectory, which does not say why not
+      if (!Files.readAttributes(base, BasicFileAttributes.class).isDirectory()) {
+        throw new NotDirectoryException(base + " is a file, not a directory");
+      }
+    } catch (NoSuchFileException e) {
+      throw new NoSuchFileException(base.toString(), null, "no such directory");
     }
     return EndpointScan.endpoints(address);
+  }
+
+  private static EndpointInfo unreadable(Path directory, int user) {
+    return new EndpointInfo(
+        new SmAddress(directory, null).uri(),
+        EndpointInfo.State.UNKNOWN,
+        "endpoints of the user with the id " + user + ": permission denied",
+        0,
+        0);
   }
 
   private static EndpointInfo info(SmAddress endpoint) {

@@ -16,7 +16,10 @@ import dev.ferrule.spi.SingleThreadedUse;
 import java.io.IOException;
 import java.net.URI;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +38,9 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final Set<SmConnection> accepted = new LinkedHashSet<>();
 
   private boolean receiving; // under that monitor
+
+  /** Those that a client was offered, until accept returns them. */
+  private final Map<ServerHandshake, SmConnection> offered = new ConcurrentHashMap<>();
 
   private SmListener(
       Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, Facilities facilities) {
@@ -135,20 +141,69 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     if (handshake == null && acceptor.isClosed()) {
       throw closedException();
     }
-    return handshake == null
-        ? null
-        : new SmConnectionRequest(this, endpoint, handshake, options, facilities);
+    return handshake == null ? null : request(handshake);
   }
 
+  private SmConnectionRequest request(ServerHandshake handshake) {
+    return new SmConnectionRequest(this, endpoint, handshake, options, facilities);
+  }
+
+  /**
+   * Offers a connection to the next client, and one to another client if the first takes long to
+   * confirm. Returns the one that is confirmed first; what is left is the next call's.
+   */
   @Override
   protected @Nullable Connection acceptNext(boolean bounded, long deadline)
       throws InterruptedException {
-    SmConnectionRequest request = awaitRequest(bounded, deadline);
-    if (request == null) {
-      return null;
+    acceptor.beginAccepting();
+    try {
+      while (true) {
+        ServerHandshake handshake = acceptor.nextToAccept(bounded, deadline);
+        if (handshake == null && acceptor.isClosed()) {
+          throw closedException();
+        }
+        if (handshake == null) {
+          return null;
+        }
+        SmConnectionRequest request = request(handshake);
+        if (handshake.isConfirmed()) {
+          SmConnection connection = offered.remove(handshake);
+          if (connection == null) {
+            throw closedException(); // by another thread just now
+          }
+          request.confirmed(connection);
+          return connection;
+        }
+        offer(handshake, request);
+      }
+    } finally {
+      acceptor.endAccepting();
     }
-    long patience = confirmationDeadline();
-    return request.accept(new byte[0], bounded && deadline - patience < 0 ? deadline : patience);
+  }
+
+  private void offer(ServerHandshake handshake, SmConnectionRequest request) {
+    boolean done = false;
+    try {
+      request.offer(confirmationDeadline());
+      done = true;
+    } finally {
+      if (!done) {
+        offered.remove(handshake);
+      }
+    }
+  }
+
+  /** A client is about to be offered a connection. */
+  void offering(ServerHandshake handshake, SmConnection connection) {
+    offered.put(handshake, connection);
+  }
+
+  /** A client that was offered a connection has confirmed it, or failed to. */
+  void settled(ServerHandshake handshake) {
+    SmConnection connection = handshake.isConfirmed() ? null : offered.remove(handshake);
+    if (connection != null) {
+      connection.close(); // tells the client, too, in case that only its confirmation was lost
+    }
   }
 
   @Override
@@ -159,6 +214,9 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       }
       try {
         acceptor.close();
+        // nobody else makes more of them, but for threads that find out that it is closed
+        List.copyOf(offered.values()).forEach(SmConnection::close);
+        offered.clear();
       } finally {
         endpoint.release();
       }

@@ -9,6 +9,7 @@ import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.CopyPath;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,6 +22,13 @@ final class SmOptions {
   private static final long MIN_BUFFER = 64 * 1024;
   private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
+
+  /**
+   * The standard option. A peer's death is noticed at once, so this is only for one that is
+   * stopped; by default, that may take as long as a look with a debugger.
+   */
+  static final Option<Duration> PEER_TIMEOUT =
+      StandardOptions.PEER_TIMEOUT.withDefault(Duration.ofSeconds(60));
 
   static final Option<Integer> SLOTS =
       Option.count(
@@ -89,6 +97,7 @@ final class SmOptions {
 
   static List<Option<?>> all() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
+    result.replaceAll(option -> option == StandardOptions.PEER_TIMEOUT ? PEER_TIMEOUT : option);
     result.add(SLOTS);
     result.add(BUFFER);
     result.add(RMA);

@@ -12,19 +12,27 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.OwnDirectory;
+import dev.ferrule.spi.EndpointInfo;
+import dev.ferrule.spi.EndpointRegistry;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.net.URI;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -224,6 +232,146 @@ class ForeignFilesTest {
             .hasMessageContaining("belongs to another user")
             .hasMessageContaining("same user");
       }
+    }
+  }
+
+  @Test
+  void whatMayNotBeLookedIntoIsNotTakenForMissingOrEmpty() throws Exception {
+    assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
+    try (Listener listener = Ferrule.listen(address(""))) {
+      for (URI address : new URI[] {address(""), listener.uri()}) {
+        assertThatThrownBy(() -> asAnotherUser(() -> list(address)))
+            .rootCause()
+            .isInstanceOf(AccessDeniedException.class);
+      }
+      open(temporary);
+      open(base);
+      asAnotherUser(
+          () ->
+              assertThat(list(address("")))
+                  .singleElement()
+                  .satisfies(
+                      other -> {
+                        assertThat(other.state()).isEqualTo(EndpointInfo.State.UNKNOWN);
+                        assertThat(listener.uri().toString()).startsWith(other.address() + "/");
+                        assertThat(other.description()).contains("user with the id 0", "denied");
+                      }));
+      assertThatThrownBy(() -> asAnotherUser(() -> list(listener.uri())))
+          .rootCause()
+          .isInstanceOf(AccessDeniedException.class);
+    }
+  }
+
+  private static EndpointRegistry registry() {
+    return new SmProvider().endpointRegistry().orElseThrow();
+  }
+
+  private static List<EndpointInfo> list(URI address) {
+    try {
+      return registry().list(address);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void nothingIsPromisedToBeRemovedThatThenIsNot() throws IOException {
+    endpoint("11", "lock");
+    endpoint("12", "lock", "notes");
+    endpoint("13");
+    endpoint("14", "notes");
+    endpoint("15", "lock");
+    if (LibC.geteuid() == 0) {
+      Files.setAttribute(base.resolve("15/1"), "unix:uid", ANOTHER_USER);
+    } else {
+      Files.delete(base.resolve("15/1/lock"));
+      Files.writeString(base.resolve("15/1/notes"), "");
+    }
+
+    assertThat(registry().list(address("")))
+        .hasSize(5)
+        .extracting(EndpointInfo::state)
+        .containsOnly(EndpointInfo.State.STALE);
+    List<EndpointInfo> promised = registry().removable(address(""));
+    assertThat(promised)
+        .extracting(endpoint -> endpoint.address())
+        .containsExactly(address("/11/1"), address("/12/1"), address("/13/1"));
+    assertThat(registry().clean(address(""))).isEqualTo(promised);
+
+    assertThat(registry().removable(address(""))).isEmpty();
+    assertThat(base.resolve("12/1/notes")).exists();
+    assertThat(base.resolve("14/1/notes")).exists();
+    assertThat(base.resolve("15/1")).exists();
+  }
+
+  /** Makes an endpoint whose owner is dead. */
+  private void endpoint(String pid, String... files) throws IOException {
+    Path endpoint = base.resolve(pid + "/1");
+    OwnDirectory.create(endpoint.getParent());
+    OwnDirectory.create(endpoint);
+    for (String file : files) {
+      Files.writeString(endpoint.resolve(file), "");
+    }
+  }
+
+  @Test
+  void aLockFilesFirstLineIsAllThatItSays() throws IOException {
+    endpoint("11", "lock");
+    Files.writeString(base.resolve("11/1/lock"), "client   of process 1\n99, version 1\n");
+    assertThat(registry().list(address("")))
+        .singleElement()
+        .satisfies(one -> assertThat(one.description()).isEqualTo("client   of process 1"));
+  }
+
+  @Test
+  void whereAnotherUserHasTakenAllNamesTheErrorNamesAPlaceThatItCannotTake() throws IOException {
+    assumeTrue(LibC.geteuid() == 0, "giving a directory to another user needs root");
+    long pid = ProcessHandle.current().pid();
+    for (int i = 0; i < 10; i++) {
+      Path taken = Files.createDirectory(base.resolve(Long.toString(pid + i * (1L << 22))));
+      Files.setAttribute(taken, "unix:uid", ANOTHER_USER);
+    }
+    for (String endpoint : List.of("", "/" + pid + "/1")) {
+      assertThatThrownBy(() -> Ferrule.listen(address(endpoint)))
+          .isInstanceOf(InvalidAddressException.class)
+          .hasMessageContaining("any of them can take all names first")
+          .hasMessageContaining("a fresh directory of this user's");
+    }
+  }
+
+  @Test
+  void aDirectoryInWhichAllMayRenameFilesIsWarnedOfOnce() throws IOException {
+    List<String> warnings = new ArrayList<>();
+    Logger logger = Logger.getLogger("dev.ferrule.sm.endpoint.EndpointDirectory");
+    Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord log) {
+            warnings.add(log.getMessage());
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    logger.addHandler(handler);
+    logger.setUseParentHandlers(false);
+    try {
+      Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwxrwxrwx"));
+      Files.setAttribute(base, "unix:mode", 01777);
+      Ferrule.listen(address("")).close();
+      assertThat(warnings).isEmpty();
+      Files.setAttribute(base, "unix:mode", 0777);
+      Ferrule.listen(address("")).close();
+      Ferrule.listen(address("")).close();
+      assertThat(warnings)
+          .singleElement()
+          .satisfies(text -> assertThat(text).contains("sticky bit", "chmod +t " + base));
+    } finally {
+      logger.removeHandler(handler);
+      logger.setUseParentHandlers(true);
     }
   }
 

@@ -133,6 +133,16 @@ class SmProviderTest {
   }
 
   @Test
+  void aPeerThatIsStoppedIsWaitedForAMinuteUnlessToldOtherwise() {
+    assertThat(SmOptions.all())
+        .filteredOn(option -> option.name().equals("peerTimeout"))
+        .extracting(option -> option.defaultText())
+        .containsExactly("1m");
+    assertThat(ConnectionOptions.defaults().get(SmOptions.PEER_TIMEOUT))
+        .isEqualTo(Duration.ofSeconds(60));
+  }
+
+  @Test
   void shouldWorkWithTheSmallestRingThatThereIs() {
     try (Pair pair = Pair.open(address("?slots=4&maxMessage=300&buffer=300"))) {
       for (int i = 0; i < 1000; i++) {
@@ -242,7 +252,7 @@ class SmProviderTest {
         assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(listener.nextRequest()::accept)
             .isInstanceOf(ProtocolException.class)
-            .hasMessageContaining("not what they should be");
+            .hasMessageContaining("cannot use the client's memory");
         assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 2);
       }
       CompletableFuture<Connection> connecting =
@@ -502,8 +512,9 @@ class SmProviderTest {
       assertThat(pair.server().state()).isEqualTo(ConnectionState.FAILED);
       assertThat(pair.server().failure()).isInstanceOf(ProtocolException.class);
       assertThatThrownBy(() -> pair.client().receiver().receive())
-          .as("the peer is told")
-          .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
+          .as("the peer is told why")
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("this side broke the protocol");
     }
   }
 

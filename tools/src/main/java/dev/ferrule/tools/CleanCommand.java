@@ -5,8 +5,11 @@ import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import dev.ferrule.tools.support.ExitCode;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,23 +35,30 @@ final class CleanCommand implements Callable<Integer> {
 
   @Option(
       names = {"-n", "--dry-run"},
-      description = "Only tell what would be removed.")
+      description = "Only show what would be removed.")
   private boolean dryRun;
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    List<EndpointInfo> stale =
-        dryRun
-            ? operand.perform(EndpointRegistry::list).stream()
-                .filter(endpoint -> endpoint.state() == EndpointInfo.State.STALE)
-                .toList()
-            : operand.perform(EndpointRegistry::clean);
-    if (stale.isEmpty()) {
+    List<EndpointInfo> before = operand.perform(EndpointRegistry::list);
+    List<EndpointInfo> removed =
+        operand.perform(dryRun ? EndpointRegistry::removable : EndpointRegistry::clean);
+    if (removed.isEmpty()) {
       out.println("nothing to remove");
     } else {
       out.println(dryRun ? "would be removed:" : "removed:");
-      out.print(LsCommand.toTable(stale));
+      out.print(LsCommand.toTable(removed));
+    }
+    Set<URI> addresses = removed.stream().map(EndpointInfo::address).collect(Collectors.toSet());
+    List<EndpointInfo> left =
+        before.stream()
+            .filter(endpoint -> endpoint.state() != EndpointInfo.State.LIVE)
+            .filter(endpoint -> !addresses.contains(endpoint.address()))
+            .toList();
+    if (!left.isEmpty()) {
+      out.println("not removed (another user's, or without a lock file):");
+      out.print(LsCommand.toTable(left));
     }
     return ExitCode.OK;
   }

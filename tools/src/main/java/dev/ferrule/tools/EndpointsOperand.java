@@ -55,7 +55,10 @@ final class EndpointsOperand {
     } catch (AccessDeniedException e) { // whose message is but the path
       throw new ToolException(
           ExitCode.FAILED,
-          address + ": permission denied for " + e.getMessage() + "; it belongs to another user",
+          address
+              + ": permission denied for "
+              + e.getMessage()
+              + "; run the command as the user who owns it, or as root",
           e);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, address + ": " + e.getMessage(), e);

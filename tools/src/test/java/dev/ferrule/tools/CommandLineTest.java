@@ -3,10 +3,12 @@ package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -255,5 +257,27 @@ class CommandLineTest {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
+  }
+
+  @Test
+  void cleanRemovesWhatItsDryRunShowsAndNamesWhatItDoesNotRemove() throws IOException {
+    for (String endpoint : List.of("7/1", "8/1")) {
+      Path directory = Files.createDirectories(folder.resolve(endpoint));
+      Files.setAttribute(directory, "unix:mode", 01700);
+      Files.setAttribute(directory.getParent(), "unix:mode", 01700);
+    }
+    Files.writeString(folder.resolve("7/1/notes"), "of another program");
+    Files.writeString(folder.resolve("8/1/lock"), "client   of process 8\n");
+
+    for (String command : List.of("clean --dry-run", "clean")) {
+      Run run = Run.of((command + " " + folder).split(" "));
+      assertThat(run.exitCode()).isZero();
+      assertThat(run.out())
+          .containsPattern("(?s)removed:.*/8/1.*client.*not removed.*/7/1")
+          .doesNotContain("nothing to remove");
+    }
+    assertThat(folder.resolve("8")).doesNotExist();
+    assertThat(folder.resolve("7/1/notes")).exists();
+    assertThat(Run.of("clean", folder.toString()).out()).startsWith("nothing to remove");
   }
 }

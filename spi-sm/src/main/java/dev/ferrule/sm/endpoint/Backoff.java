@@ -20,13 +20,20 @@ final class Backoff {
     this.deadline = deadline;
   }
 
+  /** Returns when to ask again if the question is asked now, by {@link System#nanoTime}. */
+  long next() {
+    long now = System.nanoTime();
+    long until = now + Math.min(nanos, Math.max(0, deadline - now));
+    nanos = Math.min(2 * nanos, MAX_NANOS);
+    return until;
+  }
+
   /**
    * Waits on a monitor, which the caller holds, until the condition holds or it is time to ask
    * again.
    */
   void waitOn(Object monitor, BooleanSupplier condition) throws InterruptedException {
-    long until = System.nanoTime() + Math.min(nanos, Math.max(0, deadline - System.nanoTime()));
-    nanos = Math.min(2 * nanos, MAX_NANOS);
+    long until = next();
     while (!condition.getAsBoolean()) {
       long left = until - System.nanoTime();
       if (left <= 0) {

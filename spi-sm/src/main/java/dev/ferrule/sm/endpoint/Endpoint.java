@@ -291,8 +291,7 @@ public final class Endpoint {
         links.remove(id);
       }
     }
-    ticksChanged = true;
-    poll.wake(); // to look when the next keepalive is due
+    wakeForTick(); // to look when the next keepalive is due
   }
 
   /**
@@ -315,6 +314,12 @@ public final class Endpoint {
       current.forget(id);
     }
     clientHandshakes.remove(id);
+  }
+
+  /** Has the endpoint's thread look anew when it has something to do. */
+  void wakeForTick() {
+    ticksChanged = true;
+    poll.wake();
   }
 
   /**
@@ -614,7 +619,15 @@ public final class Endpoint {
       guard(() -> state.tick(now));
       interval = Math.min(interval, state.interval());
     }
-    return interval == NEVER ? NEVER : now + interval;
+    long next = interval == NEVER ? NEVER : now + interval;
+    Acceptor current = acceptor;
+    if (current != null) {
+      for (ServerHandshake handshake : current.unconfirmed()) {
+        guard(() -> handshake.tick(now));
+        next = Math.min(next, handshake.tickAt());
+      }
+    }
+    return next;
   }
 
   private void cleanUp() {

@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * its lock, is simply taken over, and a live one never. Nor is a directory that somebody else made.
  */
 final class EndpointDirectory {
+
+  private static final System.Logger LOGGER = System.getLogger(EndpointDirectory.class.getName());
+  private static final Set<Path> WARNED_OF = ConcurrentHashMap.newKeySet();
 
   private static final int ATTEMPTS = 100;
   private static final int MAX_NUMBER = 65_535;
@@ -62,8 +67,24 @@ final class EndpointDirectory {
    */
   static @Nullable EndpointDirectory claim(SmAddress address, Access access) throws IOException {
     createBase(address.base(), access);
+    warnOfUnprotected(address.base());
     EndpointScan.sweep(address.base());
     return address.endpoint() == null ? claimAny(address, access) : claimNamed(address, access);
+  }
+
+  /** Warns once of each directory in which other users may rename what this one makes. */
+  private static void warnOfUnprotected(Path base) throws IOException {
+    for (Path directory = base.toRealPath(); directory != null; directory = directory.getParent()) {
+      if (OwnDirectory.isUnprotected(directory) && WARNED_OF.add(directory)) {
+        LOGGER.log(
+            System.Logger.Level.WARNING,
+            directory
+                + " is writable for all users and has no sticky bit, so any of them can rename or"
+                + " remove the files of connections; set it (chmod +t "
+                + directory
+                + "), or use another directory");
+      }
+    }
   }
 
   private static EndpointDirectory claimAny(SmAddress address, Access access) throws IOException {
@@ -207,9 +228,20 @@ final class EndpointDirectory {
               + OwnDirectory.owner(directory)
                   .map(uid -> "belongs to the user with the id " + uid)
                   .orElse("was not made by Ferrule")
-              + "; it is left alone, so name another endpoint or another directory",
+              + "; it is left alone, so name another endpoint or another directory"
+              + hintAtOthers(directory),
           e);
     }
+  }
+
+  /** Where all users may make directories, any of them can take all names that this one might. */
+  private static String hintAtOthers(Path directory) {
+    boolean isAnothers =
+        OwnDirectory.userOf(directory).filter(user -> user != LibC.geteuid()).isPresent();
+    return isAnothers
+        ? ". Where other users may make directories, any of them can take all names first: "
+            + OwnDirectory.suggestion()
+        : "";
   }
 
   /**

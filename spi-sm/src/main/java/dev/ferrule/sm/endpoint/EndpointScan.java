@@ -13,10 +13,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /** Looks at all endpoints of a directory, of which any may belong to another process or user. */
@@ -108,7 +111,11 @@ public final class EndpointScan {
    */
   public static List<SmAddress> endpoints(SmAddress address) throws IOException {
     if (address.endpoint() != null) {
-      return OwnDirectory.owner(address.directory()).isPresent() ? List.of(address) : List.of();
+      if (OwnDirectory.owner(address.directory()).isPresent()) {
+        return List.of(address);
+      }
+      checkMayLookInto(address.directory());
+      return List.of();
     }
     List<SmAddress> found = new ArrayList<>();
     for (Path pid : matching(SmAddress.PID, address.base())) {
@@ -118,11 +125,50 @@ public final class EndpointScan {
             found.add(address.with(id(directory)));
           }
         }
+      } else {
+        checkMayLookInto(pid);
       }
     }
     found.sort(
         Comparator.comparing(SmAddress::endpoint, Comparator.nullsFirst(SmAddress.Id.ORDER)));
     return found;
+  }
+
+  /** A directory that may not be looked into is not the same as an empty one. */
+  private static void checkMayLookInto(Path directory) throws IOException {
+    try {
+      Files.readAttributes(directory, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    } catch (NoSuchFileException e) {
+      return; // there is none
+    }
+  }
+
+  /**
+   * Finds the directories of other users that hold endpoints and may not be read.
+   *
+   * @param address the directory's address, or that of one endpoint
+   * @return each with the id of its user
+   * @throws IOException if the directory itself cannot be read
+   */
+  public static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
+    Map<Path, Integer> found = new TreeMap<>();
+    if (address.endpoint() == null) {
+      for (Path pid : matching(SmAddress.PID, address.base())) {
+        OwnDirectory.owner(pid)
+            .filter(user -> !isReadable(pid))
+            .ifPresent(user -> found.put(pid, user));
+      }
+    }
+    return found;
+  }
+
+  private static boolean isReadable(Path pid) {
+    try {
+      matching(SmAddress.NUMBER, pid);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** The endpoints in a directory of another user's, perhaps: none if it may not be read. */
@@ -142,7 +188,12 @@ public final class EndpointScan {
    */
   public static String description(SmAddress address) {
     try {
-      return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK)).strip();
+      // what is behind the first line is left of a former owner with a longer one
+      return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK))
+          .lines()
+          .findFirst()
+          .orElse("")
+          .strip();
     } catch (PosixException e) {
       return "";
     }
@@ -179,19 +230,38 @@ public final class EndpointScan {
   }
 
   /**
-   * Removes an endpoint if its owner has died.
+   * Returns whether {@link #clean} would remove an endpoint.
    *
    * @param address the endpoint's address
-   * @return whether it is gone now
+   * @return whether it is this user's, its owner has died, and it may be written to
+   */
+  public static boolean isRemovable(SmAddress address) {
+    Path directory = address.directory();
+    Path lock = directory.resolve(EndpointFiles.LOCK);
+    try {
+      return OwnDirectory.isOwn(directory)
+          && Files.isWritable(directory)
+          && (OwnDirectory.isEmpty(directory)
+              || (Files.isRegularFile(lock, LinkOption.NOFOLLOW_LINKS) && !OwnerLock.isHeld(lock)));
+    } catch (PosixException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Removes an endpoint if its owner has died. Files that are not an endpoint's stay, and so does
+   * the directory that holds them.
+   *
+   * @param address the endpoint's address
+   * @return whether the endpoint is gone now
    */
   public static boolean clean(SmAddress address) {
     Path directory = address.directory();
     removeIfStale(directory);
-    boolean gone = !Files.exists(directory, LinkOption.NOFOLLOW_LINKS);
-    if (gone) {
+    if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
       OwnDirectory.removeIfEmpty(directory.getParent());
     }
-    return gone;
+    return !Files.exists(directory.resolve(EndpointFiles.LOCK), LinkOption.NOFOLLOW_LINKS);
   }
 
   private static void removeIfStale(Path directory) {

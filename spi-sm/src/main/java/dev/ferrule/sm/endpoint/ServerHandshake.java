@@ -2,30 +2,49 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import java.net.URI;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The server's side of one handshake: a client waits; ACCEPT is sent again and again until there is
- * an ACK, or REJECT or REFUSE as often as the client asks.
+ * an ACK, or REJECT or REFUSE as often as the client asks. The endpoint's thread repeats ACCEPT and
+ * watches the deadline, so no thread of the program is needed for a client that does not answer.
  */
 public final class ServerHandshake {
 
+  /** What {@link #tickAt} returns if there is nothing left to do. */
+  static final long NEVER = Long.MAX_VALUE;
+
   private enum State {
     WAITING,
-    ACCEPTING,
-    ESTABLISHED,
+    /** A thread makes what the connection needs. */
+    TAKEN,
+    /** ACCEPT was sent. */
+    OFFERED,
+    CONFIRMED,
     TURNED_AWAY,
-    CANCELLED
+    FAILED
+  }
+
+  private enum Failure {
+    CANCELLED,
+    TIMED_OUT,
+    GONE,
+    BROKEN
   }
 
   private final Acceptor acceptor;
@@ -35,10 +54,19 @@ public final class ServerHandshake {
   private final byte[] payload;
   private final PassedMemory memory;
   private State state = State.WAITING;
+  private Failure failure = Failure.CANCELLED; // if the state is FAILED
+  private @Nullable FerruleException cause; // if the failure is BROKEN
   private @Nullable HandshakeMessage answer;
   private @Nullable SealedFile answerFile; // passed with it
   private int serverId;
   private long retransmissions;
+
+  // of an offer
+  private Backoff backoff = new Backoff(0);
+  private long repeatAt;
+  private BooleanSupplier used = () -> false;
+  private boolean looking; // whether it is being asked, which may end the connection
+  private Runnable settled = () -> {};
 
   ServerHandshake(
       Acceptor acceptor,
@@ -56,15 +84,14 @@ public final class ServerHandshake {
   }
 
   /**
-   * Returns the generation of the ring that came with a message; 0 if it is none.
+   * Reads the descriptor of the ring that came with a message.
    *
-   * @throws PosixException ENOMEM if this process lacks what it takes to look; EINVAL if a file of
-   *     that kind cannot be used
+   * @return the descriptor; empty if what came has none
+   * @throws PosixException if the memory cannot be used: ENOMEM if this process lacks what it takes
+   *     to look, EINVAL if it is not what a client has to make
    */
-  static long generationOf(PassedMemory memory) {
-    return RingLayout.readDescriptor(memory.file().read(RingLayout.DESCRIPTOR_SIZE))
-        .map(RingLayout.Descriptor::generation)
-        .orElse(0L);
+  static Optional<RingLayout.Descriptor> ringOf(PassedMemory memory) {
+    return RingLayout.readDescriptor(memory.file().read(RingLayout.DESCRIPTOR_SIZE));
   }
 
   Acceptor.Key key() {
@@ -127,6 +154,15 @@ public final class ServerHandshake {
   }
 
   /**
+   * Returns whether the client has confirmed the connection.
+   *
+   * @return whether it has
+   */
+  public synchronized boolean isConfirmed() {
+    return state == State.CONFIRMED;
+  }
+
+  /**
    * Takes the request for this thread to answer.
    *
    * @param uri names the listener in errors
@@ -134,9 +170,8 @@ public final class ServerHandshake {
    * @throws ConnectionClosedException if the client has given up
    */
   public synchronized void take(URI uri) {
-    if (state == State.CANCELLED) {
-      throw new ConnectionClosedException(
-          uri, true, "the client has given up waiting to be accepted", null);
+    if (state == State.FAILED) {
+      throw hasGivenUp(uri);
     }
     if (state != State.WAITING) {
       throw new IllegalStateException("the connection request was answered already");
@@ -144,12 +179,17 @@ public final class ServerHandshake {
     if (acceptor.isClosed()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
-    state = State.ACCEPTING;
+    state = State.TAKEN;
   }
 
-  /** Forgets the client, which could not be accepted and cannot be told. */
+  private static ConnectionClosedException hasGivenUp(URI uri) {
+    return new ConnectionClosedException(
+        uri, true, "the client has given up waiting to be accepted", null);
+  }
+
+  /** Forgets the client, which could not be accepted. */
   public void abandon() {
-    cancel();
+    fail(Failure.CANCELLED);
     acceptor.forget(this);
   }
 
@@ -161,47 +201,171 @@ public final class ServerHandshake {
    * @param answerPayload what the program has to say
    * @param own the file of the memory from which this side receives
    * @param deadline until when to wait, by {@link System#nanoTime}
-   * @param used tells whether the client has used the connection, which is as good as a
+   * @param used returns whether the client has used the connection, which is as good as a
    *     confirmation
    */
   public void accept(
       URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
-    acceptor.accepted(this, id);
-    awaitConfirmation(uri, id, answerPayload, own, deadline, used);
-  }
-
-  private synchronized void awaitConfirmation(
-      URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
-    serverId = id;
-    answerFile = own;
-    HandshakeMessage accept = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
-    answer = accept;
-    Backoff backoff = new Backoff(deadline);
+    CountDownLatch done = new CountDownLatch(1);
+    offer(uri, id, answerPayload, own, deadline, used, done::countDown);
     try {
-      while (true) {
-        int result = endpoint.send(accept, own, key.client());
-        backoff.waitOn(this, () -> state != State.ACCEPTING);
-        if (state == State.ESTABLISHED || used.getAsBoolean()) {
-          state = State.ESTABLISHED;
-          return;
-        }
-        if (state == State.CANCELLED) {
-          throw new ConnectionClosedException(
-              uri, true, "the client has given up waiting to be accepted", null);
-        }
-        if (result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT()) {
-          throw new PeerLostException(uri, "the client died while it was being accepted", null);
-        }
-        if (backoff.isOver()) {
-          throw new OperationTimeoutException(
-              uri, "the client did not confirm the connection in time", null);
-        }
-        retransmissions++;
+      if (!done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        fail(Failure.TIMED_OUT); // by the endpoint's thread otherwise, which may be this one
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while accepting", e);
     }
+    checkConfirmed(uri);
+  }
+
+  private synchronized void checkConfirmed(URI uri) {
+    if (state == State.CONFIRMED) {
+      return;
+    }
+    throw switch (failure) {
+      case CANCELLED -> hasGivenUp(uri);
+      case TIMED_OUT ->
+          new OperationTimeoutException(
+              uri, "the client did not confirm the connection in time", null);
+      case GONE -> new PeerLostException(uri, "the client died while it was being accepted", cause);
+      case BROKEN ->
+          new ProtocolException(
+              uri,
+              cause == null ? "the client is broken" : String.valueOf(cause.getMessage()),
+              cause);
+    };
+  }
+
+  /**
+   * Accepts, without waiting for the client to confirm.
+   *
+   * @param uri names the connection in errors
+   * @param id the connection's number here, whose directory holds its ring by now
+   * @param answerPayload what the program has to say
+   * @param own the file of the memory from which this side receives, open until that is settled
+   * @param deadline until when the client has to confirm, by {@link System#nanoTime}
+   * @param wasUsed returns whether the client has used the connection, which is as good as a
+   *     confirmation; throws what ends the connection
+   * @param whenSettled run once the client has confirmed or failed to, by any thread
+   * @throws ConnectionClosedException if the listener was closed
+   */
+  public void offer(
+      URI uri,
+      int id,
+      byte[] answerPayload,
+      SealedFile own,
+      long deadline,
+      BooleanSupplier wasUsed,
+      Runnable whenSettled) {
+    if (!acceptor.accepted(this, id)) {
+      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
+    }
+    boolean over;
+    synchronized (this) {
+      settled = whenSettled;
+      over = state != State.TAKEN; // the client has given up meanwhile
+      if (!over) {
+        state = State.OFFERED;
+        serverId = id;
+        answer = new HandshakeMessage(Type.ACCEPT, key.clientId(), id, answerPayload);
+        answerFile = own;
+        used = wasUsed;
+        backoff = new Backoff(deadline);
+        repeatAt = backoff.next();
+        over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
+      }
+    }
+    if (over) {
+      settle();
+    } else {
+      endpoint.wakeForTick();
+    }
+  }
+
+  private static boolean isGone(int result) {
+    return result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT();
+  }
+
+  /** When {@link #tick} has something to do, by {@link System#nanoTime}, or NEVER. */
+  synchronized long tickAt() {
+    return state == State.OFFERED ? repeatAt : NEVER;
+  }
+
+  /** Repeats ACCEPT if it is time to; called by the endpoint's thread. */
+  void tick(long now) {
+    synchronized (this) {
+      if (state != State.OFFERED || answer == null || now - repeatAt < 0) {
+        return;
+      }
+      boolean isLate = backoff.isOver();
+      repeatAt = backoff.next();
+      boolean over = lookWhetherUsed();
+      if (!over && isLate) {
+        over = failed(Failure.TIMED_OUT);
+      } else if (!over) {
+        retransmissions++;
+        over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
+      }
+      if (!over) {
+        return;
+      }
+    }
+    settle();
+  }
+
+  /**
+   * Settles the offer, as the connection has ended: it is confirmed if the client has used it.
+   *
+   * @param connectionFailure why it has failed; null if it has not
+   */
+  public void ended(@Nullable FerruleException connectionFailure) {
+    synchronized (this) {
+      if (state != State.OFFERED || looking) {
+        return;
+      }
+      if (!lookWhetherUsed()) {
+        cause = connectionFailure;
+        failed(connectionFailure instanceof ProtocolException ? Failure.BROKEN : Failure.GONE);
+      }
+    }
+    settle();
+  }
+
+  /** Under the lock, while no other thread receives; returns whether the offer is settled. */
+  private boolean lookWhetherUsed() {
+    looking = true;
+    try {
+      if (used.getAsBoolean()) {
+        state = State.CONFIRMED;
+      }
+    } catch (FerruleException e) {
+      cause = e;
+      failed(Failure.BROKEN);
+    } finally {
+      looking = false;
+    }
+    return state != State.OFFERED;
+  }
+
+  /** Under the lock. */
+  private boolean failed(Failure how) {
+    state = State.FAILED;
+    failure = how;
+    return true;
+  }
+
+  /** Not under the lock, and once. */
+  private void settle() {
+    boolean isConfirmed;
+    Runnable told;
+    synchronized (this) {
+      isConfirmed = state == State.CONFIRMED;
+      told = settled;
+      settled = () -> {};
+    }
+    acceptor.settled(this, isConfirmed);
+    told.run();
   }
 
   /**
@@ -233,7 +397,7 @@ public final class ServerHandshake {
 
   private void turnAway(HandshakeMessage message) {
     synchronized (this) {
-      if (state == State.CANCELLED) {
+      if (state == State.FAILED) {
         return;
       }
       state = State.TURNED_AWAY;
@@ -251,23 +415,37 @@ public final class ServerHandshake {
     }
   }
 
-  synchronized void acknowledged(int id) {
-    if (state == State.ACCEPTING && id == serverId && answer != null) {
-      state = State.ESTABLISHED;
-      notifyAll();
+  void acknowledged(int id) {
+    synchronized (this) {
+      if (state != State.OFFERED || id != serverId) {
+        return;
+      }
+      state = State.CONFIRMED;
     }
+    settle();
   }
 
-  /** Gives up, if there is no connection yet; returns whether it did. */
-  synchronized boolean cancel() {
-    if (state != State.WAITING && state != State.ACCEPTING) {
-      return false;
+  /** The client gives up, or another goes by its name; returns whether there was no connection. */
+  boolean cancel() {
+    return fail(Failure.CANCELLED);
+  }
+
+  /** Gives up a client that has not confirmed, so that others can be accepted. */
+  void withdraw() {
+    fail(Failure.TIMED_OUT);
+  }
+
+  private boolean fail(Failure how) {
+    synchronized (this) {
+      if (state != State.WAITING && state != State.TAKEN && state != State.OFFERED) {
+        return false;
+      }
+      if (state == State.WAITING) {
+        memory.close();
+      }
+      failed(how);
     }
-    if (state == State.WAITING) {
-      memory.close();
-    }
-    state = State.CANCELLED;
-    notifyAll();
+    settle();
     return true;
   }
 }

@@ -3,6 +3,7 @@ package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -37,6 +38,9 @@ public final class OwnDirectory {
 
   /** What a directory gets from one above it that has it, on top of the mode it was made with. */
   private static final int SETGID = 02000;
+
+  private static final int STICKY = 01000;
+  private static final int OTHERS_WRITE = 02;
 
   private static final int ATTEMPTS = 10;
   private static final int PERMISSIONS = 07777;
@@ -185,6 +189,60 @@ public final class OwnDirectory {
    */
   public static boolean isOwn(Path path) {
     return owner(path).filter(uid -> uid == LibC.geteuid()).isPresent();
+  }
+
+  /**
+   * Returns whose a directory or file is, whether or not Ferrule has made it.
+   *
+   * @param path the directory or file
+   * @return the user id; empty if there is none, or it may not be looked at
+   */
+  public static Optional<Integer> userOf(Path path) {
+    try {
+      return Optional.of((int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Names a place where only this user can make directories.
+   *
+   * @return what to do, for an error message
+   */
+  public static String suggestion() {
+    Path runtime = Path.of("/run/user/" + LibC.geteuid());
+    String fresh = "a fresh directory of this user's (mkdir -m 700 DIR)";
+    return "use "
+        + (Files.isWritable(runtime) ? "a directory in " + runtime + ", or " : "")
+        + fresh
+        + ", on both sides";
+  }
+
+  /**
+   * Returns whether a directory has no entries.
+   *
+   * @param path the directory
+   * @return whether it is so; false if it may not be read
+   */
+  public static boolean isEmpty(Path path) {
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+      return !entries.iterator().hasNext();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns whether other users may rename and remove what is in a directory: it is writable for
+   * all and has no sticky bit.
+   *
+   * @param path the directory
+   * @return whether it is so
+   */
+  public static boolean isUnprotected(Path path) {
+    int mode = mode(path);
+    return (mode & TYPE) == DIRECTORY && (mode & OTHERS_WRITE) != 0 && (mode & STICKY) == 0;
   }
 
   /**

@@ -408,6 +408,15 @@ public class RingConsumer {
    * @return whether it has
    */
   public boolean isClosedBySender() {
-    return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED) != 0;
+    return closedBySender() != 0;
+  }
+
+  /**
+   * Returns why the sender has closed the connection.
+   *
+   * @return the reason; 0 if it has not closed it
+   */
+  public int closedBySender() {
+    return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);
   }
 }

@@ -82,9 +82,13 @@ public abstract class SendingEnd {
     return SleepFlag.isArmed(ring, RingLayout.SENDER_ASLEEP);
   }
 
-  /** Tells the receiver that the last message was published. */
-  public final void markClosed() {
-    INT.setRelease(ALL, ring + RingLayout.SENDER_CLOSED, 1);
+  /**
+   * Has the receiver know that the last message was published, and why there are no more.
+   *
+   * @param reason not 0
+   */
+  public final void markClosed(int reason) {
+    INT.setRelease(ALL, ring + RingLayout.SENDER_CLOSED, reason);
     VarHandle.fullFence();
   }
 }

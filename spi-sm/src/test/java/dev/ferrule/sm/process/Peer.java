@@ -38,6 +38,7 @@ public final class Peer {
       case "echo" -> echo(URI.create(arguments[1]));
       case "listen" -> listen(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "connect" -> connect(URI.create(arguments[1]));
+      case "hear" -> hear(URI.create(arguments[1]));
       case "send" -> send(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "batch" -> batch(URI.create(arguments[1]), Integer.parseInt(arguments[2]));
       case "exit" -> exit(URI.create(arguments[1]));
@@ -94,6 +95,15 @@ public final class Peer {
     Connection connection = Ferrule.connect(address);
     say(connection.uri().toString());
     System.in.read();
+  }
+
+  /** Connects, and says how the connection ends. */
+  private static void hear(URI address) {
+    try (Connection connection = Ferrule.connect(address)) {
+      connection.receiver().receive().close();
+    } catch (FerruleException e) {
+      say(String.valueOf(e));
+    }
   }
 
   /** Connects, and sends numbered messages. */

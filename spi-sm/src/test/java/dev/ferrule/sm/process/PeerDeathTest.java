@@ -161,6 +161,29 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
+  void aProcessThatWasStoppedForTooLongIsToldThatItDidNotAnswerAndForHowLong() throws Exception {
+    ConnectionOptions impatient =
+        ConnectionOptions.builder()
+            .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
+            .build();
+    try (Listener listener = Ferrule.listen(URI.create(address()));
+        OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {
+      listener.accept().close();
+      assertThat(other.line()).contains("ConnectionClosedException", "closed by the peer");
+    }
+    try (Listener listener = Ferrule.listen(URI.create(address()), impatient);
+        OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {
+      Connection connection = listener.accept();
+      other.stop();
+      await(() -> connection.state() != ConnectionState.OPEN);
+      connection.close(); // as any program does then, which must not hide the reason
+      other.resume();
+      assertThat(other.line())
+          .contains("PeerLostException", "this process did not answer for 3s", "peerTimeout");
+    }
+  }
+
+  @Test
   void shouldKeepAPeerThatOnlyHasNothingToSayForManyPeerTimeouts() throws Exception {
     Duration timeout = Duration.ofMillis(200);
     ConnectionOptions impatient =

@@ -169,7 +169,12 @@ public final class SvgPlot {
                 classes, left, top, half, title);
         case 1 ->
             path(
-                classes, title, "M%1$.1f %2$.1fh%3$.1fv%3$.1fh-%3$.1fz", left - half, top - half, 2 * half);
+                classes,
+                title,
+                "M%1$.1f %2$.1fh%3$.1fv%3$.1fh-%3$.1fz",
+                left - half,
+                top - half,
+                2 * half);
         case 2 ->
             path(
                 classes,
