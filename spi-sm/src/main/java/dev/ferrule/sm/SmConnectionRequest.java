@@ -186,7 +186,11 @@ final class SmConnectionRequest implements ConnectionRequest {
       resources.openPeer(handshake.client(), handshake.clientId());
       return ring.get();
     } catch (PosixException e) {
-      if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
+      if (e.is(LibC.ENOENT())) { // an endpoint that is closed removes its files
+        throw new ConnectionClosedException(
+            uri, true, "the client has given up waiting to be accepted", e);
+      }
+      if (e.is(LibC.ENXIO())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
       }
       if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {

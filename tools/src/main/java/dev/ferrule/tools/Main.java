@@ -148,7 +148,13 @@ public final class Main {
     if (verbose) {
       StringWriter trace = new StringWriter();
       failure.printStackTrace(new PrintWriter(trace));
-      trace.toString().lines().map(PlainText::of).forEach(err::println);
+      trace
+          .toString()
+          .lines()
+          .map(
+              line ->
+                  line.startsWith("\t") ? "\t" + PlainText.of(line.strip()) : PlainText.of(line))
+          .forEach(err::println);
     }
     StatusLine.onTerminal().clear();
     boolean expected = failure instanceof FerruleException || failure instanceof ToolException;
