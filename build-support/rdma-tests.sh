@@ -26,13 +26,17 @@ done
 # In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap has a limit because the
 # tests start processes, pin memory and write files beside it, all in the memory of that machine.
 java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+  "-XX:ErrorFile=$reports/hs_err_pid%p.log"
   -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
 # Mockito's agent, as Maven starts the other tests with it; see ${mockito.jvm} in pom.xml.
 agent=$(tr : '\n' <<<"$class_path" | grep -m 1 '/mockito-core-[^/]*\.jar$' || true)
 [ -z "$agent" ] || java+=("-javaagent:$agent" -Xshare:off)
 
-# The command that runs the tests of the tag $1, with reports to $2.
+# The command that runs the tests of the tag $1, with reports to $2. If this JVM crashes in an emulated virtual machine,
+# with-rxe repeats the tests, once, which it does only without a standard input; the JVM's report of the crash is kept. If
+# a process crashes that a test has started, that test fails, and with-rxe names the process. See "JVM crashes under
+# emulation" in docs/rdma.md.
 set_tests() {
   tests=("${java[@]}" org.junit.platform.console.ConsoleLauncher execute
     --disable-banner --disable-ansi-colors --details="${FERRULE_RDMA_DETAILS:-summary}" --fail-if-no-tests
@@ -52,9 +56,9 @@ esac
 pattern=${FERRULE_RDMA_TESTS:-}
 if [ -z "$pattern" ] || [[ $pattern != *TwoHosts* ]]; then
   set_tests rdma "$reports"
-  "$root/with-rxe" "${on[@]}" --keep "$reports" --time-limit 2400 "${tests[@]}"
+  "$root/with-rxe" "${on[@]}" --keep "$reports" --time-limit 2400 "${tests[@]}" </dev/null
 fi
 if [ -z "$pattern" ] || [[ $pattern = *TwoHosts* ]]; then
   FERRULE_RDMA_INSIDE=yes "$root/with-rxe" --two --keep "$reports" --time-limit 600 \
-    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "${properties[@]}"
+    "$root/build-support/rdma-tests.sh" "$class_path" "$reports" "${properties[@]}" </dev/null
 fi

@@ -91,6 +91,18 @@ pass_questions() {
   while read -r question; do tell "wire $question"; done <&4
 }
 
+# Has the kernel call crashed.sh for each process that dies of a signal with a core dump.
+watch_crashes() {
+  : >/run/rxe/crashed
+  echo "|/bin/bash $job/crashed.sh %P %s" >/proc/sys/kernel/core_pattern
+}
+
+# The host cannot see it in the exit code if it was not the command itself.
+report_crashes() {
+  local line
+  sort -u /run/rxe/crashed | while read -r line; do tell "crashed $line"; done
+}
+
 # Waits until the processes have passed on all that was written. They do not end by themselves if something in the
 # background still has the other end of their pipe; then half a second of silence has to do.
 drain() {
@@ -115,6 +127,7 @@ mkfifo /run/rxe/question /run/rxe/answer
 exec 4<>/run/rxe/question 5<>/run/rxe/answer
 umask "$mask"
 pass_questions &
+watch_crashes
 start_command
 obey &
 tell started
@@ -123,6 +136,7 @@ wait "$command"
 code=$?
 drain "$out" "$err"
 sync
+report_crashes
 tell "ended $code"
 # What was written to a port may not be through yet; the host waits for this. See relay.pl.
 printf '\0%s\0' "$mark" >&6

@@ -289,7 +289,51 @@ two_hosts() {
   nothing_left "after two hosts"
 }
 
+# crashing [OPTION…] SCRIPT: runs it in the virtual machine; $1 is the number of times it has run, with this one.
+# Prints the exit code and how often it ran.
+crashing() {
+  local script=${*: -1}
+  rm -rf crashes
+  # shellcheck disable=SC2016 # for the shell in there
+  FERRULE_RXE_ACCEL=tcg "$with_rxe" "${@:1:$#-1}" --keep crashes sh -c 'if [ "${FERRULE_RXE_HOST:-}" != 2 ]; then
+    echo run >>crashes/runs; fi; set -- $(wc -l <crashes/runs); '"$script" >out 2>err
+  echo "$?, $(wc -l <crashes/runs)"
+}
+
+# shellcheck disable=SC2016 # for the shell in there
+repeat_after_crash() {
+  local once='[ "$1" -gt 1 ] || kill -SEGV $$; echo through; exit 3'
+  equal "a crash: repeated, exit code and runs" "$(crashing --vm "$once" </dev/null)" "3, 2"
+  equal "a crash: the output" "$(cat out)" through
+  equal "a crash: one line" "$(wc -l <err)" 1
+  has "a crash: the message" err \
+    "with-rxe: the command died of SIGSEGV, which QEMU's emulation can cause: it is repeated, once, in a new virtual"
+  has "a crash: the option" err "(not with --no-repeat)"
+  nothing_left "after a crash"
+  equal "a crash, twice" "$(crashing --vm 'kill -ABRT $$' </dev/null)" "134, 2"
+  has "a crash, twice: the message" err "the command died of SIGABRT when it was repeated"
+  equal "a crash with standard input closed" "$(crashing --vm "$once" <&-)" "3, 2"
+  equal "a crash on host 1 of two" "$(crashing --two '[ "$FERRULE_RXE_HOST" = 1 ] || exec sleep 1000; '"$once" \
+    </dev/null)" "3, 2"
+  nothing_left "after a crash on one of two hosts"
+}
+
+# shellcheck disable=SC2016 # for the shell in there
+no_repeat() {
+  equal "an ordinary failure: not repeated" "$(crashing --vm 'exit 1' </dev/null)" "1, 1"
+  equal "an ordinary failure: without a word" "$(wc -l <err)" 0
+  equal "a child crashes: not repeated" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 7' </dev/null)" "7, 1"
+  equal "a child crashes: named" "$(sed -n 's/.*rdma.md: //p' err)" "perl of SIGABRT"
+  equal "a child's crash that the command handles" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 0' </dev/null)" "0, 1"
+  equal "a child's crash that the command handles: without a word" "$(grep with-rxe: err)" ""
+  equal "a crash with standard input" "$(echo | crashing --vm 'kill -SEGV $$')" "139, 1"
+  has "a crash with standard input: the message" err "it is not repeated because its standard input may have been read"
+  equal "a crash with --no-repeat" "$(crashing --vm --no-repeat 'kill -SEGV $$' </dev/null)" "139, 1"
+  has "a crash with --no-repeat: the message" err "the command died of SIGSEGV, which QEMU's emulation can cause"
+}
+
 [ $# -gt 0 ] || set -- options beside_others streams_files_and_exit_code choice_of_device reader_that_goes_away \
-  signal_and_time_limit group_signal_and_kill panic out_of_memory two_hosts
+  signal_and_time_limit group_signal_and_kill panic out_of_memory two_hosts \
+  repeat_after_crash no_repeat
 for test in "$@"; do "$test"; done
 [ "$failures" -eq 0 ] || { echo "$failures failed"; exit 1; }

@@ -19,13 +19,10 @@ signal=   # the signal that has come for us
 kill_at=  # when the machines are killed, in $SECONDS
 over=     # the run is over
 result=   # the exit code
+crashed=()  # processes that died of SIGSEGV or SIGABRT: "java of SIGABRT"
 
 # Runs it all; sets result.
 run_in_vm() {
-  local machine
-  mark=ferrule-$(od -An -N 16 -tx1 /dev/urandom | tr -d ' \n')
-  mkfifo "$run/events"
-  exec {events}<>"$run/events"
   trap 'signal=INT' INT
   trap 'signal=TERM' TERM
   trap 'signal=HUP' HUP
@@ -35,6 +32,16 @@ run_in_vm() {
   else
     machines=(1)
   fi
+  run_machines
+  judge_crash
+}
+
+# Runs the command once; sets result.
+run_machines() {
+  local machine
+  mark=ferrule-$(od -An -N 16 -tx1 /dev/urandom | tr -d ' \n')
+  mkfifo "$run/events"
+  exec {events}<>"$run/events"
   started_at=$SECONDS
   deadline=$((SECONDS + time_limit))
   boot_deadline=$((SECONDS + BOOT_LIMIT))
@@ -49,11 +56,61 @@ run_in_vm() {
   for machine in "${machines[@]}"; do explain_starved "$machine"; done
 }
 
+# QEMU's emulation can make a JVM die in compiled code; see "JVM crashes under emulation" in docs/rdma.md. A command that
+# died of it runs once more. If only a child died, its name is printed: a repetition can hide crashes with other causes,
+# and the command may have handled this one.
+judge_crash() {
+  local name cause
+  [ "$accelerator" = tcg ] && [ -z "$signal" ] && [ "$result" -ne 0 ] || return 0
+  if name=$(crash_of "$result"); then
+    cause="the command died of $name, which QEMU's emulation can cause"
+    if [ "$no_repeat" ]; then
+      say "$cause; see docs/rdma.md"
+    elif ! input_is_unread; then
+      say "$cause; it is not repeated because its standard input may have been read (it is repeated with </dev/null)"
+    else
+      say "$cause: it is repeated, once, in a new virtual machine (not with --no-repeat)"
+      forget_run
+      run_machines
+      ! name=$(crash_of "$result") || say "the command died of $name when it was repeated; see docs/rdma.md"
+    fi
+  elif [ ${#crashed[@]} -gt 0 ]; then
+    printf -v name '%s, ' "${crashed[@]}"
+    say "a process died in the virtual machine, which QEMU's emulation can cause; see docs/rdma.md: ${name%, }"
+  fi
+}
+
+# Prints the signal that an exit code stands for, if a crash sends it. A JVM that gets SIGSEGV ends by SIGABRT.
+crash_of() {
+  case $1 in
+    134) echo SIGABRT ;;
+    139) echo SIGSEGV ;;
+    *) return 1 ;;
+  esac
+}
+
+# Whether a second run has the same standard input as the first: /dev/null, which replaces a closed one, or a terminal.
+input_is_unread() {
+  [ -t 0 ] || { [ -c /dev/stdin ] && [ "$(stat -c %t:%T -)" = 1:3 ]; }
+}
+
+# Makes room for another run of the machines, which have been stopped. A signal that has come meanwhile ends that run.
+forget_run() {
+  local file
+  for file in "$events" "${control[@]}" ${monitor[@]+"${monitor[@]}"} ${answers_of[@]+"${answers_of[@]}"}; do
+    exec {file}>&-
+  done
+  find "$run" -mindepth 1 -delete
+  qemu=() control=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=() crashed=()
+  kill_at='' over='' result=''
+}
+
 # What machine $1 is to do; see guest.sh, which reads it.
 write_job() {
   local job=$run/job$1 peer='' address=10.77.0.$1
   mkdir "$job" "$job/bin"
   cp "$parts/guest.sh" "$job"
+  cp "$parts/crashed.sh" "$job"
   cp "$parts/rxe-wire" "$job/bin"
   [ -z "$two" ] || peer=10.77.0.$((3 - $1))
   printf '%s\0' "${command[@]}" >"$job/command"
@@ -160,6 +217,7 @@ handle() {
       ;;
     failed) give_up "$machine" "$rest" ;;
     closed) echo "closed $rest" >&"${control[$machine]}" ;;
+    crashed) crashed+=("$rest") ;;
     wire) answer_wire "$machine" "${rest% *}" "${rest#* }" ;;
     drained)
       drained[machine]=$((${drained[machine]:-0} + 1))
