@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.io.File;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
@@ -26,6 +26,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class MeasureCommandsTest {
+
+  /** How long a server is busy until a measurement has certainly begun. */
+  private static final Duration RECEIVING = Duration.ofMillis(200);
 
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
@@ -248,10 +251,10 @@ class MeasureCommandsTest {
               "64",
               "--messages",
               "1000000000")) {
-        while (busyConnections(endpoint) < 3) {
-          assertThat(client.process().isAlive()).as(client.errors()).isTrue();
-          Thread.sleep(10); // the step of the loop
-        }
+        awaitAlive(client, () -> connections(endpoint) == 3);
+        // from here on the server does nothing but receive what is measured
+        Duration before = processorTime(server);
+        awaitAlive(client, () -> processorTime(server).minus(before).compareTo(RECEIVING) > 0);
         server.kill();
         client.mustEndWith(4);
         assertThat(client.errors()).startsWith("ferrule: " + address).hasLineCount(1);
@@ -259,34 +262,23 @@ class MeasureCommandsTest {
     }
   }
 
-  /**
-   * How many connections of an endpoint of shared memory have carried more messages than setting
-   * them up takes: those with something in the last quarter of their rings, which begin as zeros.
-   */
-  private static long busyConnections(String endpoint) throws IOException {
-    Path connections = Path.of(URI.create(endpoint).getPath(), "conns");
-    if (!Files.isDirectory(connections)) {
-      return 0;
-    }
-    try (Stream<Path> all = Files.list(connections)) {
-      return all.filter(MeasureCommandsTest::isRingUsed).count();
+  /** Waits until something holds, of a process that goes on; the test's timeout is the limit. */
+  private static void awaitAlive(FerruleProcess process, BooleanSupplier condition)
+      throws Exception {
+    while (!condition.getAsBoolean()) {
+      assertThat(process.process().isAlive()).as(process.errors()).isTrue();
+      Thread.sleep(10); // the step of the loop
     }
   }
 
-  private static boolean isRingUsed(Path connection) {
-    try {
-      byte[] ring = Files.readAllBytes(connection.resolve("ring"));
-      for (int i = ring.length / 4 * 3; i < ring.length; i++) {
-        if (ring[i] != 0) {
-          return true;
-        }
-      }
-      return false;
-    } catch (NoSuchFileException e) {
-      return false; // it is being made
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private static Duration processorTime(FerruleProcess process) {
+    return process.process().info().totalCpuDuration().orElseThrow();
+  }
+
+  /** How many connections an endpoint of shared memory has, by what is there of them. */
+  private static int connections(String endpoint) {
+    String[] all = new File(URI.create(endpoint).getPath(), "conns").list();
+    return all == null ? 0 : all.length;
   }
 
   @Test
