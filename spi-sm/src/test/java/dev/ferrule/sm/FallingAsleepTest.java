@@ -356,8 +356,7 @@ class FallingAsleepTest {
       }
       long wakeUps =
           star.clients.stream().mapToLong(c -> c.counters().wakeupsSent().orElseThrow()).sum();
-      // several senders may have waited for one sleep, and the receiver may look by itself just
-      // then
+      // all senders may have waited for the same sleep
       assertThat(wakeUps).as("how often it was woken up").isGreaterThan(MESSAGES / ASLEEP_EACH / 2);
     }
   }
