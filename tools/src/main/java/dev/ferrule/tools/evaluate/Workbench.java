@@ -218,7 +218,8 @@ public final class Workbench implements AutoCloseable {
       result = runInOnePlace(point);
     } catch (RuntimeException | InternalError e) { // the latter: a file that was truncated
       abandon(Place.of(point)); // then the server has said all that it will
-      StringBuilder reason = new StringBuilder(String.valueOf(e.getMessage()));
+      StringBuilder reason =
+          new StringBuilder(e.getMessage() == null ? e.toString() : e.getMessage());
       String said = this.said.get();
       if (said != null) {
         reason.append("; the server said: ").append(said);
@@ -289,7 +290,6 @@ public final class Workbench implements AutoCloseable {
       return;
     }
     line = watchdog.watch(List.of(client), client::shareLine).orElse(null);
-
     Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
       watchdog.watch(
