@@ -140,6 +140,15 @@ public final class Main {
     return ExitCode.USAGE;
   }
 
+  /** Escapes a line of a stack trace, but for the tabs that indent it. */
+  private static String withTabs(String line) {
+    int text = 0;
+    while (text < line.length() && line.charAt(text) == '\t') {
+      text++;
+    }
+    return line.substring(0, text) + PlainText.of(line.substring(text));
+  }
+
   private static int report(PrintWriter err, boolean verbose, Throwable failure) {
     if (Guarded.exiting()) {
       return ExitCode
@@ -148,13 +157,7 @@ public final class Main {
     if (verbose) {
       StringWriter trace = new StringWriter();
       failure.printStackTrace(new PrintWriter(trace));
-      trace
-          .toString()
-          .lines()
-          .map(
-              line ->
-                  line.startsWith("\t") ? "\t" + PlainText.of(line.strip()) : PlainText.of(line))
-          .forEach(err::println);
+      trace.toString().lines().map(Main::withTabs).forEach(err::println);
     }
     StatusLine.onTerminal().clear();
     boolean expected = failure instanceof FerruleException || failure instanceof ToolException;

@@ -31,7 +31,7 @@ public final class BenchClient implements AutoCloseable {
   private final WaitStrategy waitStrategy;
   private @Nullable Floor floor;
   private volatile long rounds; // written by the one thread that measures
-  private volatile long roundNanos;
+  private volatile double roundNanos;
 
   /**
    * Creates a client.
@@ -68,8 +68,7 @@ public final class BenchClient implements AutoCloseable {
    * @param size how many bytes each
    */
   void begin(long count, int size) {
-    // saturates, as conversions to long do
-    roundNanos = (long) (count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS));
+    roundNanos = count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS);
     rounds++;
   }
 
@@ -79,7 +78,7 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /** Returns how long the messages of the round that began last may take. */
-  long roundNanos() {
+  double roundNanos() {
     return roundNanos;
   }
 

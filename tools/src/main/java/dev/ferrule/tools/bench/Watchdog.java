@@ -104,7 +104,8 @@ public final class Watchdog {
       while (!ended) {
         long now = System.nanoTime();
         long begun = clients.stream().mapToLong(BenchClient::rounds).sum();
-        long limit = patience.toNanos() + clients.stream().mapToLong(BenchClient::roundNanos).sum();
+        double limit = // a sum of longs could overflow
+            patience.toNanos() + clients.stream().mapToDouble(BenchClient::roundNanos).sum();
         if (begun != rounds) {
           rounds = begun;
           since = now;
