@@ -7,9 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Why a side has closed a connection, as it says in the word {@code SENDER_CLOSED} of the peer's
- * ring. 0 is an open connection, and a word that is not known here is a plain close.
+ * ring. A word that is not known here is a plain close.
  */
 final class CloseReason {
+
+  /** It has not. */
+  static final int OPEN = 0;
 
   /** The program has closed it. */
   static final int CLOSED = 1;
@@ -17,11 +20,11 @@ final class CloseReason {
   /** The peer broke the protocol. */
   static final int PROTOCOL = -1;
 
-  /** Something has run out that is needed to go on. */
-  static final int RESOURCES = -2;
-
   /** An error of the program that has closed it. */
-  static final int PROGRAM = -3;
+  static final int PROGRAM = -2;
+
+  /** The peer did not end an access to memory in time. */
+  static final int ACCESS = -3;
 
   private CloseReason() {}
 
@@ -43,12 +46,12 @@ final class CloseReason {
       case PROTOCOL ->
           "the peer has given up the connection, because this side broke the protocol; the peer's"
               + " exception says how";
-      case RESOURCES ->
-          "the peer has given up the connection, because its process lacks memory or descriptors;"
-              + " the peer's exception says which";
       case PROGRAM ->
           "the peer has given up the connection after an error of its program; the peer's"
               + " exception says which";
+      case ACCESS ->
+          "the peer has given up the connection, because this process did not end an access to"
+              + " remote memory in time (was it stopped, paused or swapped out?)";
       default -> null;
     };
   }

@@ -70,7 +70,7 @@ final class SmConnection implements Connection, Link {
   private volatile @Nullable SmListenerReceiver commonReceiver;
   private volatile Runnable releaseAction = () -> {};
   private volatile boolean peerDead;
-  private final AtomicInteger closeReason = new AtomicInteger(); // that the peer was told; or 0
+  private final AtomicInteger closeReason = new AtomicInteger(); // that the peer is told
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
@@ -337,13 +337,15 @@ final class SmConnection implements Connection, Link {
 
   /** Ends the connection because of what the peer does or does not do. */
   void giveUp(String reason) {
-    life.lost(reason);
+    if (life.lost(reason)) {
+      tellPeer(CloseReason.ACCESS);
+    }
   }
 
   @Override
   public void onPeerClosed() {
-    int word = life.hasEnded() ? 0 : closedByPeer();
-    if (word == 0) {
+    int word = life.hasEnded() ? CloseReason.OPEN : closedByPeer();
+    if (word == CloseReason.OPEN) {
       return;
     }
     String reason = CloseReason.describe(word);
@@ -356,7 +358,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerGone() {
-    if (closedByPeer() != 0) {
+    if (closedByPeer() != CloseReason.OPEN) {
       onPeerClosed(); // its process may live, and be about to finish a last copy
     } else {
       peerDead = true;
@@ -366,7 +368,7 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void onPeerSilent() {
-    if (closedByPeer() != 0) {
+    if (closedByPeer() != CloseReason.OPEN) {
       onPeerClosed(); // of which the FIFO was too full to tell
       return;
     }
@@ -378,20 +380,20 @@ final class SmConnection implements Connection, Link {
                 + StandardOptions.PEER_TIMEOUT.name()
                 + " sets how long that may take");
     if (lost) {
-      tellPeer(CloseReason.silence(peerTimeout)); // which hears of it when it goes on
+      tellPeer(CloseReason.silence(peerTimeout)); // for when it goes on
     }
   }
 
-  /** Returns 0 if the peer has not closed the connection, and otherwise its {@link CloseReason}. */
+  /** Returns why the peer has closed the connection, a {@link CloseReason}. */
   private int closedByPeer() {
-    int reason = consumer.closedBySender();
+    int result = consumer.closeReason();
     Reference.reachabilityFence(this);
-    return reason;
+    return result;
   }
 
-  /** Ends the connection at the peer; the first reason is the one that it is told. */
+  /** Ends the connection at the peer; of several reasons it is told the first. */
   private void tellPeer(int reason) {
-    closeReason.compareAndSet(0, reason);
+    closeReason.compareAndSet(CloseReason.OPEN, reason);
     sender.markClosed(closeReason.get());
     resources.peer().tellClosed();
   }

@@ -8,6 +8,7 @@ import dev.ferrule.ConnectionRequest;
 import dev.ferrule.FerruleException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.Acceptor;
@@ -66,10 +67,10 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection =
         make(
             payload,
-            (made, resources, name) -> {
+            (made, uri, resources) -> {
               made.onClose(ended -> handshake.ended(ended.failure()));
               handshake.accept(
-                  name, resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
+                  uri, resources.id(), payload, resources.ownFile(), deadline, made::isUsedByPeer);
               resources.closeOwnFile();
             });
     confirmed(connection);
@@ -86,10 +87,10 @@ final class SmConnectionRequest implements ConnectionRequest {
     byte[] payload = {};
     make(
         payload,
-        (made, resources, name) -> {
+        (made, uri, resources) -> {
           listener.offering(handshake, made);
           handshake.offer(
-              name,
+              uri,
               resources.id(),
               payload,
               resources.ownFile(),
@@ -111,7 +112,7 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /** Tells the client of a connection that is made for it. */
   private interface Telling {
-    void tell(SmConnection made, ConnectionResources resources, URI name);
+    void tell(SmConnection made, URI uri, ConnectionResources resources);
   }
 
   /** Makes a connection, and tells the client. Whatever goes wrong, nothing is left of it. */
@@ -120,19 +121,22 @@ final class SmConnectionRequest implements ConnectionRequest {
     URI uri = endpoint.address().uri();
     handshake.take(uri);
     boolean done = false;
-    try {
-      SmConnection connection = make(uri, telling);
+    try (PassedMemory memory = handshake.memory()) {
+      SmConnection connection = null;
+      while (connection == null) {
+        connection = tryToMake(uri, memory, telling);
+      }
       done = true;
       return connection;
     } finally {
-      handshake.memory().close();
       if (!done) {
         handshake.abandon();
       }
     }
   }
 
-  private SmConnection make(URI uri, Telling telling) {
+  /** Returns null if there was no room, but is more now. */
+  private @Nullable SmConnection tryToMake(URI uri, PassedMemory memory, Telling telling) {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
@@ -141,19 +145,19 @@ final class SmConnectionRequest implements ConnectionRequest {
     boolean done = false;
     try {
       resources = new ConnectionResources(endpoint, facilities);
-      SharedRing peer = attachPeer(uri, resources);
+      SharedRing peer = attachPeer(uri, memory, resources);
       resources.makeOwnRing(
           SmOptions.layout(uri, options), peer.generation(), options.get(SmOptions.RMA_BUFFER));
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      telling.tell(connection, resources, name);
+      telling.tell(connection, name, resources);
       done = true;
       return connection;
     } catch (PosixException e) {
-      throw refused(Failures.of(uri, e));
+      return makeRoom(Failures.of(uri, e));
     } catch (IOException e) {
-      throw refused(Failures.of(uri, e));
+      return makeRoom(Failures.of(uri, e));
     } finally {
       if (!done) {
         if (connection != null) {
@@ -169,22 +173,16 @@ final class SmConnectionRequest implements ConnectionRequest {
    * Opens what the client has made. That comes first, as it costs little: a client that has died
    * takes up no memory.
    */
-  private SharedRing attachPeer(URI uri, ConnectionResources resources) {
-    PassedMemory memory = handshake.memory();
+  private SharedRing attachPeer(URI uri, PassedMemory memory, ConnectionResources resources) {
     try {
+      resources.openPeer(handshake.client(), handshake.clientId());
       Optional<SharedRing> ring =
           resources.attachPeerRing(
               memory.file(),
               memory.isTrusted(),
               found -> found.generation() == handshake.generation());
-      if (ring.isEmpty()) {
-        throw refused(
-            uri,
-            "the listener cannot use the client's memory: it is not what its descriptor says",
-            null);
-      }
-      resources.openPeer(handshake.client(), handshake.clientId());
-      return ring.get();
+      return ring.orElseThrow(
+          () -> refused(uri, "the client's memory is not what it was at first", null));
     } catch (PosixException e) {
       if (e.is(LibC.ENOENT())) { // an endpoint that is closed removes its files
         throw new ConnectionClosedException(
@@ -193,7 +191,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       if (e.is(LibC.ENXIO())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
       }
-      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM(), LibC.EAGAIN())) {
         throw e; // this side's fault
       }
       throw refused(uri, Acceptor.unusable(e), e);
@@ -206,9 +204,15 @@ final class SmConnectionRequest implements ConnectionRequest {
     return new ProtocolException(uri, reason, cause);
   }
 
-  /** Has the client told what this side's program is told, and what to do about it. */
-  private FerruleException refused(FerruleException failure) {
+  /**
+   * Takes room away from clients that do not answer, for there is none for this one. If there is no
+   * such client, has this one told what the program is told, and what to do about it.
+   */
+  private @Nullable SmConnection makeRoom(FerruleException failure) {
+    if (failure instanceof ResourceExhaustedException && listener.withdrawOverdue()) {
+      return null;
+    }
     handshake.refuseForLackOfRoom(String.valueOf(failure.getMessage()));
-    return failure;
+    throw failure;
   }
 }

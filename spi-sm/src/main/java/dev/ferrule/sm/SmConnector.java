@@ -169,7 +169,7 @@ final class SmConnector {
 
   /**
    * The listener has given up waiting for this side's confirmation, which this side was too slow
-   * for, and has closed what it had made. Another attempt, with other files, may be quicker.
+   * for, and has closed what it had made. Another attempt, with other memory, may be quicker.
    */
   private static final class GivenUpException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -227,7 +227,7 @@ final class SmConnector {
    * Returns whether an acceptance is of this connection, which it is if the server's ring names
    * ours as its opposite.
    */
-  private boolean isOurs(
+  private static boolean isOurs(
       ClientHandshake.Accepted answer, SharedRing own, ConnectionResources resources) {
     checkNotGivenUp(own);
     return resources

@@ -206,6 +206,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     }
   }
 
+  /** Gives up a client that was offered a connection and is overdue; returns whether there was. */
+  boolean withdrawOverdue() {
+    return acceptor.withdrawOverdue();
+  }
+
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

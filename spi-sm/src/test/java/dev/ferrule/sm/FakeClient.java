@@ -5,7 +5,6 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -15,13 +14,11 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A client's endpoint that makes the memory it is told to make and sends what it is told to send.
- */
+/** A client's endpoint that sends what it is told to send. */
 final class FakeClient implements AutoCloseable {
 
   static final int CONNECT = 1;
@@ -30,21 +27,22 @@ final class FakeClient implements AutoCloseable {
   static final int CANCEL = 5;
   static final int REFUSE = 6;
 
-  /** Few slots, so that many clients take little memory. */
-  static final RingLayout LAYOUT = new RingLayout(4, 0, 100);
+  /** The version of the handshake, where a message has it. */
+  static final int VERSION = 2 << 4;
 
-  private final Arena arena = Arena.ofShared();
+  private static final RingLayout LAYOUT = new RingLayout(4, 0, 100);
+
   private final Path listener;
   private final Path endpoint;
   private final DatagramSocket socket;
-  private final Map<Integer, SealedFile> memory = new HashMap<>();
+  private final List<SealedFile> memories = new ArrayList<>();
   private Fifo.@Nullable Reader fifo;
 
   /** A message from the listener. */
   record Answer(int type, int clientId, int serverId, String text) {}
 
   /**
-   * Makes an endpoint without connections and without a FIFO.
+   * Makes an endpoint without a FIFO.
    *
    * @param listener the listener's directory
    * @param pid the number the endpoint goes by
@@ -62,50 +60,29 @@ final class FakeClient implements AutoCloseable {
     return this;
   }
 
-  Path connection(int id) {
-    return EndpointFiles.connection(endpoint, id);
+  Path endpoint() {
+    return endpoint;
   }
 
   /** Makes the memory of a connection. */
-  void makeMemory(int id) {
+  static SealedFile memory() {
     SealedFile file = SharedRing.createFile(LAYOUT, 0);
-    Reference.reachabilityFence(SharedRing.create(file, LAYOUT, 0, null, arena));
-    keep(id, file);
-  }
-
-  /** Makes memory that has a ring, whose generation is the number, and nothing else. */
-  void makeRing(int id) {
-    SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
-    SharedMapping mapping = file.map(LAYOUT.ringSize(), arena);
-    LAYOUT.writeDescriptor(mapping.view(), 0, id, 0);
-    Reference.reachabilityFence(mapping);
-    keep(id, file);
-  }
-
-  /** Makes memory that has nothing in it. */
-  void makeNothing(int id) {
-    keep(id, SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize()));
-  }
-
-  private void keep(int id, SealedFile file) {
-    SealedFile former = memory.put(id, file);
-    if (former != null) {
-      former.close();
-    }
+    Reference.reachabilityFence(SharedRing.create(file, LAYOUT, 0, null, Arena.ofAuto()));
+    return file;
   }
 
   /** Sends a message; returns 0 or -errno. */
-  int send(int type, int id, int serverId) {
-    long header = type | 2 << 4 | (long) id << 24 | (long) serverId << 44;
+  int send(int type, int id, int serverId, @Nullable SealedFile memory) {
+    long header = type | VERSION | (long) id << 24 | (long) serverId << 44;
     byte[] bytes = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(header).array();
-    SealedFile passed = type == CONNECT ? memory.get(id) : null;
-    return socket.send(bytes, passed, listener.resolve(EndpointFiles.SOCKET));
+    return socket.send(bytes, memory, listener.resolve(EndpointFiles.SOCKET));
   }
 
-  /** Makes the memory of a connection and asks for it, until the datagram gets through. */
+  /** Asks for a connection, until the datagram gets through. */
   void connect(int id) {
-    makeMemory(id);
-    while (send(CONNECT, id, 0) != 0) {
+    SealedFile memory = memory();
+    memories.add(memory);
+    while (send(CONNECT, id, 0, memory) != 0) {
       Thread.onSpinWait(); // the listener's queue is full
     }
   }
@@ -116,6 +93,10 @@ final class FakeClient implements AutoCloseable {
     while (datagram == null) {
       Thread.onSpinWait();
       datagram = socket.receive();
+    }
+    SealedFile file = datagram.file();
+    if (file != null) {
+      file.close();
     }
     ByteBuffer bytes = ByteBuffer.wrap(datagram.bytes()).order(ByteOrder.LITTLE_ENDIAN);
     long header = bytes.getLong();
@@ -132,7 +113,6 @@ final class FakeClient implements AutoCloseable {
     if (fifo != null) {
       fifo.close();
     }
-    memory.values().forEach(SealedFile::close);
-    arena.close();
+    memories.forEach(SealedFile::close);
   }
 }

@@ -3,6 +3,7 @@ package dev.ferrule.sm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
@@ -14,12 +15,13 @@ import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,6 +97,14 @@ class SilentClientsTest {
     }
   }
 
+  /** Until so many connections are made; the endpoint's thread has to take the requests first. */
+  private static void acceptInVain(Listener listener, int connections) {
+    while (offered(listener) < connections) {
+      assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+  }
+
   @Test
   void clientsThatNeverConfirmDelayNoOthers() throws IOException {
     try (Listener listener = listen(PATIENT)) {
@@ -134,8 +144,7 @@ class SilentClientsTest {
     try (Listener listener = listen("?connectTimeout=300ms")) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(1);
-      assertThatThrownBy(() -> listener.accept(Duration.ofMillis(50)))
-          .isInstanceOf(OperationTimeoutException.class);
+      acceptInVain(listener, 1);
       assertThat(fake.answer().type()).isEqualTo(FakeClient.ACCEPT);
       while (offered(listener) > 0) {
         Thread.onSpinWait();
@@ -148,12 +157,9 @@ class SilentClientsTest {
     try (Listener listener = listen(PATIENT)) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(5);
-      while (offered(listener) == 0) { // the endpoint's thread has not taken the request yet
-        assertThatThrownBy(() -> listener.accept(Duration.ZERO))
-            .isInstanceOf(OperationTimeoutException.class);
-      }
+      acceptInVain(listener, 1);
       FakeClient.Answer accept = fake.answer();
-      fake.send(FakeClient.ACK, 5, accept.serverId());
+      fake.send(FakeClient.ACK, 5, accept.serverId(), null);
       listener.accept().close();
     }
   }
@@ -162,41 +168,95 @@ class SilentClientsTest {
   void aListenerThatClosesGivesUpClientsThatHaveNotConfirmed() throws IOException {
     Listener listener = listen(PATIENT);
     fake(listener).withFifo().connect(1);
-    assertThatThrownBy(() -> listener.accept(Duration.ofMillis(50)))
-        .isInstanceOf(OperationTimeoutException.class);
-    assertThat(offered(listener)).isEqualTo(1);
+    acceptInVain(listener, 1);
     Path endpoint = path(listener);
     listener.close();
     assertThat(endpoint).doesNotExist();
   }
 
   @Test
-  void aClientWhoseMemoryIsRefusedIsToldWhy() throws IOException {
-    try (Listener listener = listen("")) {
-      FakeClient fake = fake(listener);
-      fake.makeRing(1); // and nothing beside
-      fake.makeMemory(2);
-      Files.createFile(path(listener).resolve("../../700/1/fifo").normalize()); // no FIFO
-      for (int id = 1; id <= 2; id++) {
-        fake.send(FakeClient.CONNECT, id, 0);
-        assertThatThrownBy(listener.nextRequest()::accept)
-            .as("client " + id)
-            .isInstanceOf(ProtocolException.class);
-        assertRefused(fake, id);
+  void whatClientsTakeUpThatDoNotConfirmIsGivenToOneThatDoes() throws Exception {
+    Path tmpfs = Files.createDirectory(directory.resolve("app"));
+    assumeTrue(
+        run("mount", "-t", "tmpfs", "-o", "nr_inodes=300", "tmpfs", tmpfs.toString()),
+        "mounting a tmpfs needs root");
+    try {
+      try (Listener listener = listen(PATIENT)) {
+        for (int i = 0; i < 4; i++) {
+          fake(listener).withFifo().connect(1);
+        }
+        acceptInVain(listener, 4);
+        CompletableFuture<Connection> connecting = connecting(listener);
+        Path client = path(listener).resolveSibling("2").resolve(EndpointFiles.CONNECTIONS);
+        while (!Files.exists(client.resolve("1").resolve(EndpointFiles.MEMORY))) {
+          Thread.onSpinWait();
+        }
+        takeUpAllRoom(tmpfs);
+        listener.accept(Duration.ofSeconds(20)).close();
+        connecting.join().close();
       }
+    } finally {
+      closeFakes();
+      fakes.clear();
+      assertThat(run("umount", "-l", tmpfs.toString())).isTrue();
+    }
+  }
+
+  private static void takeUpAllRoom(Path tmpfs) {
+    assertThatThrownBy(
+            () -> {
+              for (int i = 0; ; i++) {
+                Files.createFile(tmpfs.resolve("file" + i));
+              }
+            })
+        .hasMessageContaining("No space left");
+  }
+
+  private static boolean run(String... command) throws Exception {
+    return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+  }
+
+  @Test
+  void aClientThatIsRefusedWhenItIsAcceptedIsToldWhy() throws IOException {
+    try (Listener listener = listen("");
+        SealedFile whole = FakeClient.memory();
+        SealedFile incomplete = onlyDescriptor()) {
+      FakeClient noFifo = fake(listener);
+      Files.createFile(noFifo.endpoint().resolve(EndpointFiles.FIFO));
+      noFifo.send(FakeClient.CONNECT, 1, 0, whole);
+      assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(ProtocolException.class);
+      assertRefused(noFifo, 1);
+
+      FakeClient fake = fake(listener).withFifo();
+      fake.send(FakeClient.CONNECT, 2, 0, incomplete);
+      assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(ProtocolException.class);
+      assertRefused(fake, 2);
       assertAccepts(listener, 1);
     }
   }
 
+  /** Memory that is right as far as a listener looks at it before it accepts. */
+  private static SealedFile onlyDescriptor() {
+    RingLayout layout = new RingLayout(4, 0, 100);
+    SealedFile file = SealedFile.create(layout.ringSize(), layout.ringSize());
+    SharedMapping mapping = file.map(layout.ringSize(), Arena.ofAuto());
+    layout.writeDescriptor(mapping.view(), 0, 1, 0);
+    Reference.reachabilityFence(mapping);
+    return file;
+  }
+
   @Test
-  void aClientWithoutARingIsToldWhy() throws IOException {
-    try (Listener listener = listen("")) {
-      FakeClient fake = fake(listener);
-      fake.makeNothing(2);
-      for (int id = 1; id <= 2; id++) { // the first one passes no memory at all
-        fake.send(FakeClient.CONNECT, id, 0);
-        assertRefused(fake, id);
-      }
+  void aClientWhoseMemoryIsRefusedAtOnceIsToldWhy() throws IOException {
+    try (Listener listener = listen("");
+        SealedFile zeros = SealedFile.create(1 << 16, 1 << 16);
+        SealedFile tooShort = SealedFile.create(100, 100)) {
+      FakeClient fake = fake(listener).withFifo();
+      fake.send(FakeClient.CONNECT, 1, 0, null);
+      assertRefused(fake, 1);
+      fake.send(FakeClient.CONNECT, 2, 0, zeros);
+      assertRefused(fake, 2);
+      fake.send(FakeClient.CONNECT, 3, 0, tooShort);
+      assertRefused(fake, 3);
       assertThat(listener.pollRequest()).isNull();
     }
   }
@@ -205,44 +265,50 @@ class SilentClientsTest {
     FakeClient.Answer answer = fake.answer();
     assertThat(answer.type()).as("answer to client " + id).isEqualTo(FakeClient.REFUSE);
     assertThat(answer.clientId()).isEqualTo(id);
-    assertThat(answer.text()).contains("cannot use the client's memory");
+    assertThat(answer.text()).contains("cannot use what the client has made");
   }
 
   @Test
-  void aClientThatWasGivenUpBeforeItCouldConfirmTriesAgainWithOtherMemory() throws IOException {
+  void aClientThatWasGivenUpBeforeItCouldConfirmTriesAgainWithOtherFiles() throws IOException {
     Path endpoint = directory.resolve("app/5/5");
     Files.createDirectories(endpoint.getParent());
     assertThat(OwnDirectory.create(endpoint)).isTrue();
     OwnerLock lock = OwnerLock.tryAcquire(endpoint.resolve(EndpointFiles.LOCK));
     assertThat(lock).isNotNull();
     try (lock;
-        Arena arena = Arena.ofShared();
+        SealedFile memory = FakeClient.memory();
         DatagramSocket socket = new DatagramSocket(endpoint.resolve(EndpointFiles.SOCKET))) {
       URI uri = URI.create("sm://" + endpoint);
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(uri));
       DatagramSocket.Datagram connect = receive(socket, FakeClient.CONNECT);
-      Path client = Path.of(String.valueOf(connect.from())).getParent();
-      ring(connect, arena).set(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED, 1);
+      Path client = Path.of(String.valueOf(connect.from()));
+      SharedMapping first = memory(connect);
+      first.view().set(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED, 1);
       byte[] accept = connect.bytes().clone();
-      accept[0] = 0x20 | FakeClient.ACCEPT;
-      socket.send(accept, connect.file(), client.resolve(EndpointFiles.SOCKET));
+      accept[0] = FakeClient.VERSION | FakeClient.ACCEPT;
+      socket.send(accept, memory, client);
       receive(socket, FakeClient.CANCEL);
       DatagramSocket.Datagram again = receive(socket, FakeClient.CONNECT);
-      client = Path.of(String.valueOf(again.from())).getParent();
-      assertThat(ring(again, arena).get(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED)).isZero();
+      client = Path.of(String.valueOf(again.from()));
+      SharedMapping second = memory(again);
+      assertThat(second.view().get(ValueLayout.JAVA_INT, RingLayout.SENDER_CLOSED)).isZero();
+      Reference.reachabilityFence(first);
+      Reference.reachabilityFence(second);
       byte[] refuse = again.bytes().clone();
-      refuse[0] = 0x20 | FakeClient.REFUSE;
-      socket.send(refuse, null, client.resolve(EndpointFiles.SOCKET));
+      refuse[0] = FakeClient.VERSION | FakeClient.REFUSE;
+      socket.send(refuse, null, client);
       assertThatThrownBy(connecting::join)
           .cause()
           .isInstanceOf(dev.ferrule.ConnectionRefusedException.class);
     }
   }
 
-  private static MemorySegment ring(DatagramSocket.Datagram connect, Arena arena) {
-    SealedFile file = Objects.requireNonNull(connect.file());
-    return file.map(RingLayout.DESCRIPTOR_SIZE, arena).view();
+  /** The client's memory, where the listener says that it has closed a connection. */
+  private static SharedMapping memory(DatagramSocket.Datagram connect) {
+    try (SealedFile file = Objects.requireNonNull(connect.file())) {
+      return file.map(RingLayout.DESCRIPTOR_SIZE, Arena.global());
+    }
   }
 
   private static DatagramSocket.Datagram receive(DatagramSocket socket, int type) {

@@ -252,7 +252,7 @@ class SmProviderTest {
         assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(listener.nextRequest()::accept)
             .isInstanceOf(ProtocolException.class)
-            .hasMessageContaining("cannot use the client's memory");
+            .hasMessageContaining("cannot use what the client has made");
         assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 2);
       }
       CompletableFuture<Connection> connecting =

@@ -7,6 +7,7 @@ import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -39,9 +40,10 @@ public final class Acceptor {
   /** Another client is accepted in place of one that has not confirmed by then. */
   static final long WITHDRAW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final String UNUSABLE = "the listener cannot use the client's memory: ";
+  private static final String UNUSABLE = "the listener cannot use what the client has made: ";
+  private static final String NO_MEMORY = "no memory came with the connect request";
   private static final String NO_RING =
-      "its ring has no descriptor of version " + RingLayout.VERSION + " of the protocol";
+      "its memory begins with no ring of version " + RingLayout.VERSION;
 
   /** Tells one attempt to connect from all others. */
   record Key(SmAddress client, int clientId) {}
@@ -213,6 +215,31 @@ public final class Acceptor {
     return latest;
   }
 
+  /**
+   * Gives up the client that has not confirmed for the longest time, if it is overdue, as what it
+   * holds is needed for another one.
+   *
+   * @return whether there was one
+   */
+  public boolean withdrawOverdue() {
+    ServerHandshake oldest = null;
+    synchronized (this) {
+      long now = System.nanoTime();
+      for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
+        if (oldest == null
+            && unconfirmed.contains(each.getKey())
+            && now - each.getValue() >= OVERDUE_NANOS) {
+          oldest = each.getKey();
+        }
+      }
+    }
+    if (oldest == null) {
+      return false;
+    }
+    oldest.withdraw();
+    return true;
+  }
+
   /** The handshakes between ACCEPT and ACK. */
   synchronized List<ServerHandshake> unconfirmed() {
     return unconfirmed.isEmpty() ? List.of() : List.copyOf(unconfirmed);
@@ -259,25 +286,25 @@ public final class Acceptor {
 
   private boolean connect(
       Key key, HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {
-    long generation;
+    Optional<RingLayout.Descriptor> ring;
     try {
       if (isMemoryLost) {
         throw new PosixException("recvmsg", "the client's memory", LibC.EMFILE());
       }
-      Optional<RingLayout.Descriptor> ring =
-          memory == null ? Optional.empty() : ServerHandshake.ringOf(memory);
-      if (memory == null || ring.isEmpty()) {
-        turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + NO_RING));
-        return false;
-      }
-      generation = ring.get().generation();
+      ring = memory == null ? Optional.empty() : ServerHandshake.ringOf(memory);
     } catch (PosixException e) {
       turnAwayUnseen(key, unseen(key, e));
       return false;
     }
+    if (memory == null || ring.isEmpty()) {
+      String reason = memory == null ? NO_MEMORY : NO_RING;
+      turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + reason));
+      return false;
+    }
+    long generation = ring.get().generation();
     boolean taken = false;
     ServerHandshake known;
-    ServerHandshake replaced = null;
+    List<ServerHandshake> replaced = new ArrayList<>();
     synchronized (this) {
       if (closed) {
         endpoint.send(refusal(key.clientId(), "the listener was closed"), key.client());
@@ -289,10 +316,10 @@ public final class Acceptor {
         open.remove(key);
         turnedAway.remove(key);
         waiting.remove(known);
-        replaced = known;
+        replaced.add(known);
         known = null;
       }
-      if (known == null && hasRoomFor(key.client())) {
+      if (known == null && hasRoomFor(key.client(), replaced)) {
         ServerHandshake handshake =
             new ServerHandshake(this, endpoint, key, generation, message.payload(), memory);
         taken = true;
@@ -301,9 +328,7 @@ public final class Acceptor {
         notifyAll();
       }
     }
-    if (replaced != null) {
-      replaced.cancel();
-    }
+    replaced.forEach(ServerHandshake::cancel);
     if (known != null) {
       known.answerAgain();
     }
@@ -311,7 +336,7 @@ public final class Acceptor {
   }
 
   /** Makes room in the backlog, if that is fair. Under the lock. */
-  private boolean hasRoomFor(SmAddress client) {
+  private boolean hasRoomFor(SmAddress client, List<ServerHandshake> replaced) {
     if (waiting.size() < backlog) {
       return true;
     }
@@ -320,13 +345,13 @@ public final class Acceptor {
       return false;
     }
     open.remove(displaced.key(), displaced); // as if its CONNECT had been lost
-    displaced.memory().close();
+    replaced.add(displaced);
     return true;
   }
 
   /**
-   * Turns a client away whose ring cannot be looked at, unless it is known and gets an answer as it
-   * is. Not logged: to log for the first time takes descriptors, too.
+   * Turns a client away whose memory cannot be looked at, unless it is known and gets an answer as
+   * it is. Not logged: to log for the first time takes descriptors, too.
    */
   private void turnAwayUnseen(Key key, HandshakeMessage answer) {
     if (find(key) == null) {
@@ -346,9 +371,9 @@ public final class Acceptor {
   }
 
   /**
-   * Says why the memory or a file of a client is refused.
+   * Says why the memory or the FIFO of a client is refused.
    *
-   * @param e what was wrong
+   * @param e what was wrong with it
    * @return the reason, for the client
    */
   public static String unusable(PosixException e) {

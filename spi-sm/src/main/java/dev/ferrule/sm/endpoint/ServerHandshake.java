@@ -53,6 +53,7 @@ public final class ServerHandshake {
   private final long generation;
   private final byte[] payload;
   private final PassedMemory memory;
+
   private State state = State.WAITING;
   private Failure failure = Failure.CANCELLED; // if the state is FAILED
   private @Nullable FerruleException cause; // if the failure is BROKEN
@@ -86,9 +87,9 @@ public final class ServerHandshake {
   /**
    * Reads the descriptor of the ring that came with a message.
    *
-   * @return the descriptor; empty if what came has none
-   * @throws PosixException if the memory cannot be used: ENOMEM if this process lacks what it takes
-   *     to look, EINVAL if it is not what a client has to make
+   * @return the descriptor; empty if there is none
+   * @throws PosixException ENOMEM if this process lacks what it takes to look; EINVAL if a file of
+   *     that kind cannot be used
    */
   static Optional<RingLayout.Descriptor> ringOf(PassedMemory memory) {
     return RingLayout.readDescriptor(memory.file().read(RingLayout.DESCRIPTOR_SIZE));
@@ -243,7 +244,8 @@ public final class ServerHandshake {
    * @param uri names the connection in errors
    * @param id the connection's number here, whose directory holds its ring by now
    * @param answerPayload what the program has to say
-   * @param own the file of the memory from which this side receives, open until that is settled
+   * @param own the file of the memory from which this side receives, open until the offer is
+   *     settled
    * @param deadline until when the client has to confirm, by {@link System#nanoTime}
    * @param wasUsed returns whether the client has used the connection, which is as good as a
    *     confirmation; throws what ends the connection
@@ -273,7 +275,7 @@ public final class ServerHandshake {
         used = wasUsed;
         backoff = new Backoff(deadline);
         repeatAt = backoff.next();
-        over = isGone(endpoint.send(answer, answerFile, key.client())) && failed(Failure.GONE);
+        over = isGone(endpoint.send(answer, own, key.client())) && failed(Failure.GONE);
       }
     }
     if (over) {

@@ -408,15 +408,15 @@ public class RingConsumer {
    * @return whether it has
    */
   public boolean isClosedBySender() {
-    return closedBySender() != 0;
+    return closeReason() != 0;
   }
 
   /**
    * Returns why the sender has closed the connection.
    *
-   * @return the reason; 0 if it has not closed it
+   * @return what it has given to {@link SendingEnd#markClosed}; 0 if it has not closed it
    */
-  public int closedBySender() {
+  public int closeReason() {
     return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);
   }
 }

@@ -83,9 +83,9 @@ public abstract class SendingEnd {
   }
 
   /**
-   * Has the receiver know that the last message was published, and why there are no more.
+   * Tells the receiver that the last message was published.
    *
-   * @param reason not 0
+   * @param reason why the connection ends; not 0
    */
   public final void markClosed(int reason) {
     INT.setRelease(ALL, ring + RingLayout.SENDER_CLOSED, reason);
