@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.report.Headline;
 import dev.ferrule.tools.report.Numbers;
+import dev.ferrule.tools.support.Affinity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,7 @@ final class Headlines {
   private static final double FEW = 0.05;
   private static final double MANY = 0.25;
   private static final int ENOUGH_ROUNDS = 3;
+  private static final double QUIET_LOAD = 0.5;
   private static final Pattern LOAD = Pattern.compile("(\\d+(?:\\.\\d+)?).*");
 
   private final List<SeriesExperiment> experiments;
@@ -126,7 +128,7 @@ final class Headlines {
     String value = experiment.x().format(sample.x());
     return switch (experiment.x().unit()) {
       case BYTES -> value;
-      default -> experiment.x().label() + ": " + value;
+      default -> experiment.x().label().replaceFirst(" \\(.*", "") + ": " + value;
     };
   }
 
@@ -147,11 +149,23 @@ final class Headlines {
     if (records.placement(tasks).note().isPresent()) {
       lower(Headline.Trust.FAIR, "The host moved the processors meanwhile; see the notes below.");
     }
-    long failed = tasks.stream().filter(task -> records.failure(task).isPresent()).count();
+    long failed = failed();
     if (failed > 0) {
-      lower(Headline.Trust.FAIR, failed + " of " + tasks.size() + " points failed.");
+      lower(Headline.Trust.FAIR, "Points that failed: " + failed + ".");
     }
     load(machine);
+  }
+
+  /** A curve without a single point is of something that there is not here, such as KNEM. */
+  private long failed() {
+    return experiments.stream()
+        .flatMap(experiment -> experiment.series().stream())
+        .filter(series -> series.samples().stream().anyMatch(at -> records.isMeasured(at.task())))
+        .flatMap(series -> series.samples().stream())
+        .map(Series.Sample::task)
+        .filter(task -> records.failure(task).isPresent())
+        .distinct()
+        .count();
   }
 
   private void spreads() {
@@ -195,9 +209,10 @@ final class Headlines {
   /** Half of one processor is as much as a quiet machine has to do. */
   private void load(JsonObject machine) {
     Matcher load = LOAD.matcher(fact(machine, Machine.LOAD));
-    if (load.matches() && Double.parseDouble(load.group(1)) > 0.5) {
+    double busy = load.matches() ? Double.parseDouble(load.group(1)) : 0;
+    if (busy > QUIET_LOAD) {
       lower(
-          Headline.Trust.FAIR,
+          busy >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
           "The machine had other things to do when it began: a load of " + load.group(1) + ".");
     }
   }

@@ -22,18 +22,22 @@ public final class HtmlReport {
       svg.plot{width:100%;height:auto;display:block;margin:.8rem 0}
       @media(min-width:601px){svg.narrow{display:none}}
       @media(max-width:600px){svg.wide{display:none}body{padding:.6rem .8rem 3rem}
-      nav ul{padding-left:1.2rem}th,td{padding:.15rem .45rem}}
+      nav ul{padding-left:1.2rem}}
       .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;margin:.6rem 0}
       .tile{background:var(--mark);padding:.5rem .8rem}.tile b{display:block;font-size:1.5rem}
       .trust{border-left:.3rem solid var(--faint);padding-left:.7rem}
       .high{border-color:#2a8a4a}.fair{border-color:#a67c00}.low{border-color:#b02a5b}
       .scroll{overflow-x:auto}
-      table{border-collapse:collapse;margin:.8rem 0;font-size:.85rem;font-variant-numeric:tabular-nums}
+      table{border-collapse:separate;border-spacing:0;margin:.8rem 0;font-size:.85rem;font-variant-numeric:tabular-nums}
       caption{text-align:left;padding:.2rem 0;font-weight:600}
       th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:right}
+      td{white-space:nowrap}td:last-child{white-space:normal;min-width:8rem}th{vertical-align:bottom}
       th:first-child,td:first-child{text-align:left;padding-left:0;
       position:sticky;left:0;background:var(--back)}
-      .words td,.words th{text-align:left;overflow-wrap:anywhere}.words td:first-child{overflow-wrap:normal}
+      .words td,.words th{text-align:left;white-space:normal;overflow-wrap:anywhere}
+      @media(max-width:600px){th,td{padding:.15rem .45rem}
+      td:first-child{white-space:normal;min-width:4.5rem}
+      table:not(.words) td:last-child{white-space:nowrap}}
       ul.notes{background:var(--mark);padding:.5rem .5rem .5rem 1.6rem;margin:.8rem 0}
       """;
 
@@ -123,8 +127,11 @@ public final class HtmlReport {
     for (Plot plot : section.plots()) {
       if (!plot.isEmpty()) {
         page.append("<figure style=\"margin:0\">\n").append(SvgPlot.inline(plot));
-        page.append("\n<figcaption class=\"faint\">").append(Markup.escape(plot.title()));
-        page.append("</figcaption>\n</figure>\n");
+        if (!plot.title().equals(section.title())) {
+          page.append("\n<figcaption class=\"faint\">").append(Markup.escape(plot.title()));
+          page.append("</figcaption>");
+        }
+        page.append("\n</figure>\n");
       }
     }
     section.tables().forEach(this::table);

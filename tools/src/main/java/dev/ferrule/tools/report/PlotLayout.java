@@ -48,7 +48,7 @@ final class PlotLayout {
     static final Shape WIDE = new Shape(760, 380, 92, 20, 92);
 
     /** For a telephone. */
-    static final Shape NARROW = new Shape(370, 310, 84, 12, 8);
+    static final Shape NARROW = new Shape(370, 310, 84, 26, 8);
   }
 
   /** Where a text is, in relation to its place. */

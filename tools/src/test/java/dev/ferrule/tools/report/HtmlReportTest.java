@@ -102,6 +102,13 @@ class HtmlReportTest {
     assertThat(Integer.parseInt(narrow.split(" ")[2])).as("its width in pixels").isLessThan(400);
   }
 
+  /** The text of the last mark is cut off, or left out, if there is no room beside it. */
+  @Test
+  void theFirstAndTheLastMarkOfAnAxisAreNamedInAWindowOfAnyWidth() {
+    assertThat(SvgPlot.inline(PLOT).split(">16 B<", -1)).hasSize(3);
+    assertThat(SvgPlot.inline(PLOT).split(">1 KiB<", -1)).hasSize(3);
+  }
+
   @Test
   void theSpreadOfTheRoundsIsDrawnAndSaid() throws Exception {
     Plot.Dot dot = new Plot.Dot(16, 1900, 1500, 2500);
