@@ -73,8 +73,14 @@ final class EndpointDirectory {
   }
 
   /** Warns once of each directory in which other users may rename what this one makes. */
-  private static void warnOfUnprotected(Path base) throws IOException {
-    for (Path directory = base.toRealPath(); directory != null; directory = directory.getParent()) {
+  private static void warnOfUnprotected(Path base) {
+    Path directory;
+    try {
+      directory = base.toRealPath();
+    } catch (IOException e) {
+      return; // removed by another process, as it was empty; it is made again
+    }
+    for (; directory != null; directory = directory.getParent()) {
       if (OwnDirectory.isUnprotected(directory) && WARNED_OF.add(directory)) {
         LOGGER.log(
             System.Logger.Level.WARNING,
