@@ -116,7 +116,9 @@ class EvaluateCommandTest {
         .newDocumentBuilder()
         .parse(out.resolve("report.html").toFile());
     assertThat(page)
-        .contains("sm: latency over message size", "model: p50", "bottleneck")
+        .contains("sm: latency over message size", "bottleneck")
+        // in a few rounds on a busy machine, the model may be too far off to be drawn
+        .containsAnyOf("model: p50", "The model is not shown where it is off")
         .contains("sm: the model", "o_nrcv")
         .contains("one-way latency, p50", "one-way latency, p99", "peak bytes/s", "Trust: ")
         .contains("sm has no option 'rnrRetry'")
