@@ -217,6 +217,9 @@ public final class Waiter {
       if (sleep(condition, bounded, deadline)) {
         return true;
       }
+      if (isOver(condition, bounded, deadline)) {
+        return false;
+      }
     }
     return true;
   }
