@@ -7,6 +7,7 @@ import dev.ferrule.tools.Values;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.ChildProcess;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +17,9 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Measures many connections that are made at the same time and then all carry messages. */
 @Command(
@@ -88,7 +91,9 @@ public final class ManyConnections implements Callable<Integer> {
       description = "The length of the messages in bytes. Default: ${DEFAULT-VALUE}.")
   private int size;
 
-  private volatile boolean measured; // what the sides say after that is of their end
+  @Spec private CommandSpec spec;
+
+  private volatile boolean quiet;
 
   private ManyConnections() {}
 
@@ -98,23 +103,37 @@ public final class ManyConnections implements Callable<Integer> {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
-    CommandLine commandLine = new CommandLine(new ManyConnections());
+    System.exit(
+        run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments));
+  }
+
+  /**
+   * Runs the command within this process.
+   *
+   * @param out for the results, a line for each
+   * @param err for problems
+   * @param arguments the command line
+   * @return its exit code
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    CommandLine commandLine = new CommandLine(new ManyConnections()).setOut(out).setErr(err);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);
-    System.exit(commandLine.execute(arguments));
+    return commandLine.execute(arguments);
   }
 
   @Override
   public Integer call() throws IOException {
-    System.out.printf(
-        "%-8s %-12s %9s %11s %9s %9s %12s %12s%n",
-        "workload",
-        "transport",
-        "processes",
-        "connections",
-        "connected",
-        "seconds",
-        "messages/s",
-        "slowest's");
+    out()
+        .printf(
+            "%-8s %-12s %9s %11s %9s %9s %12s %12s%n",
+            "workload",
+            "transport",
+            "processes",
+            "connections",
+            "connected",
+            "seconds",
+            "messages/s",
+            "slowest's");
     for (int round = 0; round < rounds; round++) {
       for (Workload workload : workloads) {
         for (int processCount : processes) {
@@ -131,9 +150,13 @@ public final class ManyConnections implements Callable<Integer> {
     return 0;
   }
 
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
   private void measure(Workload workload, int processCount, int count, Contender contender)
       throws IOException {
-    measured = false;
+    quiet = false;
     Path directory = Files.createTempDirectory(FreshAddress.sharedDirectory(), "ferrule-many-");
     try (ChildProcess server =
         side(contender, workload, ConcurrencySide.SERVER, directory.toString())) {
@@ -164,17 +187,18 @@ public final class ManyConnections implements Callable<Integer> {
     server.awaitAnswer(CONNECT_TIMEOUT);
     server.tell("measure " + millis);
     String[] rate = server.awaitAnswer(CONNECT_TIMEOUT).split(" ");
-    measured = true;
-    System.out.printf(
-        "%-8s %-12s %9d %11d %9s %9.2f %12.0f %12.0f%n",
-        workload.name().toLowerCase(Locale.ROOT),
-        contender.name(),
-        processCount,
-        count,
-        connecting[0],
-        Double.parseDouble(connecting[1]),
-        Double.parseDouble(rate[0]),
-        Double.parseDouble(rate[1]));
+    quiet = true; // what the sides say from now on is of their end
+    out()
+        .printf(
+            "%-8s %-12s %9d %11d %9s %9.2f %12.0f %12.0f%n",
+            workload.name().toLowerCase(Locale.ROOT),
+            contender.name(),
+            processCount,
+            count,
+            connecting[0],
+            Double.parseDouble(connecting[1]),
+            Double.parseDouble(rate[0]),
+            Double.parseDouble(rate[1]));
   }
 
   private ChildProcess side(Contender contender, Workload workload, String role, String where) {
@@ -182,8 +206,9 @@ public final class ManyConnections implements Callable<Integer> {
         ConcurrencySide.class.getName(),
         List.of(contender.name(), workload.name(), Integer.toString(size), role, where),
         line -> {
-          if (!measured) {
-            System.err.println(line);
+          if (!quiet) { // hundreds of connections may fail alike
+            quiet = true;
+            spec.commandLine().getErr().println(line);
           }
         });
   }
