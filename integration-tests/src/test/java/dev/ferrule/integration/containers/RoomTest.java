@@ -30,12 +30,12 @@ class RoomTest extends ContainerTest {
   }
 
   @Test
-  void whatAContainersShmHasByItselfDoesForMessagesOfAnyLength() {
+  void whatAContainersShmHasByItselfDoesForMoreSharedMemoryThanItHas() {
     PeerContainer server = container().shareable().start();
     PeerContainer client = container().shmOf(server).start();
     assertThat(server.ask("room " + SHM)).isEqualTo("tmpfs " + (64 << 20));
 
-    String address = "sm://" + SHM + "/app?maxMessage=64MiB";
+    String address = "sm://" + SHM + "/app?maxMessage=16MiB";
     server.ask("listen " + address);
     connect(server, client, address);
     exchangeMessages(server, client, 1);
