@@ -2,9 +2,10 @@
 package dev.ferrule.spi;
 
 import java.lang.foreign.Arena;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
@@ -27,16 +28,15 @@ import java.util.function.BooleanSupplier;
  */
 public final class ArenaCloser {
 
-  private static final long RETRY_MS = 10;
+  private static final System.Logger LOGGER = System.getLogger(ArenaCloser.class.getName());
+  private static final long RETRY_NANOS = 10_000_000;
   private static final long PATIENCE_MS = 100;
   private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
 
-  /** Only made when it is needed, which is hardly ever. */
-  private static final class Later {
-    static final ScheduledExecutorService EXECUTOR =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("ferrule arena closer").factory());
-  }
+  /** What could not be done yet; each returns whether it is done now. */
+  private static final ArrayDeque<BooleanSupplier> LEFT = new ArrayDeque<>(); // its own lock
+
+  private static boolean working; // under that lock: whether a thread looks after it
 
   private ArenaCloser() {}
 
@@ -87,23 +87,69 @@ public final class ArenaCloser {
       close.run();
       return;
     }
-    Later.EXECUTOR.schedule(() -> whenUnused(inUse, close), RETRY_MS, TimeUnit.MILLISECONDS);
+    later(
+        () -> {
+          boolean unused = !inUse.getAsBoolean();
+          if (unused) {
+            close.run();
+          }
+          return unused;
+        });
   }
 
   private static void later(Arena arena, BooleanSupplier inUse, Runnable before) {
-    Later.EXECUTOR.schedule(
+    later(
         () -> {
           ONE_AT_A_TIME.lock();
           try {
-            if (!tryClose(arena, inUse, before)) {
-              later(arena, inUse, before);
-            }
+            return tryClose(arena, inUse, before);
           } finally {
             ONE_AT_A_TIME.unlock();
           }
-        },
-        RETRY_MS,
-        TimeUnit.MILLISECONDS);
+        });
+  }
+
+  /** The thread is only made when it is needed, which is hardly ever, and ends when it is not. */
+  private static void later(BooleanSupplier attempt) {
+    synchronized (LEFT) {
+      LEFT.add(attempt);
+      if (!working) {
+        working = true;
+        Thread.ofPlatform().daemon().name("ferrule arena closer").start(ArenaCloser::work);
+      }
+    }
+  }
+
+  private static void work() {
+    while (true) {
+      LockSupport.parkNanos(RETRY_NANOS);
+      List<BooleanSupplier> attempts;
+      synchronized (LEFT) {
+        if (LEFT.isEmpty()) {
+          working = false;
+          return;
+        }
+        attempts = List.copyOf(LEFT);
+        LEFT.clear();
+      }
+      for (BooleanSupplier attempt : attempts) {
+        if (!isDone(attempt)) {
+          synchronized (LEFT) {
+            LEFT.add(attempt);
+          }
+        }
+      }
+    }
+  }
+
+  /** What fails is not tried again, and is no reason to leave the others. */
+  private static boolean isDone(BooleanSupplier attempt) {
+    try {
+      return attempt.getAsBoolean();
+    } catch (RuntimeException e) {
+      LOGGER.log(System.Logger.Level.WARNING, "giving up the memory of a connection", e);
+      return true;
+    }
   }
 
   private static boolean tryClose(Arena arena, BooleanSupplier inUse, Runnable before) {
