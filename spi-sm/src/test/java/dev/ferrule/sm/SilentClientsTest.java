@@ -117,13 +117,31 @@ class SilentClientsTest {
 
   @Test
   void aClientThatFillsTheBacklogAndConfirmsNothingDelaysNoOthers() throws IOException {
-    try (Listener listener = listen(PATIENT + "&backlog=40")) {
+    // served one after the other, these would take more than 30 s
+    try (Listener listener = listen(PATIENT + "&backlog=300")) {
       FakeClient fake = fake(listener).withFifo();
-      for (int i = 1; i <= 100; i++) {
+      for (int i = 1; i <= 400; i++) {
         fake.connect(i);
       }
       assertAccepts(listener, 3);
       assertThat(offered(listener)).isLessThanOrEqualTo(MAX_OFFERED);
+    }
+  }
+
+  @Test
+  void aFullBacklogGivesAPlaceOfTheClientWithTheMostToOneThatHasNone() throws IOException {
+    try (Listener listener = listen(PATIENT + "&backlog=2")) {
+      FakeClient greedy = fake(listener);
+      greedy.connect(1);
+      greedy.connect(2);
+      FakeClient other = fake(listener);
+      other.connect(1);
+      other.send(FakeClient.CONNECT, 2, 0, null);
+      assertRefused(other, 2); // so the listener has looked at what came before
+
+      assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + greedy.endpoint());
+      assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + other.endpoint());
+      assertThat(listener.pollRequest()).isNull();
     }
   }
 
@@ -141,7 +159,7 @@ class SilentClientsTest {
 
   @Test
   void aClientThatNeverConfirmsIsGivenUpAlthoughNoThreadAccepts() throws IOException {
-    try (Listener listener = listen("?connectTimeout=300ms")) {
+    try (Listener listener = listen("?connectTimeout=2s")) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(1);
       acceptInVain(listener, 1);
