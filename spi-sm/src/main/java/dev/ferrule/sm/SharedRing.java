@@ -66,7 +66,8 @@ record SharedRing(
     if (it == null || !isRight.test(it)) {
       return Optional.empty();
     }
-    SharedMapping mapping = file.map(allocatedSize(it.layout()), views);
+    long allocated = allocatedSize(it.layout());
+    SharedMapping mapping = file.map(allocated + SmOptions.MAX_RMA_BUFFER, allocated, views);
     RmaArea rma = rmaArea(mapping, it.layout(), isTrusted);
     return rma.isOf(it.generation())
         ? Optional.of(

@@ -65,11 +65,14 @@ final class SmOptions {
               + " works. knem also pins what this side exposes, and its process must not fork(2)"
               + " meanwhile; set it on both sides");
 
+  /** The largest buffer for fragments, which bounds the size of the memory that a peer passes. */
+  static final long MAX_RMA_BUFFER = 1 << 30;
+
   static final Option<Long> RMA_BUFFER =
       Option.size(
           "rmaBuffer",
           4 << 10,
-          1 << 30,
+          MAX_RMA_BUFFER,
           2 << 20,
           "memory for the fragments of rma=mmap, made when it is first needed");
 

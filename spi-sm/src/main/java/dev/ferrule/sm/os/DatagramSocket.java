@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,13 +51,17 @@ public final class DatagramSocket implements AutoCloseable {
   public static final int NO_USER = -1;
 
   // A control message is a header, and its data in steps of 8 bytes: the sender's process, user and
-  // group, and a descriptor. There is room for two of those, as the kernel counts in such steps.
+  // group, and descriptors. There is room for as many as the kernel passes at a time (SCM_MAX_FD):
+  // it would close others within recvmsg(2), which may take as long as the peer likes.
   private static final int SCM_CREDENTIALS = 2; // not among the bindings
   private static final int CREDENTIALS_SIZE = 3 * Integer.BYTES;
   private static final long UID_OFFSET = Integer.BYTES;
   private static final long CONTROL_HEADER = cmsghdr.sizeof();
   private static final long FILE_SPACE = CONTROL_HEADER + 8;
-  private static final long CONTROL_SPACE = CONTROL_HEADER + 16 + FILE_SPACE;
+  private static final int MAX_FILES = 253;
+  private static final long FILES_SPACE = (MAX_FILES * Integer.BYTES + 7L) & -Long.BYTES;
+  private static final long CONTROL_SPACE = CONTROL_HEADER + 16 + CONTROL_HEADER + FILES_SPACE;
+  private static final long PAUSE_NANOS = 1_000_000;
 
   private final int fd;
   private final Arena arena = Arena.ofAuto();
@@ -175,6 +180,10 @@ public final class DatagramSocket implements AutoCloseable {
    * @return the datagram, or null if none is there
    */
   public @Nullable Datagram receive() {
+    if (DescriptorCloser.isBusy()) {
+      LockSupport.parkNanos(PAUSE_NANOS); // the socket stays readable
+      return null;
+    }
     msghdr.msg_namelen(message, (int) address.byteSize());
     msghdr.msg_controllen(message, control.byteSize());
     long length = Posix.recvmsg(fd, message, LibC.MSG_DONTWAIT() | LibC.MSG_CMSG_CLOEXEC());

@@ -28,6 +28,7 @@ public final class SealedFile implements AutoCloseable {
   private static final int MFD_NOEXEC_SEAL = 0x8;
 
   private final int fd;
+  private final boolean isInMemory;
   private boolean closed; // under this monitor
 
   /**
@@ -37,6 +38,7 @@ public final class SealedFile implements AutoCloseable {
    */
   SealedFile(int fd) {
     this.fd = fd;
+    this.isInMemory = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0) >= 0;
   }
 
   /**
@@ -90,6 +92,8 @@ public final class SealedFile implements AutoCloseable {
   /**
    * Maps the file, for reading and writing.
    *
+   * @param largest how large it may be: the peer chose its size, and a sparse file could take the
+   *     whole address space of this process
    * @param populated how much of it, from its beginning, is to be mapped with its pages, so that
    *     the first messages do not pay for page faults
    * @param views the arena of what the program gets to see of it
@@ -97,8 +101,27 @@ public final class SealedFile implements AutoCloseable {
    * @throws PosixException EINVAL if it is not such a file, has fewer bytes, or that part of it is
    *     not allocated: the peer made it, and may be hostile
    */
-  public synchronized SharedMapping map(long populated, Arena views) {
-    return SharedMapping.of(fd, check(populated), populated, views);
+  public synchronized SharedMapping map(long largest, long populated, Arena views) {
+    long size = check(populated);
+    if (size > largest) {
+      throw new PosixException(
+          "mmap",
+          "a file of " + size + " bytes, where " + largest + " are the most",
+          LibC.EINVAL());
+    }
+    return SharedMapping.of(fd, size, populated, views);
+  }
+
+  /**
+   * Maps a file of any size, which this process has created.
+   *
+   * @param populated how much of it, from its beginning, is to be mapped with its pages
+   * @param views the arena of what the program gets to see of it
+   * @return the mapping of the whole file
+   * @throws PosixException as for {@link #map(long, long, Arena)}
+   */
+  public SharedMapping map(long populated, Arena views) {
+    return map(Long.MAX_VALUE, populated, views);
   }
 
   /**
@@ -106,7 +129,7 @@ public final class SealedFile implements AutoCloseable {
    *
    * @param length how much, in bytes, a multiple of 8
    * @return the copy
-   * @throws PosixException as for {@link #map}
+   * @throws PosixException as for {@link #map(long, long, Arena)}
    */
   public synchronized MemorySegment read(int length) {
     check(length);
@@ -124,13 +147,15 @@ public final class SealedFile implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("the descriptor was closed");
     }
-    FileStatus status = Posix.fstat(fd);
+    // The seals first: they are the kernel's own, while anything else that is asked of a file of
+    // FUSE is answered by its maker, when that likes.
     // Only files in memory have seals. Those of huge pages have as well; but where such pages run
     // out, touching one is a SIGBUS.
     int seals = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0);
     if (seals < 0 || (seals & LibC.F_SEAL_SHRINK()) == 0 || !Posix.isInTmpfs(fd)) {
       throw new PosixException("mmap", "a file whose size is not sealed", LibC.EINVAL());
     }
+    FileStatus status = Posix.fstat(fd);
     if (status.size() < allocated || status.allocated() < allocated) {
       throw new PosixException(
           "mmap",
@@ -155,7 +180,11 @@ public final class SealedFile implements AutoCloseable {
   public synchronized void close() {
     if (!closed) {
       closed = true;
-      Posix.close(fd);
+      if (isInMemory) {
+        Posix.close(fd);
+      } else {
+        DescriptorCloser.close(fd);
+      }
     }
   }
 }

@@ -4,6 +4,8 @@ package dev.ferrule.sm.os;
 import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -29,6 +31,9 @@ public final class SharedMapping {
 
   private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
 
+  private static final long PAGE = LibC.getpagesize();
+  private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
+
   private final MemorySegment memory;
   private final MemorySegment view;
   private final AtomicBoolean retired = new AtomicBoolean();
@@ -43,7 +48,7 @@ public final class SharedMapping {
     // of no arena that anyone closes: unmapped when it is unreachable
     MemorySegment memory =
         mapped.reinterpret(size, Arena.ofAuto(), gone -> Posix.munmap(gone, size));
-    populate(mapped.reinterpret(populated), fd);
+    populate(mapped.reinterpret(populated));
     return new SharedMapping(memory, mapped.reinterpret(size, views, null));
   }
 
@@ -63,15 +68,21 @@ public final class SharedMapping {
     }
   }
 
-  /** Maps the beginning once more, in place, together with its pages. */
-  private static void populate(MemorySegment part, int fd) {
-    Posix.mmap(
-        part,
-        part.byteSize(),
-        PROTECTION,
-        LibC.MAP_SHARED() | LibC.MAP_FIXED() | LibC.MAP_POPULATE(),
-        fd,
-        part.byteSize() + " bytes of shared memory");
+  /**
+   * Maps the pages of the beginning. Not by another mmap(2) in place: one that fails, as it does
+   * where the peer has added F_SEAL_FUTURE_WRITE, leaves a hole on kernels before 6.12, which
+   * another mapping of this process may fill before it is unmapped with the rest.
+   */
+  private static void populate(MemorySegment part) {
+    int result = Posix.madvise(part, LibC.MADV_POPULATE_READ());
+    if (result == -LibC.EINVAL()) { // before 5.14
+      for (long offset = 0; offset < part.byteSize(); offset += PAGE) {
+        ANY.getOpaque(part, offset);
+      }
+    } else if (result < 0) {
+      throw new PosixException(
+          "madvise", part.byteSize() + " bytes of shared memory", -result);
+    }
   }
 
   /**

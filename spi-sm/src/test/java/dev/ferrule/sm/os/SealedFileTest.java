@@ -120,6 +120,31 @@ class SealedFileTest {
   }
 
   @Test
+  void aFileThatIsToTakeUpTheAddressSpaceIsNotMapped() {
+    try (SealedFile file = SealedFile.create(1L << 43, SIZE)) {
+      assertThatThrownBy(() -> file.map(SIZE + PAGE, SIZE, views))
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining("a file of 8796093022208 bytes, where 20480 are the most");
+    }
+  }
+
+  /** One that seals it between two mmap(2) in place makes a hole on kernels before 6.12. */
+  @Test
+  void aFileThatThePeerSealsAgainstWritingIsMappedOrNotAndLeavesNoHole() throws Exception {
+    try (SealedFile file = unsealed("future", LibC.MFD_ALLOW_SEALING(), SIZE)) {
+      int fd = file.fd();
+      assertThat(LibC.posix_fallocate(fd, 0, SIZE)).isZero();
+      assertThat(Posix.fcntl(fd, LibC.F_ADD_SEALS(), LibC.F_SEAL_SHRINK())).isZero();
+      SharedMapping mapping = file.map(SIZE, views);
+      int futureWrite = 0x10; // F_SEAL_FUTURE_WRITE
+      assumeTrue(Posix.fcntl(fd, LibC.F_ADD_SEALS(), futureWrite) == 0);
+      assertThatThrownBy(() -> file.map(SIZE, views)).isInstanceOf(PosixException.class);
+      mapping.view().fill((byte) 1); // still there
+      java.lang.ref.Reference.reachabilityFence(mapping);
+    }
+  }
+
+  @Test
   void whatIsNotReservedTakesNoMemoryUntilItIsPopulated() {
     try (SealedFile file = SealedFile.create(SIZE, PAGE)) {
       SharedMapping mapping = file.map(PAGE, views);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Closes descriptors that a peer has passed and that are no files in memory. The last close(2) of
+ * such a file may take as long as the peer likes: that of a TCP socket with SO_LINGER waits for its
+ * other end, that of a file of FUSE for its file system. So a thread of its own does it, and not
+ * the endpoint's, on which all connections depend.
+ */
+final class DescriptorCloser {
+
+  /** With so many descriptors to close, sockets receive no further ones. */
+  private static final int MAX_PENDING = 64;
+
+  private static final int SO_LINGER = 13; // not among the bindings
+  private static final MemorySegment NO_LINGER = Arena.global().allocate(2L * Integer.BYTES, 4);
+  private static final AtomicInteger PENDING = new AtomicInteger();
+
+  /** Only made when it is needed, which is hardly ever. */
+  private static final class Later {
+    static final ExecutorService EXECUTOR =
+        Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("ferrule descriptor closer").factory());
+  }
+
+  private DescriptorCloser() {}
+
+  /** Closes a descriptor, without waiting for that. */
+  static void close(int fd) {
+    PENDING.incrementAndGet();
+    Later.EXECUTOR.execute(
+        () -> {
+          try {
+            // fails if it is no socket
+            int ignored =
+                LibC.setsockopt(
+                    fd, LibC.SOL_SOCKET(), SO_LINGER, NO_LINGER, (int) NO_LINGER.byteSize());
+            Posix.close(fd);
+          } finally {
+            PENDING.decrementAndGet();
+          }
+        });
+  }
+
+  /** Returns whether so many descriptors wait to be closed that no more are to be received. */
+  static boolean isBusy() {
+    return PENDING.get() >= MAX_PENDING;
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Descriptors that a hostile peer passes. */
+class DatagramSocketTest {
+
+  private static final int AF_INET = 2;
+  private static final int SOCK_STREAM = 1;
+  private static final int SO_LINGER = 13;
+  private static final int F_SETFL = 4;
+
+  @TempDir private Path folder;
+
+  private final Arena arena = Arena.ofAuto();
+
+  /** A TCP socket whose last close waits for a minute, as its other end reads nothing. */
+  private int lingering(int port) throws Throwable {
+    int fd = Posix.socket(AF_INET, SOCK_STREAM);
+    ByteBuffer address = ByteBuffer.allocate(16).order(ByteOrder.nativeOrder());
+    address.putShort((short) AF_INET).order(ByteOrder.BIG_ENDIAN).putShort((short) port);
+    address.put(InetAddress.getByName("127.0.0.1").getAddress());
+    MethodHandle connect =
+        Linker.nativeLinker()
+            .downcallHandle(
+                Linker.nativeLinker().defaultLookup().findOrThrow("connect"),
+                FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.ADDRESS,
+                    ValueLayout.JAVA_INT));
+    MemorySegment name = arena.allocateFrom(ValueLayout.JAVA_BYTE, address.array());
+    assertThat((int) connect.invokeExact(fd, name, 16)).isZero();
+    MemorySegment linger = arena.allocateFrom(ValueLayout.JAVA_INT, 1, 60);
+    assertThat(LibC.setsockopt(fd, LibC.SOL_SOCKET(), SO_LINGER, linger, 8)).isZero();
+    Posix.fcntl(fd, F_SETFL, LibC.O_NONBLOCK());
+    MemorySegment much = arena.allocate(1 << 16);
+    while (Posix.write(fd, much) > 0) {}
+    Posix.fcntl(fd, F_SETFL, 0);
+    return fd;
+  }
+
+  @Test
+  @Timeout(30)
+  void aFileWhoseCloseTakesLongDelaysNothing() throws Throwable {
+    Path to = folder.resolve("to");
+    try (ServerSocketChannel server = ServerSocketChannel.open();
+        DatagramSocket receiver = new DatagramSocket(to);
+        DatagramSocket sender = new DatagramSocket(folder.resolve("from"))) {
+      server.bind(new InetSocketAddress("127.0.0.1", 0));
+      int fd = lingering(((InetSocketAddress) server.getLocalAddress()).getPort());
+      try (SocketChannel other = server.accept()) {
+        assertThat(other.isOpen()).isTrue();
+        assertThat(sender.send(new byte[8], new SealedFile(fd), to)).isZero();
+        Posix.close(fd); // not the last one, as it is on its way
+        long before = System.nanoTime();
+        DatagramSocket.Datagram datagram = receiver.receive();
+        assertThat(datagram).isNotNull();
+        assertThat(datagram.file()).isNotNull();
+        datagram.file().close();
+        assertThat(System.nanoTime() - before).isLessThan(5_000_000_000L);
+        // the handshakes of others go on
+        assertThat(sender.send(new byte[8], null, to)).isZero();
+        assertThat(receiver.receive()).isNotNull();
+      }
+    }
+  }
+}
