@@ -220,8 +220,13 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       try {
         acceptor.close();
         // nobody else makes more of them, but for threads that find out that it is closed
-        List.copyOf(offered.values()).forEach(SmConnection::close);
-        offered.clear();
+        // nor is one of theirs forgotten that fails just now, which settled() closes
+        for (ServerHandshake each : List.copyOf(offered.keySet())) {
+          SmConnection connection = offered.remove(each);
+          if (connection != null) {
+            connection.close();
+          }
+        }
       } finally {
         endpoint.release();
       }

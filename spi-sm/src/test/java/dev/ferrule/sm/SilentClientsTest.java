@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.contract.SystemResources;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
@@ -56,6 +59,29 @@ class SilentClientsTest {
   @AfterEach
   void closeFakes() {
     fakes.forEach(FakeClient::close);
+  }
+
+  @Test
+  void aListenerThatClosesRefusesRequestsThatTheProgramHasNotAnswered() throws Exception {
+    Listener listener = listen(PATIENT);
+    FakeClient client = new FakeClient(Path.of(listener.uri().getPath()), 7).withFifo();
+    fakes.add(client);
+    int before = memoryFiles().size();
+    client.connect(1);
+    ConnectionRequest request = listener.nextRequest();
+    assertThat(memoryFiles()).hasSize(before + 2); // the client's own, and the listener's
+    listener.close();
+    assertThat(client.answer().type()).isEqualTo(FakeClient.REFUSE);
+    assertThat(memoryFiles()).hasSize(before + 1);
+    assertThatThrownBy(request::accept)
+        .isInstanceOf(ConnectionClosedException.class)
+        .hasMessageContaining("the listener was closed");
+  }
+
+  private static List<String> memoryFiles() {
+    return SystemResources.openDescriptors().stream()
+        .filter(file -> file.contains("memfd:ferrule"))
+        .toList();
   }
 
   private Listener listen(String query) {

@@ -457,10 +457,11 @@ public final class Acceptor {
         return;
       }
       closed = true;
-      left = waiting.drain();
+      waiting.clear();
+      left = List.copyOf(open.values()); // also requests that the program has and never answers
       notifyAll();
     }
-    left.forEach(handshake -> handshake.refuse("the listener was closed"));
+    left.forEach(handshake -> handshake.refuseUntaken("the listener was closed"));
     endpoint.stopListening();
   }
 

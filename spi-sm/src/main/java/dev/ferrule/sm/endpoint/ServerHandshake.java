@@ -55,6 +55,7 @@ public final class ServerHandshake {
   private final PassedMemory memory;
 
   private State state = State.WAITING;
+  private boolean isUntaken; // whether it was turned away before any thread took it
   private Failure failure = Failure.CANCELLED; // if the state is FAILED
   private @Nullable FerruleException cause; // if the failure is BROKEN
   private @Nullable HandshakeMessage answer;
@@ -174,11 +175,11 @@ public final class ServerHandshake {
     if (state == State.FAILED) {
       throw hasGivenUp(uri);
     }
+    if (acceptor.isClosed() && (state == State.WAITING || isUntaken)) {
+      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
+    }
     if (state != State.WAITING) {
       throw new IllegalStateException("the connection request was answered already");
-    }
-    if (acceptor.isClosed()) {
-      throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
     state = State.TAKEN;
   }
@@ -395,6 +396,21 @@ public final class ServerHandshake {
    */
   public void refuseForLackOfRoom(String reason) {
     turnAway(Acceptor.noRoom(key.clientId(), reason));
+  }
+
+  /**
+   * Turns the client away unless a thread has taken the request.
+   *
+   * @param reason why
+   */
+  void refuseUntaken(String reason) {
+    synchronized (this) {
+      if (state != State.WAITING) {
+        return;
+      }
+      isUntaken = true;
+    }
+    refuse(reason);
   }
 
   private void turnAway(HandshakeMessage message) {

@@ -2,9 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -98,11 +96,8 @@ final class WaitingClients {
   }
 
   /** Removes all requests. */
-  List<ServerHandshake> drain() {
-    List<ServerHandshake> all = new ArrayList<>();
-    clients.values().forEach(all::addAll);
+  void clear() {
     clients.clear();
     size = 0;
-    return all;
   }
 }
