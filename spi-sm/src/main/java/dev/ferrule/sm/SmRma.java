@@ -29,6 +29,7 @@ import dev.ferrule.spi.AbstractRma;
 import dev.ferrule.spi.RmaKey;
 import dev.ferrule.spi.Waiter;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.util.Locale;
@@ -477,6 +478,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
           throw new CorruptRingException("it has handled a fragment with the status " + status);
     }
     if (isLast) {
+      VarHandle.loadLoadFence();
+      connection.checkNotReleased(); // or what was copied may be the zeros of retired memory
       done = id;
     }
   }

@@ -166,7 +166,7 @@ public class FragmentServer {
       throw new CorruptRingException("it has submitted a fragment of the operation " + operation);
     }
     long room = (long) lines * RmaLayout.LINE - start - RmaLayout.LINE;
-    if (length < 0 || length > room) {
+    if (length < 0 || length > Math.min(room, Fragments.MAX_PAYLOAD)) {
       throw new CorruptRingException("it has submitted a fragment of " + length + " bytes");
     }
     ExposedRegion region = regions.find(id);

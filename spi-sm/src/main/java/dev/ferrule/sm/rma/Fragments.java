@@ -37,8 +37,11 @@ public final class Fragments {
   /** So many of the longest fragments fit into the buffer, so that both sides have work. */
   private static final int FRAGMENTS_IN_BUFFER = 8;
 
-  /** Of what is copied by both sides, all but one such piece is copied at the same time. */
-  private static final int MAX_PAYLOAD = 64 << 10;
+  /**
+   * The longest payload. Of what is copied by both sides, all but one such piece is copied at the
+   * same time. A longer one would keep the target's endpoint thread from all other connections.
+   */
+  static final int MAX_PAYLOAD = 64 << 10;
 
   private final long own; // the address
   private final long peer; // the address
