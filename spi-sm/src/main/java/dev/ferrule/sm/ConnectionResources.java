@@ -186,6 +186,7 @@ final class ConnectionResources implements AutoCloseable {
 
   private void retire() {
     if (own != null) {
+      own.discardBuffer();
       own.retire();
     }
     if (peerRing != null) {

@@ -121,6 +121,15 @@ record SharedRing(
     }
   }
 
+  /**
+   * Frees the payload lines, which only this side, the receiver, has read. A peer that is stopped,
+   * or keeps the file on purpose, would otherwise keep the memory allocated, at the expense of this
+   * process. The ring stays, as the peer's sender may still read it.
+   */
+  void discardBuffer() {
+    mapping.discard(bufferOffset(layout), layout.bufferSize());
+  }
+
   /** Takes the memory from the data plane, see {@link SharedMapping#retire}. */
   void retire() {
     mapping.retire();

@@ -126,6 +126,19 @@ public final class SharedMapping {
   }
 
   /**
+   * Frees pages of the file, which both sides then see as zeros. Whether that is possible does not
+   * matter.
+   *
+   * @param offset where they begin, a multiple of the size of a page
+   * @param length how many bytes, of which only whole pages are freed
+   */
+  public void discard(long offset, long length) {
+    if (!retired.get()) {
+      int ignored = Posix.madvise(memory.asSlice(offset, length & -PAGE), LibC.MADV_REMOVE());
+    }
+  }
+
+  /**
    * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
    * more. The view stays valid until its arena is closed. Doing so again does nothing.
    */

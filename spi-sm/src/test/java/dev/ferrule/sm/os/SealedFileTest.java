@@ -155,6 +155,22 @@ class SealedFileTest {
   }
 
   @Test
+  void memoryThatIsDiscardedIsFreedAlthoughAPeerHasItMapped() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      SharedMapping mapping = file.map(SIZE, views);
+      SharedMapping peers = file.map(SIZE, views);
+      peers.view().fill((byte) 1);
+      mapping.discard(PAGE, SIZE - PAGE);
+      assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
+      assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE - 1)).isEqualTo((byte) 1);
+      assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE)).isZero();
+      mapping.retire();
+      mapping.discard(0, SIZE); // of the private memory that is there now
+      assertThat(peers.view().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
+    }
+  }
+
+  @Test
   void memoryThatIsRetiredIsReadAndWrittenOnAndThePeersIsNot() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
       SharedMapping retired = file.map(SIZE, views);
