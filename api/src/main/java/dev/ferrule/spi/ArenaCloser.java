@@ -156,7 +156,11 @@ public final class ArenaCloser {
     if (inUse.getAsBoolean()) {
       return false;
     }
-    before.run();
+    try {
+      before.run();
+    } catch (RuntimeException e) { // which is no reason to keep the memory
+      LOGGER.log(System.Logger.Level.WARNING, "giving up the memory of a connection", e);
+    }
     try {
       arena.close();
       return true;

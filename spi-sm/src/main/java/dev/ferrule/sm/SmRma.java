@@ -49,6 +49,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
    */
   private static final long DIRECT_PIECE = 16L << 20;
 
+  /** Far longer than it takes to copy a piece. */
+  private static final long CALLBACK_PATIENCE_NANOS = 50_000_000;
+
   private static final long TAKE_BACK_PAUSE_NANOS = 20_000;
 
   /** How long it may take until the end of a process that is gone has been noticed. */
@@ -190,7 +193,12 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   /** Ends an exposure, and waits until the peer is not at it any more. */
   void takeBack(ExposedRegion region) {
-    takeBack(region, System.nanoTime() + patienceNanos);
+    takeBack(region, System.nanoTime() + patienceNanos());
+  }
+
+  /** A close callback must not keep the endpoint's thread from other connections. */
+  private long patienceNanos() {
+    return resources.endpoint().isCurrentThread() ? CALLBACK_PATIENCE_NANOS : patienceNanos;
   }
 
   private void takeBack(ExposedRegion region, long deadline) {
@@ -226,7 +234,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   /** Takes everything back; the connection is being closed. */
   void close() {
     // one deadline for all: a hostile peer can say that it copies from each of them in turn
-    long deadline = System.nanoTime() + patienceNanos;
+    long deadline = System.nanoTime() + patienceNanos();
     localUse.awaitNone(deadline); // or the peer would take this side for done with its memory
     exposed.all().forEach(region -> takeBack(region, deadline));
   }

@@ -551,6 +551,36 @@ class SmProviderTest {
     }
   }
 
+  /** It says that it is copying when its connection ends, and never stops to say so. */
+  @Test
+  void shouldNotLetAHostilePeerKeepACloseCallbackFromTheOtherConnections() throws Exception {
+    try (Arena arena = Arena.ofShared();
+        Pair pair = Pair.open(address("?closeTimeout=10m"))) {
+      pair.server().rma().expose(arena.allocate(64), RmaRight.READ);
+      CompletableFuture<Duration> closing = new CompletableFuture<>();
+      pair.server()
+          .onClose(
+              ended -> {
+                long start = System.nanoTime();
+                ended.close();
+                closing.complete(Duration.ofNanos(System.nanoTime() - start));
+              });
+      MemorySegment said = ConnectionMemory.ofSender(pair.server()).rma();
+      Thread hostile =
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    while (!closing.isDone()) {
+                      said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, 1L);
+                    }
+                  });
+      pair.client().close();
+      assertThat(closing.get(60, TimeUnit.SECONDS)).isLessThan(Duration.ofSeconds(20));
+      hostile.join();
+    }
+  }
+
   private static long generation(MemorySegment exposed, long region) {
     return exposed.get(ValueLayout.JAVA_LONG, RmaLayout.REGIONS + region * RmaLayout.REGION_SIZE);
   }

@@ -190,10 +190,20 @@ public final class Endpoint {
     }
     stopped = true;
     poll.wake();
-    if (Thread.currentThread() == thread) {
+    if (isCurrentThread()) {
       return; // a close callback; the thread cleans up when it is back in its loop
     }
     Threads.awaitEnd(thread);
+  }
+
+  /**
+   * Returns whether the current thread is the one on which all connections of the endpoint depend,
+   * as in a close callback.
+   *
+   * @return whether it is
+   */
+  public boolean isCurrentThread() {
+    return Thread.currentThread() == thread;
   }
 
   /** Removes the files only, because the JVM is about to exit. */

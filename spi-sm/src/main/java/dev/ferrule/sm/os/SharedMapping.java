@@ -80,8 +80,7 @@ public final class SharedMapping {
         ANY.getOpaque(part, offset);
       }
     } else if (result < 0) {
-      throw new PosixException(
-          "madvise", part.byteSize() + " bytes of shared memory", -result);
+      throw new PosixException("madvise", part.byteSize() + " bytes of shared memory", -result);
     }
   }
 
