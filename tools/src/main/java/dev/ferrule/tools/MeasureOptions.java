@@ -281,6 +281,9 @@ final class MeasureOptions {
             Optional.ofNullable(host),
             serveOptions,
             line -> {
+              if (Guarded.exiting()) {
+                return; // the server complains that this process ends
+              }
               StatusLine.onTerminal().clear();
               err.println("server: " + Problems.oneLine(line));
             })) {
@@ -379,6 +382,12 @@ final class MeasureOptions {
   private void interrupted(
       CommandLine command, String stage, List<Result> results, Subject subject, Pinning pinning) {
     if (STANDARD_OUTPUT.equals(json)) {
+      return;
+    }
+    if (results.isEmpty()) {
+      if (StatusLine.onTerminal().isShown()) {
+        command.getErr().println("ferrule: interrupted before the first result (" + stage + ")");
+      }
       return;
     }
     table(command, results, subject, pinning);

@@ -28,7 +28,8 @@ final class PartialResults implements Observer, AutoCloseable {
    *
    * @param command what is measured
    * @param status where to say how far it is
-   * @param writer is told, if the process ends, the stage that was reached, and the results
+   * @param writer receives, if the process ends, the stage that was reached, and the results; none
+   *     if it ends before the first round does
    */
   PartialResults(String command, StatusLine status, BiConsumer<String, List<Result>> writer) {
     this.command = command;
@@ -46,7 +47,15 @@ final class PartialResults implements Observer, AutoCloseable {
         summedUpNanos = System.nanoTime();
       }
     }
+    reach(stage);
     status.show(command + ": " + stage);
+  }
+
+  /** Without results, the stage is the one being worked on. */
+  private synchronized void reach(String reached) {
+    if (results.isEmpty()) {
+      stage = reached;
+    }
   }
 
   private synchronized void keep(String reached, List<Result> sums) {
@@ -54,11 +63,11 @@ final class PartialResults implements Observer, AutoCloseable {
     results = sums;
   }
 
-  /** Writes what was measured, if anything was; for the end of the process. */
+  /** Writes what was measured, once the measurement has begun; for the end of the process. */
   @Override
   public synchronized void close() {
     status.clear();
-    if (!results.isEmpty()) {
+    if (!stage.isEmpty()) {
       writer.accept(stage, results);
     }
   }

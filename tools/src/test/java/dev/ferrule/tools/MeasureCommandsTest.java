@@ -465,6 +465,27 @@ class MeasureCommandsTest {
     }
   }
 
+  @Test
+  void ctrlCDuringTheWarmUpSaysThatThereIsNoResult() throws Exception {
+    try (FerruleProcess client =
+        FerruleProcess.startOnTerminal(
+            folder, "latency --size 64 --warmup 1e15 --messages 1e9 --wait adaptive")) {
+      StringBuilder seen = new StringBuilder();
+      while (seen.indexOf("latency: warming up, 64 bytes") < 0) {
+        int next = client.output().read();
+        assertThat(next).as("the end, after %s", seen).isNotNegative();
+        seen.append((char) next);
+      }
+      client.interruptDescendants();
+      String rest = client.output().lines().collect(Collectors.joining("\n"));
+      client.mustEndWith(130);
+      assertThat(rest)
+          .contains("ferrule: interrupted before the first result (warming up, 64 bytes)")
+          .doesNotContain("min ns")
+          .doesNotContain("server:");
+    }
+  }
+
   /** Waits until the command's own server listens, in a directory named after its process. */
   private static ProcessHandle awaitServer(FerruleProcess client) throws Exception {
     while (true) {
