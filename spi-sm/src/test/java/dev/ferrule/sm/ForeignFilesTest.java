@@ -320,7 +320,7 @@ class ForeignFilesTest {
     Files.writeString(base.resolve("11/1/lock"), "client   of process 1\n99, version 1\n");
     assertThat(registry().list(address("")))
         .singleElement()
-        .satisfies(one -> assertThat(one.description()).isEqualTo("client   of process 1"));
+        .satisfies(one -> assertThat(one.description()).isEqualTo("client of process 1"));
   }
 
   @Test

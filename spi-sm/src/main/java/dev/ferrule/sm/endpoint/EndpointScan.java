@@ -193,6 +193,7 @@ public final class EndpointScan {
           .lines()
           .findFirst()
           .orElse("")
+          .replaceAll(" +", " ") // the first word is padded, so that all lines are equally long
           .strip();
     } catch (PosixException e) {
       return "";
