@@ -158,7 +158,7 @@ public final class ClientHandshake {
     return switch (message.type()) {
       case ACCEPT -> accepted(uri, received);
       case REJECT -> throw new ConnectionRejectedException(uri, message.payload());
-      case REFUSE -> throw new ConnectionRefusedException(uri, text, null);
+      case REFUSE -> throw new ConnectionRefusedException(uri, "connection refused: " + text, null);
       case NO_ROOM ->
           throw new ResourceExhaustedException(
               uri, "the listener's side has no room: " + text, null);

@@ -126,7 +126,7 @@ class HandshakeTest {
       request.refuse("\033[2Jgo\naway");
       assertThat(connecting.get(20, TimeUnit.SECONDS))
           .isInstanceOf(ConnectionRefusedException.class)
-          .hasMessage(NAME + ": \\u001b[2Jgo\\u000aaway");
+          .hasMessage(NAME + ": connection refused: \\u001b[2Jgo\\u000aaway");
     } finally {
       client.release();
       server.release();
