@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
-import java.util.stream.Stream;
 
 /** Where the parts of a plot go, whatever they are drawn on. */
 final class PlotLayout {
@@ -79,11 +78,22 @@ final class PlotLayout {
     this.plot = plot;
     this.shape = shape;
     this.x = Scale.ofSteps(plot.x(), all(Plot.Dot::x), shape.left, shape.width - shape.right);
-    double[] values =
-        Stream.<ToDoubleFunction<Plot.Dot>>of(Plot.Dot::y, Plot.Dot::low, Plot.Dot::high)
-            .flatMapToDouble(value -> DoubleStream.of(all(value)))
-            .toArray();
+    double[] values = plot.curves().stream().flatMapToDouble(PlotLayout::drawn).toArray();
     this.y = Scale.ofValues(plot.y(), values, shape.height - BOTTOM, TOP);
+  }
+
+  /** The values of a curve that the plot needs room for. */
+  private static DoubleStream drawn(Plot.Curve curve) {
+    return curve.dots().stream()
+        .flatMapToDouble(
+            dot ->
+                hasSpread(curve)
+                    ? DoubleStream.of(dot.y(), dot.low(), dot.high())
+                    : DoubleStream.of(dot.y()));
+  }
+
+  private static boolean hasSpread(Plot.Curve curve) {
+    return curve.style() == Plot.Style.MEASURED;
   }
 
   private double[] all(ToDoubleFunction<Plot.Dot> coordinate) {
@@ -153,7 +163,7 @@ final class PlotLayout {
     }
     List<double[]> points = new ArrayList<>();
     for (Plot.Dot dot : dots) {
-      if (curve.style() == Plot.Style.MEASURED && dot.low() < dot.high() && y.holds(dot.low())) {
+      if (hasSpread(curve) && dot.low() < dot.high() && y.holds(dot.low())) {
         surface.spread(curve, x.place(dot.x()), y.place(dot.low()), y.place(dot.high()));
       }
       points.add(new double[] {x.place(dot.x()), y.place(dot.y())});

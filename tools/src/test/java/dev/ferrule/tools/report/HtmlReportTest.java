@@ -126,6 +126,17 @@ class HtmlReportTest {
   }
 
   @Test
+  void aSpreadThatIsNotDrawnTakesNoRoom() {
+    assertThat(beside(new Plot.Dot(16, 1900, 1500, 9e9))).isEqualTo(beside(new Plot.Dot(16, 1900)));
+  }
+
+  private static String beside(Plot.Dot dot) {
+    Plot.Curve curve = new Plot.Curve("c", 0, Plot.Style.BESIDE, List.of(dot));
+    return SvgPlot.file(new Plot("p", "t", PLOT.x(), PLOT.y(), List.of(curve)))
+        .replaceAll("<title>.*?</title>", "");
+  }
+
+  @Test
   void curvesAreToldApartByMoreThanTheirColours() {
     List<Plot.Dot> dots = List.of(new Plot.Dot(16, 1), new Plot.Dot(32, 2));
     Plot plot =
