@@ -46,7 +46,7 @@ fi
 # Its reaper's image would have to be fetched, and so would that by which it looks for the engine's host.
 export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true TESTCONTAINERS_HOST_OVERRIDE=localhost
 # In the background, as a shell handles no signal while it waits for what is in front.
-"$jdk/bin/java" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \
+"$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \
   "-Ddev.ferrule.tests=${label#*=}" -cp "$class_path" org.junit.platform.console.ConsoleLauncher execute \
   --disable-banner --disable-ansi-colors --details="${FERRULE_CONTAINER_DETAILS:-summary}" --fail-if-no-tests \
   --reports-dir "$reports" --select-package dev.ferrule.integration.containers --include-tag containers \

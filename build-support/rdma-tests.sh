@@ -24,8 +24,9 @@ for argument in "$@"; do
 done
 
 # In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap has a limit because the
-# tests start processes, pin memory and write files beside it, all in the memory of that machine.
-java=("$jdk/bin/java" "${properties[@]}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
+# tests start processes, pin memory and write files beside it, all in the memory of that machine. Assertions are on, as under
+# Maven: Ferrule checks with them that only one thread uses a Sender or a Receiver.
+java=("$jdk/bin/java" "${properties[@]}" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
   "-XX:ErrorFile=$reports/hs_err_pid%p.log"
   -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
