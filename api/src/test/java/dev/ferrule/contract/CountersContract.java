@@ -176,7 +176,7 @@ public abstract class CountersContract extends Contract {
     NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
 
-    for (int i = 0; i < 1_000; i++) {
+    for (int i = 0; i < provider.messagesWithoutBackPressure(); i++) {
       sender.send(NumberedSender.Way.CLAIM);
       pair.client().sender().await(i + 1);
       receiver.receive(NumberedReceiver.Way.RECEIVE);

@@ -94,6 +94,17 @@ public interface ProviderUnderTest extends AutoCloseable {
   }
 
   /**
+   * Returns how many messages, each of which is received before the next is sent, certainly meet no
+   * back-pressure.
+   *
+   * @return the number; a few where a thread of the provider's own gives the room back, since that
+   *     may be late
+   */
+  default int messagesWithoutBackPressure() {
+    return 1_000;
+  }
+
+  /**
    * Returns how many connections the search for leaks makes.
    *
    * @return the number of connect/close cycles
