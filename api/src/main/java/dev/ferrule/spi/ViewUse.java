@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Marks that a thread is in a poll, whose handler may use the memory of a connection, for
- * providers. Whoever closes the connection leaves that memory to {@link ArenaCloser} until the
- * handler is done: closing it at once would fail the handler's next access, and HotSpot would
+ * providers. The thread that closes the connection leaves that memory to {@link ArenaCloser} until
+ * the handler is done: closing it at once would fail the handler's next access, and HotSpot would
  * interrupt its thread.
  *
  * <p>It is a Dekker-style store-load handshake. The polling thread {@linkplain #begin begins} and

@@ -219,8 +219,8 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       }
       try {
         acceptor.close();
-        // nobody else makes more of them, but for threads that find out that it is closed
-        // nor is one of theirs forgotten that fails just now, which settled() closes
+        // A thread that offers a connection from now on finds the acceptor closed and closes that
+        // connection; settled() closes those whose handshake fails at this moment.
         for (ServerHandshake each : List.copyOf(offered.keySet())) {
           SmConnection connection = offered.remove(each);
           if (connection != null) {

@@ -37,7 +37,7 @@ public final class DatagramSocket implements AutoCloseable {
    * @param from the path that its sender is bound to, or null if it is bound to none
    * @param uid the user of the process that sent it, as the kernel knows it; {@link #NO_USER} if it
    *     does not say
-   * @param file the file that was passed with it, to be closed by whoever takes it; or null
+   * @param file the file that was passed with it, to be closed by the caller; or null
    * @param isFileLost whether a file was passed with it for which this process has no descriptor
    */
   public record Datagram(

@@ -93,7 +93,7 @@ public final class Watchdog {
           interruptIfStuck();
         }
       } catch (InterruptedException e) {
-        return; // nobody interrupts this thread
+        return; // not interrupted by this program
       }
     }
 

@@ -226,7 +226,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   /**
    * What is in a queue of many connections by now causes no event, and may lie behind a batch that
    * another thread is taking out; that thread wakes only those of its batch. So the queue is
-   * emptied here, whoever is polling.
+   * emptied here, even if another thread is polling.
    */
   @Override
   public void arm() {
