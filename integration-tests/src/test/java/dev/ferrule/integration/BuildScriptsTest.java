@@ -139,33 +139,16 @@ class BuildScriptsTest {
   void sourcesOutsideOfACheckoutHaveNoCommitNotEvenThatOfAnotherAroundThem() throws Exception {
     assertThat(run("build-support/commit.sh").out()).isEmpty();
     assertThat(run("git", "init", "--quiet", folder.toString()).exitCode()).isZero();
-    run(
-        "git",
-        "-C",
-        folder.toString(),
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=b",
-        "commit",
-        "--quiet",
-        "--allow-empty",
-        "-m",
-        "c");
+    commitNothing(folder);
     assertThat(run("build-support/commit.sh").out()).isEmpty();
     assertThat(run("git", "init", "--quiet", root.toString()).exitCode()).isZero();
-    run(
-        "git",
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=b",
-        "commit",
-        "--quiet",
-        "--allow-empty",
-        "-m",
-        "c");
+    commitNothing(root);
     assertThat(run("build-support/commit.sh").out()).matches("[0-9a-f]{12}\\n");
+  }
+
+  private void commitNothing(Path repository) throws Exception {
+    String commit = "-c user.name=a -c user.email=b commit --quiet --allow-empty --message=c";
+    assertThat(run(("git -C " + repository + " " + commit).split(" ")).exitCode()).isZero();
   }
 
   /** The virtual machine could only build slowly, and fetch nothing. */

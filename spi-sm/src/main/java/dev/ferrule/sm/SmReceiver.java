@@ -250,7 +250,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   /**
    * From here on the handler may use the views, unless the connection is already released, which is
-   * looked at next. The thread that releases it looks here afterwards, see {@link #isPolledByAnother}.
+   * looked at next. The thread that releases it looks here afterwards, see {@link
+   * #isPolledByAnother}.
    */
   private void beginPolling() {
     if (fences) {

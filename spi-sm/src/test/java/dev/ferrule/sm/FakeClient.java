@@ -5,6 +5,7 @@ import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -68,6 +69,15 @@ final class FakeClient implements AutoCloseable {
   static SealedFile memory() {
     SealedFile file = SharedRing.createFile(LAYOUT, 0);
     Reference.reachabilityFence(SharedRing.create(file, LAYOUT, 0, null, Arena.ofAuto()));
+    return file;
+  }
+
+  /** Makes memory that is right as far as a listener looks at it before it accepts. */
+  static SealedFile incompleteMemory() {
+    SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
+    SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
+    LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0);
+    Reference.reachabilityFence(mapping);
     return file;
   }
 

@@ -264,7 +264,7 @@ class SilentClientsTest {
   void aClientThatIsRefusedWhenItIsAcceptedIsToldWhy() throws IOException {
     try (Listener listener = listen("");
         SealedFile whole = FakeClient.memory();
-        SealedFile incomplete = onlyDescriptor()) {
+        SealedFile incomplete = FakeClient.incompleteMemory()) {
       FakeClient noFifo = fake(listener);
       Files.createFile(noFifo.endpoint().resolve(EndpointFiles.FIFO));
       noFifo.send(FakeClient.CONNECT, 1, 0, whole);
@@ -277,16 +277,6 @@ class SilentClientsTest {
       assertRefused(fake, 2);
       assertAccepts(listener, 1);
     }
-  }
-
-  /** Memory that is right as far as a listener looks at it before it accepts. */
-  private static SealedFile onlyDescriptor() {
-    RingLayout layout = new RingLayout(4, 0, 100);
-    SealedFile file = SealedFile.create(layout.ringSize(), layout.ringSize());
-    SharedMapping mapping = file.map(layout.ringSize(), Arena.ofAuto());
-    layout.writeDescriptor(mapping.view(), 0, 1, 0);
-    Reference.reachabilityFence(mapping);
-    return file;
   }
 
   @Test

@@ -32,7 +32,6 @@ import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
@@ -42,7 +41,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
-import java.lang.ref.Reference;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -211,7 +209,7 @@ class SmProviderTest {
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
           var fifo = new dev.ferrule.sm.os.Fifo.Reader(client.resolve("fifo"))) {
         byte[] connect = {0x21, 0, 0, 5, 0, 0, 0, 0};
-        assertThat(socket.send(connect, memory(), endpoint.resolve("sock"))).isZero();
+        assertThat(socket.send(connect, FakeClient.memory(), endpoint.resolve("sock"))).isZero();
         long start = System.nanoTime();
         assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))
             .isInstanceOf(OperationTimeoutException.class);
@@ -219,24 +217,6 @@ class SmProviderTest {
         assertThat(fifo.fd()).isPositive();
       }
     }
-  }
-
-  /** The memory of a client. */
-  private static SealedFile memory() {
-    RingLayout layout = new RingLayout(4, 0, 100);
-    SealedFile file = SharedRing.createFile(layout, 0);
-    Reference.reachabilityFence(SharedRing.create(file, layout, 0, null, Arena.ofAuto()));
-    return file;
-  }
-
-  /** The memory of a client, right as far as a listener looks at it before it accepts. */
-  private static SealedFile incompleteMemory() {
-    RingLayout layout = new RingLayout(4, 0, 100);
-    SealedFile file = SealedFile.create(layout.ringSize(), layout.ringSize());
-    SharedMapping mapping = file.map(layout.ringSize(), Arena.ofAuto());
-    layout.writeDescriptor(mapping.view(), 0, 1, 0);
-    Reference.reachabilityFence(mapping);
-    return file;
   }
 
   @Test
@@ -247,7 +227,7 @@ class SmProviderTest {
       Files.createFile(client.resolve("fifo")); // no FIFO
       long descriptors = SystemResources.openDescriptors().size();
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
-          SealedFile memory = incompleteMemory()) { // without lines, and an area for RMA
+          SealedFile memory = FakeClient.incompleteMemory()) { // without lines, and an area for RMA
         byte[] connect = {0x21, 0, 0, 1, 0, 0, 0, 0};
         assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(listener.nextRequest()::accept)

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.LockSupport;
  * #address}, with no check per access, and so this memory must never go from under it:
  *
  * <ol>
- *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which no process
- *       can truncate.
+ *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which no
+ *       process can truncate.
  *   <li>{@link #retire} replaces it, in one step and at the same addresses, by private memory of
  *       zeros. A thread that is still in the data plane reads zeros, which are no message, and
  *       writes what no one sees.
