@@ -30,9 +30,10 @@ java=("$jdk/bin/java" "${properties[@]}" -ea -Xmx512m -XX:+UseSerialGC -XX:Tiere
   "-XX:ErrorFile=$reports/hs_err_pid%p.log"
   -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
-# Mockito's agent, as Maven starts the other tests with it; see ${mockito.jvm} in pom.xml.
+# Mockito's agent, as Maven starts the other tests with it; see ${mockito.jvm} in pom.xml. For some mocks of these tests it
+# uses Unsafe, of which the JDK warns.
 agent=$(tr : '\n' <<<"$class_path" | grep -m 1 '/mockito-core-[^/]*\.jar$' || true)
-[ -z "$agent" ] || java+=("-javaagent:$agent" -Xshare:off)
+[ -z "$agent" ] || java+=("-javaagent:$agent" -Xshare:off --sun-misc-unsafe-memory-access=allow)
 
 # The command that runs the tests of the tag $1, with reports to $2. If this JVM crashes in an emulated virtual machine,
 # with-rxe repeats the tests, once, which it does only without a standard input; the JVM's report of the crash is kept. If

@@ -3,6 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.sm.os.Access;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -95,7 +96,8 @@ class EndpointTest {
   void shouldServeTheOthersWhenSomethingGoesWrongWithOneConnection() throws Exception {
     Failing failing = new Failing();
     Calm other = new Calm();
-    try (Peer failingPeer = new Peer(peers.address(), BROKEN, () -> {});
+    try (LoggedRecords logged = LoggedRecords.of(Endpoint.class);
+        Peer failingPeer = new Peer(peers.address(), BROKEN, () -> {});
         Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
         Peer toFailing = new Peer(endpoint.address(), BROKEN, () -> {});
         Peer toOther = new Peer(endpoint.address(), OTHER, () -> {})) {
@@ -109,6 +111,13 @@ class EndpointTest {
       await(other.closed);
       endpoint.removeLink(BROKEN);
       endpoint.removeLink(OTHER);
+      assertThat(logged.all())
+          .singleElement()
+          .satisfies(
+              record -> {
+                assertThat(record.getMessage()).contains(endpoint.address().uri().toString());
+                assertThat(record.getThrown()).isInstanceOf(InternalError.class);
+              });
     }
   }
 }
