@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongBinaryOperator;
 
 /**
  * The C functions that the provider calls, one method each: same name, same arguments, and a {@link
@@ -59,6 +60,15 @@ final class Posix {
 
   private static final long TMPFS_MAGIC = 0x01021994;
 
+  // linux/mman.h; not among the bindings
+  private static final int MREMAP_MAYMOVE = 1;
+  private static final int MREMAP_FIXED = 2;
+
+  /** How much memory is allocated by one call: some tenths of a millisecond. */
+  private static final long ALLOCATED_AT_ONCE = 1 << 20;
+
+  private static final long PAGE = LibC.getpagesize();
+
   private static final MethodHandle OPEN =
       variadic(LibC.open.makeInvoker(JAVA_INT).descriptor(), LibC.open.address(), 2);
   private static final MethodHandle OPENAT =
@@ -80,6 +90,12 @@ final class Posix {
   private static final MethodHandle MKDIR = link(LibC.mkdir$address(), LibC.mkdir$descriptor());
   private static final MethodHandle MMAP = link(LibC.mmap$address(), LibC.mmap$descriptor());
   private static final MethodHandle MUNMAP = link(LibC.munmap$address(), LibC.munmap$descriptor());
+  private static final MethodHandle MREMAP =
+      variadic(
+          FunctionDescriptor.of(
+              LibC.C_POINTER, LibC.C_POINTER, JAVA_LONG, JAVA_LONG, JAVA_INT, LibC.C_POINTER),
+          LINKER.defaultLookup().findOrThrow("mremap"),
+          4);
   private static final MethodHandle READ = linkPlain(LibC.read$address(), LibC.read$descriptor());
   private static final MethodHandle WRITE =
       linkPlain(LibC.write$address(), LibC.write$descriptor());
@@ -277,28 +293,64 @@ final class Posix {
 
   /** Returns 0 or the error, which this function does not leave in errno. */
   static int posixFallocate(int fd, long offset, long length) {
-    int error;
-    do {
-      error = LibC.posix_fallocate(fd, offset, length);
-    } while (error == LibC.EINTR()); // by a signal, such as a profiler's
-    return error;
+    return inPieces(length, (done, piece) -> LibC.posix_fallocate(fd, offset + done, piece));
+  }
+
+  /**
+   * Allocates piece by piece. A signal, such as a profiler's, interrupts a call, and the kernel
+   * then frees again what that call has allocated. So a call that takes longer than the time
+   * between two signals never succeeds.
+   *
+   * @param length how much, in bytes
+   * @param allocate is given an offset and a length; returns 0 or the error
+   * @return 0 or the error, which is not EINTR
+   */
+  static int inPieces(long length, LongBinaryOperator allocate) {
+    long most = ALLOCATED_AT_ONCE;
+    long done = 0;
+    while (done < length) {
+      long piece = Math.min(most, length - done);
+      int error = (int) allocate.applyAsLong(done, piece);
+      if (error == 0) {
+        done += piece;
+      } else if (error == LibC.EINTR()) {
+        most = Math.max(PAGE, most / 2);
+      } else {
+        return error;
+      }
+    }
+    return 0;
   }
 
   static MemorySegment mmap(long length, int protection, int flags, int fd, String subject) {
-    return mmap(MemorySegment.NULL, length, protection, flags, fd, subject);
-  }
-
-  /** mmap at an address, with MAP_FIXED among the flags. */
-  static MemorySegment mmap(
-      MemorySegment address, long length, int protection, int flags, int fd, String subject) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       MemorySegment result =
-          (MemorySegment) MMAP.invokeExact(state, address, length, protection, flags, fd, 0L);
+          (MemorySegment)
+              MMAP.invokeExact(state, MemorySegment.NULL, length, protection, flags, fd, 0L);
       if (result.address() == -1) {
         throw new PosixException("mmap", subject, errno(state));
       }
       return result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /**
+   * Moves a mapping to where another one of the same length is, which it replaces in one step. That
+   * takes no more memory, so no limit of memory applies to it. Other limits are checked first, so
+   * that a failure has no effect.
+   *
+   * @return 0 or -errno
+   */
+  static int replaceMapping(MemorySegment replaced, MemorySegment by, long length) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+      MemorySegment result =
+          (MemorySegment) MREMAP.invokeExact(state, by, length, length, flags, replaced);
+      return result.address() == -1 ? -errno(state) : 0;
     } catch (Throwable e) {
       throw unexpected(e);
     }

@@ -98,8 +98,8 @@ public final class SealedFile implements AutoCloseable {
    *     the first messages do not pay for page faults
    * @param views the arena of what the program gets to see of it
    * @return the mapping of the whole file
-   * @throws PosixException EINVAL if it is not such a file, has fewer bytes, or that part of it is
-   *     not allocated: the peer made it, and may be hostile
+   * @throws PosixException EINVAL if it is not such a file, has fewer bytes, cannot be written to,
+   *     or that part of it is not allocated: the peer made it, and may be hostile
    */
   public synchronized SharedMapping map(long largest, long populated, Arena views) {
     long size = check(populated);
@@ -109,7 +109,24 @@ public final class SealedFile implements AutoCloseable {
           "a file of " + size + " bytes, where " + largest + " are the most",
           LibC.EINVAL());
     }
-    return SharedMapping.of(fd, size, populated, views);
+    try {
+      return SharedMapping.of(fd, size, populated, views);
+    } catch (PosixException e) {
+      throw notWritable(e);
+    }
+  }
+
+  /**
+   * The peer may seal a file against writing, at any time, or pass a descriptor that is for reading
+   * only. Neither has anything to do with the users of the two processes, as the error suggests.
+   */
+  private static PosixException notWritable(PosixException e) {
+    return e.is(LibC.EPERM(), LibC.EACCES())
+        ? new PosixException(
+            "mmap",
+            "a file that is sealed against writing, or passed for reading only",
+            LibC.EINVAL())
+        : e;
   }
 
   /**
@@ -133,8 +150,12 @@ public final class SealedFile implements AutoCloseable {
    */
   public synchronized MemorySegment read(int length) {
     check(length);
-    MemorySegment mapped =
-        Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length));
+    MemorySegment mapped;
+    try {
+      mapped = Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length));
+    } catch (PosixException e) {
+      throw notWritable(e);
+    }
     try {
       return MemorySegment.ofArray(mapped.reinterpret(length).toArray(ValueLayout.JAVA_LONG));
     } finally {

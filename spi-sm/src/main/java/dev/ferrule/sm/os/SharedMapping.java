@@ -19,12 +19,14 @@ import java.util.concurrent.locks.LockSupport;
  *       process can truncate.
  *   <li>{@link #retire} replaces it, in one step and at the same addresses, by private memory of
  *       zeros. A thread that is still in the data plane reads zeros, which are no message, and
- *       writes what no one sees.
- *   <li>That is unmapped when this object is unreachable. So every method of the data plane that a
- *       program calls ends with a {@link java.lang.ref.Reference#reachabilityFence}.
+ *       writes what the peer does not see. If there is no memory for that, the shared memory stays.
+ *   <li>What is there is unmapped when this object is unreachable. So every method of the data
+ *       plane that a program calls ends with a {@link java.lang.ref.Reference#reachabilityFence}.
  * </ol>
  */
 public final class SharedMapping {
+
+  private static final System.Logger LOGGER = System.getLogger(SharedMapping.class.getName());
 
   /** How long unmapping by the garbage collector is given. */
   private static final long COLLECTION_NANOS = 50_000_000;
@@ -140,16 +142,31 @@ public final class SharedMapping {
   /**
    * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
    * more. The view stays valid until its arena is closed. Doing so again does nothing.
+   *
+   * <p>If a limit leaves no room for the private memory, the shared memory stays mapped until this
+   * object is unreachable. That costs memory, but an access stays as harmless as it was.
    */
   public void retire() {
-    if (retired.compareAndSet(false, true)) {
-      Posix.mmap(
-          memory,
-          memory.byteSize(),
-          PROTECTION,
-          LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_FIXED() | LibC.MAP_NORESERVE(),
-          -1,
-          memory.byteSize() + " bytes in place of shared memory");
+    if (!retired.compareAndSet(false, true)) {
+      return;
+    }
+    // Not by mmap(2) in place: with vm.overcommit_memory=2, to which MAP_NORESERVE means nothing,
+    // it may fail, and on kernels before 6.12 it leaves a hole then.
+    long size = memory.byteSize();
+    MemorySegment zeros;
+    try {
+      int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();
+      zeros = Posix.mmap(size, PROTECTION, flags, -1, size + " bytes in place of shared memory");
+    } catch (PosixException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "shared memory stays mapped for a while", e);
+      return;
+    }
+    int result = Posix.replaceMapping(memory, zeros, size);
+    if (result < 0) {
+      LOGGER.log(
+          System.Logger.Level.DEBUG,
+          () -> "shared memory stays mapped for a while; mremap: errno " + -result);
+      Posix.munmap(zeros, size);
     }
   }
 }

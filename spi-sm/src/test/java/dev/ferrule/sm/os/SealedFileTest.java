@@ -7,10 +7,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.sm.endpoint.Acceptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,7 +143,13 @@ class SealedFileTest {
       SharedMapping mapping = file.map(SIZE, views);
       int futureWrite = 0x10; // F_SEAL_FUTURE_WRITE
       assumeTrue(Posix.fcntl(fd, LibC.F_ADD_SEALS(), futureWrite) == 0);
-      assertThatThrownBy(() -> file.map(SIZE, views)).isInstanceOf(PosixException.class);
+      assertThatThrownBy(() -> file.map(SIZE, views))
+          .isInstanceOfSatisfying(
+              PosixException.class,
+              e ->
+                  assertThat(Acceptor.unusable(e))
+                      .contains("sealed against writing")
+                      .doesNotContain("user")); // which is not what is wrong
       mapping.view().fill((byte) 1); // still there
       java.lang.ref.Reference.reachabilityFence(mapping);
     }
@@ -182,6 +193,78 @@ class SealedFileTest {
       assertThat(peers.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
       java.lang.ref.Reference.reachabilityFence(retired);
     }
+  }
+
+  @Test
+  void memoryThatCannotBeReplacedStaysMapped() throws Throwable {
+    long size = 1L << 36;
+    try (SealedFile file = SealedFile.create(size, PAGE)) {
+      SharedMapping retired = file.map(PAGE, views);
+      MemorySegment peers = file.map(PAGE, views).view();
+      long before = limitData(dataSize() + (1 << 30)); // much more than this test uses, but for it
+      try {
+        retired.retire();
+      } finally {
+        limitData(before);
+      }
+      MemorySegment memory = RawMemory.ALL.asSlice(retired.address(), size);
+      peers.set(ValueLayout.JAVA_INT, size - 4, 42);
+      assertThat(memory.get(ValueLayout.JAVA_INT, size - 4)).isEqualTo(42);
+      java.lang.ref.Reference.reachabilityFence(retired);
+    }
+  }
+
+  /** How much private memory this process has that it may write to. */
+  private static long dataSize() throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/status")).stream()
+        .filter(line -> line.startsWith("VmData:"))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Sets the limit of such memory; returns what it was. */
+  private static long limitData(long bytes) throws Throwable {
+    int data = 2; // RLIMIT_DATA
+    Linker linker = Linker.nativeLinker();
+    FunctionDescriptor type =
+        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS);
+    MethodHandle get = linker.downcallHandle(linker.defaultLookup().findOrThrow("getrlimit"), type);
+    MethodHandle set = linker.downcallHandle(linker.defaultLookup().findOrThrow("setrlimit"), type);
+    MemorySegment limits = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2); // soft and hard
+    assertThat((int) get.invokeExact(data, limits)).isZero();
+    long before = limits.getAtIndex(ValueLayout.JAVA_LONG, 0);
+    limits.setAtIndex(ValueLayout.JAVA_LONG, 0, bytes);
+    assertThat((int) set.invokeExact(data, limits)).isZero();
+    return before;
+  }
+
+  /** Such as signals of a profiler, between any two of which only so much can be allocated. */
+  @Test
+  void anAllocationThatSignalsInterruptGoesOnWhereItWas() {
+    long length = (3 << 20) + 100;
+    long[] next = {0};
+    int[] interrupted = {0};
+    int result =
+        Posix.inPieces(
+            length,
+            (done, piece) -> {
+              assertThat(done).isEqualTo(next[0]);
+              if (piece > 10 * PAGE) {
+                interrupted[0]++;
+                return LibC.EINTR();
+              }
+              next[0] += piece;
+              return 0;
+            });
+    assertThat(result).isZero();
+    assertThat(next[0]).isEqualTo(length);
+    assertThat(interrupted[0]).isBetween(1, 10);
+  }
+
+  @Test
+  void anAllocationForWhichThereIsNoRoomFails() {
+    assertThat(Posix.inPieces(SIZE, (done, piece) -> LibC.ENOSPC())).isEqualTo(LibC.ENOSPC());
   }
 
   @Test
