@@ -360,11 +360,11 @@ public final class Acceptor {
   }
 
   private static HandshakeMessage unseen(Key key, PosixException e) {
-    if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+    if (e.isShortage()) {
       String fix =
-          e.is(LibC.ENOMEM())
-              ? "free memory there, or raise vm.max_map_count"
-              : "raise the limit of descriptors there (ulimit -n)";
+          e.is(LibC.EMFILE(), LibC.ENFILE())
+              ? "raise the limit of descriptors there (ulimit -n)"
+              : "free memory there, or raise vm.max_map_count";
       return noRoom(key.clientId(), e.getMessage() + "; " + fix);
     }
     return refusal(key.clientId(), unusable(e));

@@ -60,13 +60,15 @@ public final class ClientHandshake {
    *
    * @param uri names the connection in errors
    * @param deadline until when, by {@link System#nanoTime}
-   * @param usable tells whether an acceptance is of this connection and not of an earlier one of
-   *     the same name
+   * @param usable returns whether an acceptance is of this connection and not of an earlier one of
+   *     the same name; throws a {@link PosixException} if it cannot be used. Such an acceptance
+   *     does not count, unless this process lacks a resource: another one may follow
    * @return the server's answer
    */
   public Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
     HandshakeMessage connect = new HandshakeMessage(Type.CONNECT, id, 0, payload);
     Backoff backoff = new Backoff(deadline);
+    PosixException unusable = null;
     try {
       while (true) {
         checkSent(uri, endpoint.send(connect, memory, server));
@@ -78,17 +80,17 @@ public final class ClientHandshake {
             if (accepted != null && usable.test(accepted)) {
               return accepted;
             }
+          } catch (PosixException e) {
+            if (e.isShortage()) {
+              throw e;
+            }
+            unusable = e; // as good as no answer: the right one may still come
           } finally {
             close(received);
           }
         }
         if (backoff.isOver()) {
-          throw new OperationTimeoutException(
-              uri,
-              "the listener's process lives but did not accept the connection in time; is its program"
-                  + " waiting in accept, or is it stopped?"
-                  + hintAtUsers(),
-              null);
+          throw timedOut(uri, unusable);
         }
         retransmissions++;
       }
@@ -96,6 +98,17 @@ public final class ClientHandshake {
       Thread.currentThread().interrupt();
       throw new OperationInterruptedException(uri, "interrupted while connecting", e);
     }
+  }
+
+  private OperationTimeoutException timedOut(URI uri, @Nullable PosixException unusable) {
+    String reason =
+        unusable == null
+            ? "did not accept the connection in time; is its program waiting in accept, or is it"
+                + " stopped?"
+                + hintAtUsers()
+            : "accepted the connection with memory that cannot be used: " + unusable.getMessage();
+    return new OperationTimeoutException(
+        uri, "the listener's process lives but " + reason, unusable);
   }
 
   private synchronized @Nullable Answer nextAnswer(Backoff backoff) throws InterruptedException {

@@ -56,6 +56,15 @@ public final class PosixException extends RuntimeException {
     return false;
   }
 
+  /**
+   * Returns whether this process lacks memory, descriptors or the like, whatever it was applied to.
+   *
+   * @return whether it does
+   */
+  public boolean isShortage() {
+    return is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM(), LibC.EAGAIN());
+  }
+
   private static String text(int errno) {
     return LibC.strerror(errno).reinterpret(256).getString(0);
   }

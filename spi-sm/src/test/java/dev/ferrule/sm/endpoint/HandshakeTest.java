@@ -166,6 +166,95 @@ class HandshakeTest {
     }
   }
 
+  /** Maps the memory that came with an acceptance, as a client does. */
+  private static boolean isMapped(ClientHandshake.Accepted answer) {
+    answer.memory().file().map(LAYOUT.ringSize(), Arena.ofAuto());
+    return true;
+  }
+
+  /** Passes a file with the first acceptances that is too short to be a connection's memory. */
+  private static UnaryOperator<DatagramSender> breaking(int acceptances, SealedFile tooShort) {
+    int[] left = {acceptances};
+    return socket ->
+        (datagram, file, to) -> {
+          boolean isAccept = HandshakeMessage.decode(datagram).orElseThrow().type() == Type.ACCEPT;
+          synchronized (left) {
+            return socket.send(datagram, isAccept && left[0]-- > 0 ? tooShort : file, to);
+          }
+        };
+  }
+
+  @Test
+  void shouldTakeTheNextAcceptanceIfTheMemoryOfTheFirstCannotBeUsed() throws Exception {
+    try (SealedFile tooShort = SealedFile.create(1, 1);
+        SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Endpoint server = open(breaking(2, tooShort));
+      Endpoint client = open(null);
+      try {
+        Acceptor acceptor = server.listen(8);
+        ClientHandshake handshake =
+            client.connect(client.newConnection(), server.address(), new byte[0], memory);
+        CompletableFuture<Void> connecting =
+            CompletableFuture.runAsync(
+                () -> handshake.confirm(handshake.await(NAME, soon(), HandshakeTest::isMapped)),
+                task -> Thread.ofPlatform().daemon().start(task));
+        ServerHandshake request = acceptor.next(true, soon());
+        assertThat(request).isNotNull();
+        request.take(NAME);
+        request.accept(
+            NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
+        connecting.get(20, TimeUnit.SECONDS);
+      } finally {
+        client.release();
+        server.release();
+      }
+    }
+  }
+
+  @Test
+  void shouldSayWhyNoAcceptanceCouldBeUsed() throws Exception {
+    try (SealedFile tooShort = SealedFile.create(1, 1);
+        SealedFile memory = memory(1);
+        SealedFile serversMemory = memory(1)) {
+      Endpoint server = open(breaking(Integer.MAX_VALUE, tooShort));
+      Endpoint client = open(null);
+      try {
+        Acceptor acceptor = server.listen(8);
+        ClientHandshake handshake =
+            client.connect(client.newConnection(), server.address(), new byte[0], memory);
+        CompletableFuture<Throwable> connecting =
+            CompletableFuture.supplyAsync(
+                () ->
+                    catchThrowable(
+                        () ->
+                            handshake.await(
+                                NAME,
+                                System.nanoTime() + TimeUnit.SECONDS.toNanos(1),
+                                HandshakeTest::isMapped)),
+                task -> Thread.ofPlatform().daemon().start(task));
+        ServerHandshake request = acceptor.next(true, soon());
+        assertThat(request).isNotNull();
+        request.take(NAME);
+        request.offer(
+            NAME,
+            server.newConnection(),
+            new byte[0],
+            serversMemory,
+            soon(),
+            () -> false,
+            () -> {});
+        assertThat(connecting.get(20, TimeUnit.SECONDS))
+            .isInstanceOf(OperationTimeoutException.class)
+            .hasMessageContaining("memory that cannot be used")
+            .hasMessageContaining("a file of 1 bytes");
+      } finally {
+        client.release();
+        server.release();
+      }
+    }
+  }
+
   @Test
   void shouldServeOthersWhileAClientLooksAtWhatWasAccepted() throws Exception {
     Endpoint server = open(null);
