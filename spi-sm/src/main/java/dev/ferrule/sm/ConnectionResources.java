@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
@@ -81,15 +82,14 @@ final class ConnectionResources implements AutoCloseable {
   /**
    * Maps the memory from which the peer receives.
    *
-   * @param file its file, which the caller closes
-   * @param isTrusted whether a process of this user has passed it
+   * @param memory its file, which the caller closes, and the process that has passed it
    * @param isRight whether it is of this connection
    * @return the peer's ring; empty if it is not right
    * @throws PosixException if it cannot be mapped
    */
   Optional<SharedRing> attachPeerRing(
-      SealedFile file, boolean isTrusted, Predicate<RingLayout.Descriptor> isRight) {
-    Optional<SharedRing> found = SharedRing.attach(file, isTrusted, isRight, views);
+      PassedMemory memory, Predicate<RingLayout.Descriptor> isRight) {
+    Optional<SharedRing> found = SharedRing.attach(memory, isRight, views);
     found.ifPresent(ring -> peerRing = ring);
     return found;
   }

@@ -2,6 +2,8 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.endpoint.PassedMemory;
+import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.PosixException;
@@ -47,7 +49,7 @@ record SharedRing(
     SharedMapping mapping = file.map(allocatedSize(layout), views);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    RmaArea rma = rmaArea(mapping, layout, true);
+    RmaArea rma = rmaArea(mapping, layout, Credentials.own());
     rma.writeDescriptor(generation, knem);
     layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration);
     return new SharedRing(mapping, layout, flags, generation, peerGeneration, rma);
@@ -60,7 +62,8 @@ record SharedRing(
    * @throws PosixException EINVAL if the file is none that a peer may pass
    */
   static Optional<SharedRing> attach(
-      SealedFile file, boolean isTrusted, Predicate<RingLayout.Descriptor> isRight, Arena views) {
+      PassedMemory memory, Predicate<RingLayout.Descriptor> isRight, Arena views) {
+    SealedFile file = memory.file();
     RingLayout.Descriptor it =
         RingLayout.readDescriptor(file.read(RingLayout.DESCRIPTOR_SIZE)).orElse(null);
     if (it == null || !isRight.test(it)) {
@@ -68,7 +71,7 @@ record SharedRing(
     }
     long allocated = allocatedSize(it.layout());
     SharedMapping mapping = file.map(allocated + SmOptions.MAX_RMA_BUFFER, allocated, views);
-    RmaArea rma = rmaArea(mapping, it.layout(), isTrusted);
+    RmaArea rma = rmaArea(mapping, it.layout(), memory.sender());
     return rma.isOf(it.generation())
         ? Optional.of(
             new SharedRing(
@@ -89,13 +92,13 @@ record SharedRing(
     return bufferOffset(layout) + layout.bufferSize();
   }
 
-  private static RmaArea rmaArea(SharedMapping mapping, RingLayout layout, boolean isTrusted) {
+  private static RmaArea rmaArea(SharedMapping mapping, RingLayout layout, Credentials maker) {
     long allocated = allocatedSize(layout);
     return new RmaArea(
         mapping.address() + rmaOffset(layout),
         mapping.address() + allocated,
         mapping.size() - allocated,
-        isTrusted);
+        maker);
   }
 
   /** The header ring, as the program sees it. */

@@ -177,10 +177,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     try {
       resources.openPeer(handshake.client(), handshake.clientId());
       Optional<SharedRing> ring =
-          resources.attachPeerRing(
-              memory.file(),
-              memory.isTrusted(),
-              found -> found.generation() == handshake.generation());
+          resources.attachPeerRing(memory, found -> found.generation() == handshake.generation());
       return ring.orElseThrow(
           () -> refused(uri, "the client's memory is not what it was at first", null));
     } catch (PosixException e) {
@@ -191,8 +188,8 @@ final class SmConnectionRequest implements ConnectionRequest {
       if (e.is(LibC.ENXIO())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
       }
-      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM(), LibC.EAGAIN())) {
-        throw e; // this side's fault
+      if (e.isShortage()) {
+        throw e;
       }
       throw refused(uri, Acceptor.unusable(e), e);
     }

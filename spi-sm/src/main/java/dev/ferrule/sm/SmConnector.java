@@ -231,10 +231,7 @@ final class SmConnector {
       ClientHandshake.Accepted answer, SharedRing own, ConnectionResources resources) {
     checkNotGivenUp(own);
     return resources
-        .attachPeerRing(
-            answer.memory().file(),
-            answer.memory().isTrusted(),
-            ring -> ring.peerGeneration() == own.generation())
+        .attachPeerRing(answer.memory(), ring -> ring.peerGeneration() == own.generation())
         .isPresent();
   }
 

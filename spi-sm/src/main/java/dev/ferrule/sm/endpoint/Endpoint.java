@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.EventPoll;
@@ -517,8 +516,7 @@ public final class Endpoint {
                 new SmAddress.Id(
                     Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2))));
     SealedFile file = datagram.file();
-    PassedMemory memory =
-        file == null ? null : new PassedMemory(file, datagram.uid() == LibC.geteuid());
+    PassedMemory memory = file == null ? null : new PassedMemory(file, datagram.sender());
     switch (message.type()) {
       case CONNECT, ACK, CANCEL -> {
         return handleAsServer(message, from, memory, datagram.isFileLost());

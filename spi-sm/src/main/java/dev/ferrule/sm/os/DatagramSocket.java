@@ -35,20 +35,16 @@ public final class DatagramSocket implements AutoCloseable {
    *
    * @param bytes its content
    * @param from the path that its sender is bound to, or null if it is bound to none
-   * @param uid the user of the process that sent it, as the kernel knows it; {@link #NO_USER} if it
-   *     does not say
+   * @param sender the process that sent it
    * @param file the file that was passed with it, to be closed by the caller; or null
    * @param isFileLost whether a file was passed with it for which this process has no descriptor
    */
   public record Datagram(
       byte[] bytes,
       @Nullable String from,
-      int uid,
+      Credentials sender,
       @Nullable SealedFile file,
       boolean isFileLost) {}
-
-  /** No user's number. */
-  public static final int NO_USER = -1;
 
   // A control message is a header, and its data in steps of 8 bytes: the sender's process, user and
   // group, and descriptors. There is room for as many as the kernel passes at a time (SCM_MAX_FD):
@@ -190,7 +186,7 @@ public final class DatagramSocket implements AutoCloseable {
     if (length < 0) {
       return null;
     }
-    int uid = NO_USER;
+    Credentials sender = Credentials.UNKNOWN;
     SealedFile file = null;
     long end = msghdr.msg_controllen(message);
     long at = 0;
@@ -199,7 +195,10 @@ public final class DatagramSocket implements AutoCloseable {
       long size = cmsghdr.cmsg_len(header);
       int type = cmsghdr.cmsg_level(header) == LibC.SOL_SOCKET() ? cmsghdr.cmsg_type(header) : -1;
       if (type == SCM_CREDENTIALS && size >= CONTROL_HEADER + CREDENTIALS_SIZE) {
-        uid = header.get(ValueLayout.JAVA_INT, CONTROL_HEADER + UID_OFFSET);
+        sender =
+            new Credentials(
+                header.get(ValueLayout.JAVA_INT, CONTROL_HEADER),
+                header.get(ValueLayout.JAVA_INT, CONTROL_HEADER + UID_OFFSET));
       } else if (type == LibC.SCM_RIGHTS()) {
         for (long place = CONTROL_HEADER; place + Integer.BYTES <= size; place += Integer.BYTES) {
           SealedFile passed = new SealedFile(header.get(ValueLayout.JAVA_INT, place));
@@ -215,13 +214,13 @@ public final class DatagramSocket implements AutoCloseable {
     int nameLength = msghdr.msg_namelen(message) - (int) SUN_PATH;
     return new Datagram(
         buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE),
-        sender(nameLength),
-        uid,
+        name(nameLength),
+        sender,
         file,
         file == null && (msghdr.msg_flags(message) & LibC.MSG_CTRUNC()) != 0);
   }
 
-  private @Nullable String sender(int nameLength) {
+  private @Nullable String name(int nameLength) {
     int length = 0;
     while (length < Math.min(nameLength, MAX_PATH)
         && address.get(ValueLayout.JAVA_BYTE, SUN_PATH + length) != 0) {

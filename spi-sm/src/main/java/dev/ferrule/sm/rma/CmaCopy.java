@@ -25,14 +25,16 @@ final class CmaCopy implements DirectCopy {
 
   CmaCopy(RmaArea peer) {
     this.peer = peer;
-    this.memory =
-        new CrossMemory(
-            (int) (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PID), Arena.ofAuto());
+    // not the number that the peer has written, which may be that of a third process
+    this.memory = new CrossMemory(peer.maker().pid(), Arena.ofAuto());
     this.word = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
   }
 
   @Override
   public @Nullable Obstacle probe() {
+    if (peer.maker().pid() == 0) {
+      return new Obstacle("the peer's process is not in this PID namespace" + CONTAINERS, false);
+    }
     long address = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE);
     long wanted = (long) LONG.get(ALL, peer.address() + RmaLayout.DESCRIPTOR_PROBE_VALUE);
     long result = memory.read(word, 0, address, Long.BYTES);

@@ -5,6 +5,7 @@ import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
+import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.Knem;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param address where it is
  * @param bufferAddress where the buffer for fragments is
  * @param bufferSize the buffer's size in bytes
- * @param isTrusted whether a process of this user has written what it says. Process numbers,
- *     addresses and cookies of anyone else must not be used: they may be those of this process,
- *     which would then copy from and to itself
+ * @param maker the process that has made it
  */
-public record RmaArea(long address, long bufferAddress, long bufferSize, boolean isTrusted) {
+public record RmaArea(long address, long bufferAddress, long bufferSize, Credentials maker) {
+
+  /**
+   * Returns whether a process of this user has written what it says. Addresses and cookies of any
+   * other user must not be used: they may be those of this process, which would then copy from and
+   * to itself.
+   *
+   * @return whether it may be used
+   */
+  public boolean isTrusted() {
+    return maker.isOwnUser();
+  }
 
   /**
    * Writes this side's descriptor, in memory that is zeroed.

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Descriptors that a hostile peer passes. */
+/** What the kernel says of datagrams, and descriptors that a hostile peer passes. */
 class DatagramSocketTest {
 
   private static final int AF_INET = 2;
@@ -57,6 +57,19 @@ class DatagramSocketTest {
     while (Posix.write(fd, much) > 0) {}
     Posix.fcntl(fd, F_SETFL, 0);
     return fd;
+  }
+
+  @Test
+  void aDatagramNamesTheProcessThatHasSentIt() {
+    Path to = folder.resolve("to");
+    try (DatagramSocket receiver = new DatagramSocket(to);
+        DatagramSocket sender = new DatagramSocket(folder.resolve("from"))) {
+      assertThat(sender.send(new byte[8], null, to)).isZero();
+      DatagramSocket.Datagram datagram = receiver.receive();
+      assertThat(datagram).isNotNull();
+      assertThat(datagram.sender()).isEqualTo(Credentials.own());
+      assertThat(datagram.sender().isOwnUser()).isTrue();
+    }
   }
 
   @Test

@@ -4,6 +4,7 @@ package dev.ferrule.sm.rma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.sm.os.Credentials;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -38,6 +39,23 @@ class CmaCopyTest {
         .set(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_PROBE, NOWHERE);
     assertThat(copy.probe()).isNotNull();
     assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isTrue();
+  }
+
+  @Test
+  void theProcessIsTheOneThatTheKernelNamesWhateverThePeerHasWritten() {
+    MemorySegment.ofAddress(peer.address())
+        .reinterpret(RmaLayout.SIZE)
+        .set(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_PID, 1);
+    assertThat(new CmaCopy(peer).probe()).isNull();
+  }
+
+  @Test
+  void aProcessOfNoVisiblePidNamespaceIsNotReachedAndNotLost() {
+    RmaArea invisible =
+        new RmaArea(peer.address(), 0, 0, new Credentials(0, Credentials.own().uid()));
+    assertThat(new CmaCopy(invisible).probe())
+        .isNotNull()
+        .satisfies(obstacle -> assertThat(obstacle.mayBeItsEnd()).isFalse());
   }
 
   @Test

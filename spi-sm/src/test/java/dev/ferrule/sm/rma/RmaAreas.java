@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import dev.ferrule.sm.os.Credentials;
 import java.lang.foreign.Arena;
 
 /** Areas for remote memory access in ordinary memory of this process. */
@@ -14,7 +15,7 @@ final class RmaAreas {
             arena.allocate(RmaLayout.SIZE, RmaLayout.LINE).address(),
             arena.allocate(bufferSize, RmaLayout.LINE).address(),
             bufferSize,
-            true);
+            Credentials.own());
     area.writeDescriptor(1, null);
     return area;
   }
