@@ -2,7 +2,6 @@
 package dev.ferrule.sm.endpoint;
 
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 /**
  * How long to wait for an answer before asking again: ever longer, up to a limit, and not beyond a
@@ -26,21 +25,6 @@ final class Backoff {
     long until = now + Math.min(nanos, Math.max(0, deadline - now));
     nanos = Math.min(2 * nanos, MAX_NANOS);
     return until;
-  }
-
-  /**
-   * Waits on a monitor, which the caller holds, until the condition holds or it is time to ask
-   * again.
-   */
-  void waitOn(Object monitor, BooleanSupplier condition) throws InterruptedException {
-    long until = next();
-    while (!condition.getAsBoolean()) {
-      long left = until - System.nanoTime();
-      if (left <= 0) {
-        return;
-      }
-      TimeUnit.NANOSECONDS.timedWait(monitor, Math.max(left, 1_000_000));
-    }
   }
 
   /** Whether the deadline has passed. */

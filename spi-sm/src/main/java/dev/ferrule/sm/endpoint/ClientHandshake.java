@@ -14,6 +14,7 @@ import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.spi.PlainText;
 import java.net.URI;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * brings the answers.
  */
 public final class ClientHandshake {
+
+  /** Object.wait rounds down to milliseconds, and 0 is for ever. */
+  private static final long SHORTEST_WAIT_NANOS = 1_000_000;
 
   private final Endpoint endpoint;
   private final int id;
@@ -72,8 +76,10 @@ public final class ClientHandshake {
     try {
       while (true) {
         checkSent(uri, endpoint.send(connect, memory, server));
-        Answer received = nextAnswer(backoff);
-        if (received != null) {
+        // also if the answers are of no use: the server answers each CONNECT
+        long repeatAt = backoff.next();
+        Answer received = nextAnswer(repeatAt);
+        while (received != null) {
           // not under the monitor: it maps memory, and the endpoint's thread serves others as well
           try {
             Accepted accepted = evaluate(uri, received);
@@ -88,6 +94,8 @@ public final class ClientHandshake {
           } finally {
             close(received);
           }
+          // a peer that sends answers without end cannot keep this from its deadline
+          received = repeatAt - System.nanoTime() > 0 ? nextAnswer(repeatAt) : null;
         }
         if (backoff.isOver()) {
           throw timedOut(uri, unusable);
@@ -111,8 +119,13 @@ public final class ClientHandshake {
         uri, "the listener's process lives but " + reason, unusable);
   }
 
-  private synchronized @Nullable Answer nextAnswer(Backoff backoff) throws InterruptedException {
-    backoff.waitOn(this, () -> answer != null);
+  /** Returns the answer that is there; if there is none, waits until it is time to ask again. */
+  private synchronized @Nullable Answer nextAnswer(long repeatAt) throws InterruptedException {
+    long left = repeatAt - System.nanoTime();
+    while (answer == null && left > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, Math.max(left, SHORTEST_WAIT_NANOS));
+      left = repeatAt - System.nanoTime();
+    }
     Answer received = answer;
     answer = null;
     return received;

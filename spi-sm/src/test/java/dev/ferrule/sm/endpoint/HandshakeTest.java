@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -213,12 +214,19 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldSayWhyNoAcceptanceCouldBeUsed() throws Exception {
+  void shouldSayWhyNoAcceptanceCouldBeUsedAndNotAskForTheNextAtOnce() throws Exception {
     try (SealedFile tooShort = SealedFile.create(1, 1);
         SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
       Endpoint server = open(breaking(Integer.MAX_VALUE, tooShort));
-      Endpoint client = open(null);
+      AtomicInteger sent = new AtomicInteger();
+      Endpoint client =
+          open(
+              socket ->
+                  (datagram, file, to) -> {
+                    sent.incrementAndGet();
+                    return socket.send(datagram, file, to);
+                  });
       try {
         Acceptor acceptor = server.listen(8);
         ClientHandshake handshake =
@@ -248,6 +256,7 @@ class HandshakeTest {
             .isInstanceOf(OperationTimeoutException.class)
             .hasMessageContaining("memory that cannot be used")
             .hasMessageContaining("a file of 1 bytes");
+        assertThat(sent.get()).as("requests, each of which was answered").isBetween(2, 20);
       } finally {
         client.release();
         server.release();
