@@ -520,6 +520,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     } catch (CorruptRingException e) {
       connection.failCorrupt(e);
       return false;
+    } finally {
+      Reference.reachabilityFence(this);
     }
   }
 
@@ -529,6 +531,8 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       return !connection.hasEnded() && server.isAnyWaiting();
     } catch (CorruptRingException e) {
       return false;
+    } finally {
+      Reference.reachabilityFence(this);
     }
   }
 
