@@ -114,8 +114,8 @@ public final class ArenaCloser {
     synchronized (LEFT) {
       LEFT.add(attempt);
       if (!working) {
-        working = true;
         Thread.ofPlatform().daemon().name("ferrule arena closer").start(ArenaCloser::work);
+        working = true; // not before, as there may be no memory for a thread
       }
     }
   }
