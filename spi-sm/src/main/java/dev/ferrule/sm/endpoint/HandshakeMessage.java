@@ -40,21 +40,21 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
 
   /** What a message says; its place in this enum plus one is its code. */
   enum Type {
-    /** Client: let me in. */
+    /** Client: requests a connection. */
     CONNECT,
-    /** Server: come in. */
+    /** Server: accepts the request. */
     ACCEPT,
-    /** Server's program: stay out. */
+    /** Server's program: rejects the request. */
     REJECT,
-    /** Client: I am in. */
+    /** Client: confirms the connection. */
     ACK,
-    /** Client: I have given up waiting. */
+    /** Client: has given up waiting. */
     CANCEL,
-    /** Server: nobody listens here. */
+    /** Server: does not listen, or cannot use what the client has made. */
     REFUSE,
-    /** Server: I speak another version, which is this message's. */
+    /** Server: has another version, which is this message's. */
     VERSION_MISMATCH,
-    /** Server: I have no room for another connection. */
+    /** Server: lacks a resource for another connection. */
     NO_ROOM
   }
 
@@ -76,7 +76,7 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
         .array();
   }
 
-  /** Reads a datagram that anybody may have sent; empty if it is not a message. */
+  /** Reads a datagram that any process may have sent; empty if it is not a message. */
   static Optional<HandshakeMessage> decode(byte[] datagram) {
     if (datagram.length < HEADER_SIZE) {
       return Optional.empty();
@@ -85,11 +85,10 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     int code = (int) header & 0xf;
     int version = (int) (header >>> VERSION_SHIFT) & 0xff;
     int length = (int) (header >>> LENGTH_SHIFT) & 0xfff;
+    // of another version only the type, the version and the client's number are looked at
     boolean whole = length == datagram.length - HEADER_SIZE && length <= MAX_PAYLOAD;
     if (code < 1 || code > Type.values().length || (version == VERSION && !whole)) {
-      return Optional
-          .empty(); // of another version only the type, the version and the client's number are
-      // looked at
+      return Optional.empty();
     }
     return Optional.of(
         new HandshakeMessage(
