@@ -51,6 +51,9 @@ public final class Endpoint {
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
   private static final long NEVER = Long.MAX_VALUE;
 
+  /** In place of the time of the next keepalives, while all connections are looked at for it. */
+  private static final long LOOKING = Long.MIN_VALUE;
+
   private final EndpointDirectory directory;
   private final DatagramSocket socket;
   private final DatagramSender sender;
@@ -63,8 +66,11 @@ public final class Endpoint {
   private boolean inDoubt; // whether every link is to be looked at; the thread's
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
-  private volatile boolean ticksChanged;
+  private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
+  private volatile boolean linksChanged; // so that keepalives may be due earlier than that
+  private volatile boolean offersChanged;
   private volatile boolean owing; // some peer has not been told something for want of room
+  private final boolean openToGroup;
   private int retained = 1;
   private int lastId;
 
@@ -79,6 +85,7 @@ public final class Endpoint {
     this.sender = sender;
     this.fifo = fifo;
     this.poll = poll;
+    this.openToGroup = OwnDirectory.isOpenToGroup(directory.path());
     thread =
         Thread.ofPlatform()
             .daemon()
@@ -211,26 +218,18 @@ public final class Endpoint {
   }
 
   /**
-   * Returns a number for a new connection, and makes its directory.
+   * Returns a number for a new connection, and makes its directory. Numbers are not reused before
+   * they must be, so that a late datagram or header finds no connection instead of a wrong one.
    *
    * @return the number
    * @throws IOException if all numbers are in use
    * @throws dev.ferrule.sm.os.PosixException if its directory cannot be made
    */
-  public int newConnection() throws IOException {
-    int id = nextId();
-    OwnDirectory.createOrReuse(connectionDirectory(id));
-    return id;
-  }
-
-  /**
-   * Numbers are not reused before they must be, so that a late datagram or header finds nobody
-   * instead of a stranger.
-   */
-  private synchronized int nextId() throws IOException {
+  public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
       lastId = lastId % HandshakeMessage.MAX_ID + 1;
-      if (!links.containsKey(lastId) && !Files.exists(connectionDirectory(lastId))) {
+      if (!links.containsKey(lastId)
+          && OwnDirectory.create(connectionDirectory(lastId), openToGroup)) {
         return lastId;
       }
     }
@@ -290,7 +289,8 @@ public final class Endpoint {
    * @param peerTimeout how long the peer may be silent; zero is for ever
    */
   public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
-    links.put(id, new LinkState(link, peer, peerTimeout));
+    LinkState state = new LinkState(link, peer, peerTimeout);
+    links.put(id, state);
     boolean done = false;
     try {
       poll.addBroken(peer.fd(), id);
@@ -300,7 +300,14 @@ public final class Endpoint {
         links.remove(id);
       }
     }
-    wakeForTick(); // to look when the next keepalive is due
+    // the thread looks at all connections for the next keepalive, so not for each that is new
+    long due = keepalivesAt;
+    long interval = state.interval();
+    if (interval != NEVER
+        && (due == NEVER || due == LOOKING || due - System.nanoTime() > interval)) {
+      linksChanged = true;
+      poll.wake();
+    }
   }
 
   /**
@@ -325,9 +332,9 @@ public final class Endpoint {
     clientHandshakes.remove(id);
   }
 
-  /** Has the endpoint's thread look anew when it has something to do. */
-  void wakeForTick() {
-    ticksChanged = true;
+  /** Has the endpoint's thread look when an offer is to be repeated. */
+  void wakeForOffer() {
+    offersChanged = true;
     poll.wake();
   }
 
@@ -394,11 +401,9 @@ public final class Endpoint {
 
   private void run() {
     try {
-      long nextTick = NEVER;
+      long offersAt = NEVER;
       while (!stopped) {
-        long now = System.nanoTime();
-        int timeoutMs =
-            nextTick == NEVER ? -1 : Math.clamp((nextTick - now) / 1_000_000 + 1, 0, 60_000);
+        int timeoutMs = timeoutMs(Math.min(keepalivesAt, offersAt));
         int events = poll.await(busy.isEmpty() && !inDoubt ? timeoutMs : 0);
         for (int i = 0; i < events && !stopped; i++) {
           long key = poll.key(i);
@@ -414,15 +419,29 @@ public final class Endpoint {
           lookAtAll();
         }
         serveBusy();
-        now = System.nanoTime();
-        if (ticksChanged || (nextTick != NEVER && now - nextTick >= 0)) {
-          ticksChanged = false;
-          nextTick = tick(now);
+        long now = System.nanoTime();
+        if (linksChanged || isDue(keepalivesAt, now)) {
+          linksChanged = false;
+          keepalivesAt =
+              LOOKING; // first, so that a connection that is added now finds it or is found
+          keepalivesAt = tickLinks(now);
+        }
+        if (offersChanged || isDue(offersAt, now)) {
+          offersChanged = false;
+          offersAt = tickOffers(now);
         }
       }
     } finally {
       cleanUp();
     }
+  }
+
+  private static boolean isDue(long time, long now) {
+    return time != NEVER && now - time >= 0;
+  }
+
+  private static int timeoutMs(long time) {
+    return time == NEVER ? -1 : Math.clamp((time - System.nanoTime()) / 1_000_000 + 1, 0, 60_000);
   }
 
   /** All connections of the endpoint depend on the thread, so nothing that one does may end it. */
@@ -620,14 +639,19 @@ public final class Endpoint {
     }
   }
 
-  /** Returns when it wants to be called again. */
-  private long tick(long now) {
+  /** Sends keepalives; returns when it wants to be called again. */
+  private long tickLinks(long now) {
     long interval = NEVER;
     for (LinkState state : links.values()) {
       guard(() -> state.tick(now));
       interval = Math.min(interval, state.interval());
     }
-    long next = interval == NEVER ? NEVER : now + interval;
+    return interval == NEVER ? NEVER : now + interval;
+  }
+
+  /** Repeats offers; returns when it wants to be called again. */
+  private long tickOffers(long now) {
+    long next = NEVER;
     Acceptor current = acceptor;
     if (current != null) {
       for (ServerHandshake handshake : current.unconfirmed()) {

@@ -3,7 +3,9 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.PosixException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -31,8 +33,10 @@ public final class Peer implements AutoCloseable {
   public Peer(SmAddress endpoint, int id, Runnable onFull) {
     this.onFull = onFull;
     this.fifo = new Fifo.Writer(endpoint.directory().resolve(EndpointFiles.FIFO));
+    MemorySegment memory = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, headers.length);
     for (int type = 0; type < headers.length; type++) {
-      headers[type] = Fifo.Writer.prepare(FifoHeader.of(type, id));
+      memory.setAtIndex(ValueLayout.JAVA_INT, type, FifoHeader.of(type, id));
+      headers[type] = memory.asSlice((long) type * Integer.BYTES, Integer.BYTES);
     }
   }
 

@@ -282,7 +282,7 @@ public final class ServerHandshake {
     if (over) {
       settle();
     } else {
-      endpoint.wakeForTick();
+      endpoint.wakeForOffer();
     }
   }
 

@@ -133,22 +133,10 @@ public final class Fifo {
     }
 
     /**
-     * Prepares a header to be written, any number of times.
-     *
-     * @param header the header
-     * @return what to give to {@link #write}
-     */
-    public static MemorySegment prepare(int header) {
-      MemorySegment memory = Arena.ofAuto().allocate(Integer.BYTES, Integer.BYTES);
-      memory.set(ValueLayout.JAVA_INT, 0, header);
-      return memory;
-    }
-
-    /**
      * Writes a header. Allocates nothing, and takes no lock: a thread that stops in here is in no
      * other's way. The JVM ignores SIGPIPE, so a reader that is gone is an error and not a signal.
      *
-     * @param header a header that was {@linkplain #prepare prepared}
+     * @param header its 4 bytes, in native memory
      * @return what became of it
      */
     public Result write(MemorySegment header) {

@@ -57,12 +57,33 @@ public final class OwnDirectory {
    * @throws PosixException if it cannot be made; ENOENT if the directory above it is not there
    */
   public static boolean create(Path path) {
+    boolean created = mkdir(path);
+    if (created && isOpenToGroup(path.getParent())) {
+      setMode(path, GROUP_MODE);
+    }
+    return created;
+  }
+
+  /**
+   * Makes a directory.
+   *
+   * @param path the directory
+   * @param openToGroup whether the group may enter the one above it, see {@link #isOpenToGroup}
+   * @return false if there is something of that name already
+   * @throws PosixException if it cannot be made; ENOENT if the directory above it is not there
+   */
+  public static boolean create(Path path, boolean openToGroup) {
+    boolean created = mkdir(path);
+    if (created && openToGroup) {
+      setMode(path, GROUP_MODE);
+    }
+    return created;
+  }
+
+  private static boolean mkdir(Path path) {
     int result = Posix.mkdir(path.toString(), MODE);
     if (result < 0 && result != -LibC.EEXIST()) {
       throw new PosixException("mkdir", path.toString(), -result);
-    }
-    if (result == 0 && isOpenToGroup(path.getParent())) {
-      setMode(path, GROUP_MODE);
     }
     return result == 0;
   }
@@ -139,7 +160,13 @@ public final class OwnDirectory {
     }
   }
 
-  private static boolean isOpenToGroup(@Nullable Path path) {
+  /**
+   * Returns whether the group may enter a directory of this user's.
+   *
+   * @param path the directory
+   * @return whether it may
+   */
+  public static boolean isOpenToGroup(@Nullable Path path) {
     return path != null && isOwn(path) && (mode(path) & PERMISSIONS & ~SETGID) == GROUP_MODE;
   }
 

@@ -120,4 +120,27 @@ class EndpointTest {
               });
     }
   }
+
+  /** A connection that counts down when its peer has been silent for too long. */
+  private static class Watchful extends Calm {
+    final CountDownLatch silent = new CountDownLatch(1);
+
+    @Override
+    public void onPeerSilent() {
+      silent.countDown();
+    }
+  }
+
+  @Test
+  void shouldMissThePeerOfAConnectionThatIsAddedToMorePatientOnes() throws Exception {
+    Watchful hasty = new Watchful();
+    try (Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
+        Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {
+      endpoint.addLink(OTHER, new Calm(), otherPeer, Duration.ofHours(1));
+      endpoint.addLink(BROKEN, hasty, silentPeer, Duration.ofMillis(100));
+      await(hasty.silent);
+      endpoint.removeLink(BROKEN);
+      endpoint.removeLink(OTHER);
+    }
+  }
 }
