@@ -295,6 +295,22 @@ class SilentClientsTest {
     }
   }
 
+  @Test
+  void theMemoryOfARequestForWhichTheBacklogHasNoRoomIsNotLookedAt() throws IOException {
+    try (Listener listener = listen(PATIENT + "&backlog=1");
+        SealedFile zeros = SealedFile.create(1 << 16, 1 << 16)) {
+      FakeClient fake = fake(listener).withFifo();
+      fake.connect(1);
+      fake.send(FakeClient.CONNECT, 2, 0, zeros);
+      fake.send(FakeClient.CONNECT, 3, 0, null);
+      assertRefused(fake, 3); // and the one before not
+
+      assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + fake.endpoint());
+      fake.send(FakeClient.CONNECT, 2, 0, zeros);
+      assertRefused(fake, 2);
+    }
+  }
+
   private static void assertRefused(FakeClient fake, int id) {
     FakeClient.Answer answer = fake.answer();
     assertThat(answer.type()).as("answer to client " + id).isEqualTo(FakeClient.REFUSE);

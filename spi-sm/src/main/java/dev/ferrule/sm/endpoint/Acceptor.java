@@ -286,6 +286,9 @@ public final class Acceptor {
 
   private boolean connect(
       Key key, HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {
+    if (memory != null && isWithoutRoom(key)) {
+      return false;
+    }
     Optional<RingLayout.Descriptor> ring;
     try {
       if (isMemoryLost) {
@@ -333,6 +336,18 @@ public final class Acceptor {
       known.answerAgain();
     }
     return taken;
+  }
+
+  /**
+   * Whether a request is dropped, as the backlog is full and stays so. Its memory is not looked at:
+   * hundreds of clients may repeat their requests all the time.
+   */
+  private synchronized boolean isWithoutRoom(Key key) {
+    return !closed
+        && waiting.size() >= backlog
+        && !open.containsKey(key)
+        && !turnedAway.containsKey(key)
+        && !waiting.mayDisplace(key.client());
   }
 
   /** Makes room in the backlog, if that is fair. Under the lock. */

@@ -69,6 +69,20 @@ final class WaitingClients {
    * @return the removed request; null if no endpoint has at least two more than that one
    */
   @Nullable ServerHandshake displace(SmAddress client) {
+    ArrayDeque<ServerHandshake> longest = displaceable(client);
+    if (longest == null) {
+      return null;
+    }
+    size--;
+    return longest.pollLast();
+  }
+
+  /** Whether {@link #displace} would remove a request. */
+  boolean mayDisplace(SmAddress client) {
+    return displaceable(client) != null;
+  }
+
+  private @Nullable ArrayDeque<ServerHandshake> displaceable(SmAddress client) {
     ArrayDeque<ServerHandshake> own = clients.get(client);
     ArrayDeque<ServerHandshake> longest = null;
     for (ArrayDeque<ServerHandshake> each : clients.values()) {
@@ -76,11 +90,7 @@ final class WaitingClients {
         longest = each;
       }
     }
-    if (longest == null || longest.size() < 2 + (own == null ? 0 : own.size())) {
-      return null;
-    }
-    size--;
-    return longest.pollLast();
+    return longest == null || longest.size() < 2 + (own == null ? 0 : own.size()) ? null : longest;
   }
 
   boolean remove(ServerHandshake request) {
