@@ -48,7 +48,7 @@ final class ConcurrencySide {
    * Runs one side.
    *
    * @param arguments the contender's name, the workload, the messages' length, and {@link #SERVER}
-   *     with a directory or {@link #CLIENT} with an address
+   *     with a directory or {@link #CLIENT} with an address, and how many threads accept
    */
   public static void main(String[] arguments) throws IOException, InterruptedException {
     ConcurrencySide side =
@@ -56,7 +56,7 @@ final class ConcurrencySide {
             named(arguments[0]), Workload.valueOf(arguments[1]), Integer.parseInt(arguments[2]));
     String where = arguments[4];
     if (arguments[3].equals(SERVER)) {
-      where = side.serve(Path.of(where));
+      where = side.serve(Path.of(where), Integer.parseInt(arguments[5]));
       ChildProcess.answer(side.out, where);
     }
     try (BufferedReader in =
@@ -81,20 +81,21 @@ final class ConcurrencySide {
         .orElseThrow(() -> new IllegalArgumentException("no contender has the name " + name));
   }
 
-  private String serve(Path directory) {
+  private String serve(Path directory, int acceptors) {
     Listening listening = contender.listen(directory, null);
-    thread(
-            "acceptor",
-            () -> {
-              while (true) {
-                Transport transport = listening.accept();
-                AtomicLong received = new AtomicLong();
-                counters.add(received);
-                thread("server", () -> workload.serve(transport, received, size)).start();
-              }
-            })
-        .start();
+    for (int i = 0; i < acceptors; i++) {
+      thread("acceptor", () -> accept(listening)).start();
+    }
     return listening.address();
+  }
+
+  private void accept(Listening listening) {
+    while (true) {
+      Transport transport = listening.accept();
+      AtomicLong received = new AtomicLong();
+      counters.add(received);
+      thread("server", () -> workload.serve(transport, received, size)).start();
+    }
   }
 
   /** Connects all at the same time; answers how many succeeded, and how many seconds that took. */

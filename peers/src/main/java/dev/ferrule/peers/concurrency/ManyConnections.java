@@ -70,6 +70,13 @@ public final class ManyConnections implements Callable<Integer> {
   private List<Integer> processes = List.of();
 
   @Option(
+      names = "--acceptors",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "How many of the server's threads accept. Default: ${DEFAULT-VALUE}.")
+  private int acceptors;
+
+  @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "3",
@@ -204,7 +211,13 @@ public final class ManyConnections implements Callable<Integer> {
   private ChildProcess side(Contender contender, Workload workload, String role, String where) {
     return ChildProcess.start(
         ConcurrencySide.class.getName(),
-        List.of(contender.name(), workload.name(), Integer.toString(size), role, where),
+        List.of(
+            contender.name(),
+            workload.name(),
+            Integer.toString(size),
+            role,
+            where,
+            Integer.toString(acceptors)),
         line -> {
           if (!quiet) { // hundreds of connections may fail alike
             quiet = true;
