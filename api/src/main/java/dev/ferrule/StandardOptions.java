@@ -24,13 +24,16 @@ public final class StandardOptions {
       Option.size(
           "maxMessage", 1, 1L << 30, 1L << 20, "the longest message that this side receives");
 
-  /** {@code connectTimeout}: how long connecting, or accepting, may take. */
+  /**
+   * {@code connectTimeout}: how long connecting, or accepting, may take. A listener that does not
+   * exist, or whose process ends, is noticed without waiting for so long.
+   */
   public static final Option<Duration> CONNECT_TIMEOUT =
       Option.duration(
           "connectTimeout",
           Duration.ofMillis(1),
           Duration.ofHours(24),
-          Duration.ofSeconds(5),
+          Duration.ofSeconds(30),
           "how long connecting or accepting may take until the peer has answered");
 
   /**
