@@ -33,6 +33,7 @@ build() {
   local program=$1 module=$2 folder jdk maven=mvn started log=$root/target/ferrule-build.log
   folder=$(built_folder "$module")
   jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
+  prepare_maven "$jdk"
   command -v mvn >/dev/null || maven=$root/mvnw
   if [ -f "$folder/built" ]; then
     echo "$program: building, since the sources have changed" >&2
@@ -44,7 +45,7 @@ build() {
   # Or a library's old version would stay beside the new one.
   rm -rf "$folder/lib"
   # From the root, for Maven reads .mvn there.
-  if ! (cd "$root" && JAVA25_HOME=$jdk "$maven" -B -ntp -Dstyle.color=never -pl "$module" -am package \
+  if ! (cd "$root" && "$maven" -B -ntp -Dstyle.color=never -pl "$module" -am package \
     -DskipTests -Dspotless.check.skip -Dmaven.javadoc.skip -Dmaven.source.skip -Denforcer.skip) 2>&1 </dev/null \
     | tee "$log" | show_build "$program"
   then

@@ -34,6 +34,14 @@ or set JAVA_HOME to where it is.
 EOT
 }
 
+# Sets what Maven's environment needs to build with the JDK at $1. Maven's search for a JDK reads JAVA25_HOME, so that
+# it finds the same one; Maven itself runs on JAVA_HOME, or on the java of PATH.
+prepare_maven() {
+  export JAVA25_HOME=$1
+  command -v java >/dev/null || export JAVA_HOME=${JAVA_HOME:-$1}
+  quiet_maven
+}
+
 # Lets Maven's own libraries do what JVMs from 24 on warn of; those before 23 know no such option.
 quiet_maven() {
   local java=java release

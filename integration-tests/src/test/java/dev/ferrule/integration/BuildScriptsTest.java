@@ -64,13 +64,21 @@ class BuildScriptsTest {
         "bin/mvn",
         """
         echo "$*" >>"$HOME/maven"
+        env >"$HOME/environment"
         echo "[INFO] Building Ferrule API 0.1.0-SNAPSHOT                     [1/2]"
         echo "[INFO] Building Ferrule tools 0.1.0-SNAPSHOT                   [2/2]"
         [ ! -f "$HOME/broken" ] || { echo "[ERROR] Foo.java:[3,4] ';' expected"; exit 1; }
         mkdir -p tools/target/ferrule/lib peers/target/peers/lib benchmarks/target/benchmarks/lib
         """);
     program("jdk/bin/javac", "");
-    program("jdk/bin/java", "echo java \"$@\"\n");
+    program(
+        "jdk/bin/java",
+        """
+        case ${1:-} in
+          -XshowSettings*) echo "    java.specification.version = 25" >&2 ;;
+          *) echo java "$@" ;;
+        esac
+        """);
     Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25.0.1\"\n");
   }
 
@@ -87,7 +95,10 @@ class BuildScriptsTest {
     builder.environment().put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
     builder.environment().put("JAVA25_HOME", folder.resolve("jdk").toString());
     builder.environment().put("HOME", folder.toString());
-    builder.environment().keySet().removeAll(Set.of("XDG_CACHE_HOME", "FERRULE_JAVA_OPTS"));
+    builder
+        .environment()
+        .keySet()
+        .removeAll(Set.of("XDG_CACHE_HOME", "FERRULE_JAVA_OPTS", "JAVA_HOME", "MAVEN_OPTS"));
     Process process = builder.start();
     process.getOutputStream().close();
     String out = new String(process.getInputStream().readAllBytes());
@@ -122,6 +133,32 @@ class BuildScriptsTest {
     assertThat(run("./ferrule", "--version").err())
         .startsWith("ferrule: building, since the sources have changed\n");
     assertThat(builds()).hasSize(2);
+  }
+
+  /** JVMs from 24 on warn of what Maven's own libraries do. */
+  @Test
+  void aBuildOnANewJvmHasTheOptionsThatPreventItsWarnings() throws Exception {
+    Path jdk = folder.resolve("jdk");
+    assertThat(run("env", "JAVA_HOME=" + jdk, "./ferrule", "--version").exitCode()).isZero();
+    assertThat(environmentOfMaven())
+        .contains("JAVA25_HOME=" + jdk, "JAVA_HOME=" + jdk)
+        .anyMatch(
+            line ->
+                line.startsWith("MAVEN_OPTS=")
+                    && line.contains("--enable-native-access=ALL-UNNAMED")
+                    && line.contains("--sun-misc-unsafe-memory-access=allow"));
+  }
+
+  @Test
+  void mavenRunsOnTheJdkThatIsFoundIfNoJavaIsOnPath() throws Exception {
+    String noJava = "command() { [ \"$2\" != java ] && builtin command \"$@\"; }";
+    Ended ended = run("bash", "-c", noJava + "; export -f command; exec ./ferrule --version");
+    assertThat(ended.exitCode()).as(ended.err()).isZero();
+    assertThat(environmentOfMaven()).contains("JAVA_HOME=" + folder.resolve("jdk"));
+  }
+
+  private List<String> environmentOfMaven() throws IOException {
+    return Files.readAllLines(folder.resolve("environment"));
   }
 
   @Test
