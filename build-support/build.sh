@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./ferrule, ./compare, ./benchmark and ./with-rxe, with $root and find-jdk.sh: builds what they run, if need be.
+# Sourced by ./ferrule, ./compare, ./benchmark, ./with-rxe and many-connections.sh, with $root and find-jdk.sh: builds what
+# they run, if need be.
 # shellcheck shell=bash disable=SC2154 # root
 
 # Prints the folder of what module $1 is run from: its libraries are in lib, and the file "built" is as old as the build.

@@ -162,6 +162,15 @@ class BuildScriptsTest {
   }
 
   @Test
+  void theMeasurementOfManyConnectionsBuildsWhatItRuns() throws Exception {
+    Ended ended = run("build-support/many-connections.sh", "--rounds", "1");
+    assertThat(ended.exitCode()).as(ended.err()).isZero();
+    assertThat(ended.err()).startsWith("many-connections.sh: building for the first time");
+    assertThat(ended.out()).contains("concurrency.ManyConnections --rounds 1");
+    assertThat(builds()).hasSize(1).first().asString().contains("-pl peers ");
+  }
+
+  @Test
   void aBuildThatFailsShowsItsErrorsAndWhereTheRestIs() throws Exception {
     Files.createFile(folder.resolve("broken"));
     Ended broken = run("./ferrule", "--version");
