@@ -7,8 +7,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -21,6 +26,16 @@ class SourceTreeTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
   private static final Set<String> NOT_FOR_USERS =
       Set.of("bom", "benchmarks", "integration-tests", "peers");
+
+  /** What the documentation sets as code without a space in it. */
+  private static final Pattern CODE = Pattern.compile("`([^`\\s]+)`");
+
+  /** The name of a test, of which a part may be left out: {@code …}. */
+  private static final Pattern TEST_METHOD =
+      Pattern.compile("(?:([A-Z]\\w*(?:Test|Contract|Faults))\\.)?(…?)([A-Za-z]\\w+)(…?)");
+
+  private static final Pattern TEST_CLASS = Pattern.compile("[A-Z]\\w*(?:Test|Contract|Faults)");
+  private static final Pattern SENTENCE = Pattern.compile("[a-z]+(?:[A-Z][a-z0-9]*){3,}");
 
   @Test
   void everyArtifactAUserMayDependOnIsInTheBom() throws Exception {
@@ -48,6 +63,79 @@ class SourceTreeTest {
               .toList();
       assertThat(unlicensed).isEmpty();
     }
+  }
+
+  @Test
+  void everyTestThatTheDocumentationNamesExists() throws IOException {
+    Map<String, String> sources = testSources();
+    List<String> unknown = new ArrayList<>();
+    int named = 0;
+    for (Path page : pages()) {
+      for (Matcher code = CODE.matcher(Files.readString(page)); code.find(); ) {
+        String name = code.group(1);
+        if (isTest(name)) {
+          named++;
+          if (!exists(name, sources)) {
+            unknown.add(page.getFileName() + ": " + name);
+          }
+        }
+      }
+    }
+    assertThat(named).isGreaterThan(50);
+    assertThat(unknown).isEmpty();
+  }
+
+  private static List<Path> pages() throws IOException {
+    try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+      return files.filter(file -> file.toString().endsWith(".md")).sorted().toList();
+    }
+  }
+
+  /** Returns the text of all test classes by their names; the providers share some names. */
+  private static Map<String, String> testSources() throws IOException {
+    Map<String, String> sources = new HashMap<>();
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      for (Path file : files.filter(SourceTreeTest::isTestSource).toList()) {
+        String name = file.getFileName().toString().replace(".java", "");
+        sources.merge(name, Files.readString(file), String::concat);
+      }
+    }
+    return sources;
+  }
+
+  private static boolean isTestSource(Path file) {
+    String path = ROOT.relativize(file).toString();
+    return path.endsWith(".java") && path.contains("src/test/") && !path.contains("target/");
+  }
+
+  private static boolean isTest(String name) {
+    Matcher method = TEST_METHOD.matcher(name);
+    return TEST_CLASS.matcher(name).matches()
+        || method.matches()
+            && (method.group(1) != null
+                || !method.group(2).isEmpty()
+                || !method.group(4).isEmpty()
+                || SENTENCE.matcher(method.group(3)).matches());
+  }
+
+  private static boolean exists(String name, Map<String, String> sources) {
+    if (sources.containsKey(name)) {
+      return true;
+    }
+    Matcher method = TEST_METHOD.matcher(name);
+    if (!method.matches() || TEST_CLASS.matcher(name).matches()) {
+      return false;
+    }
+    Pattern declaration =
+        Pattern.compile(
+            "void "
+                + (method.group(2).isEmpty() ? "" : "\\w*")
+                + method.group(3)
+                + (method.group(4).isEmpty() ? "" : "\\w*")
+                + "\\(");
+    return method.group(1) == null
+        ? sources.values().stream().anyMatch(text -> declaration.matcher(text).find())
+        : declaration.matcher(sources.getOrDefault(method.group(1), "")).find();
   }
 
   private static String firstLine(Path file) {
