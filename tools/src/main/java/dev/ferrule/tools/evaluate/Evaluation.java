@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Runs experiments, one after the other, and writes the report after each. Within an experiment all
+ * Runs experiments, one after the other, and writes the report before and after each. Within an experiment all
  * points are measured once before any is measured again, so that whatever else the machine does
  * hits all of them alike; and each round of each point goes into the journal at once, so that an
  * evaluation that was ended goes on from there.
@@ -97,15 +97,20 @@ public final class Evaluation {
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       try (Progress progress = Progress.ofSteps("evaluate", total, total - left);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
+        if (left > 0) {
+          write(journal.records(), modelled, left);
+        }
         for (Experiment experiment : wanted) {
-          if (left(experiment, journal) > 0) {
+          long own = left(experiment, journal);
+          if (own > 0) {
             run(experiment, journal, bench.get(), progress, problems);
             bench.get().dismissGuests();
-            write(journal.records(), modelled);
+            left -= own; // what has failed is not tried again in this run
+            write(journal.records(), modelled, left);
           }
         }
       }
-      write(journal.records(), new LinkedHashSet<>(providers));
+      write(journal.records(), new LinkedHashSet<>(providers), 0);
       return new Outcome(folder.report(), failures(wanted, journal.records()));
     }
   }
@@ -176,10 +181,11 @@ public final class Evaluation {
     return left;
   }
 
-  private void write(Records records, Set<String> modelled) {
+  /** Writes the report, which says how many measurements of this run it does not have yet. */
+  private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
     JsonObject measured = starts.isEmpty() ? machine.json() : starts.get(starts.size() - 1);
-    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), measured);
+    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), measured, left);
   }
 
   private void run(
@@ -190,7 +196,7 @@ public final class Evaluation {
       Consumer<String> problems) {
     String name = experiment.provider() + " " + experiment.id();
     if (!progress.isShown()) {
-      problems.accept(name + ": " + left(experiment, journal) + " measurements to go");
+      problems.accept(name + ": " + Headlines.toGo(left(experiment, journal)));
     }
     Set<Task> failed = new HashSet<>();
     Set<String> told = new HashSet<>(); // the report says which points; here a reason is enough

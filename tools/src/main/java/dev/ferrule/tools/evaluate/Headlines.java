@@ -31,12 +31,14 @@ final class Headlines {
 
   private final List<SeriesExperiment> experiments;
   private final Records records;
+  private final long left;
   private final List<String> reasons = new ArrayList<>();
   private Headline.Trust trust = Headline.Trust.HIGH;
 
-  private Headlines(List<SeriesExperiment> experiments, Records records) {
+  private Headlines(List<SeriesExperiment> experiments, Records records, long left) {
     this.experiments = experiments;
     this.records = records;
+    this.left = left;
   }
 
   /**
@@ -45,9 +47,11 @@ final class Headlines {
    * @param experiments all of them
    * @param records what was measured
    * @param machine the facts of the machine
+   * @param left how many measurements are still to go
    * @return one for each provider of whose messages there is a figure
    */
-  static List<Headline> of(List<Experiment> experiments, Records records, JsonObject machine) {
+  static List<Headline> of(
+      List<Experiment> experiments, Records records, JsonObject machine, long left) {
     List<Headline> headlines = new ArrayList<>();
     List<String> providers = experiments.stream().map(Experiment::provider).distinct().toList();
     for (String provider : providers) {
@@ -58,9 +62,14 @@ final class Headlines {
               .map(SeriesExperiment.class::cast)
               .filter(experiment -> experiment.obstacle().isEmpty())
               .toList();
-      new Headlines(own, records).headline(provider, machine).ifPresent(headlines::add);
+      new Headlines(own, records, left).headline(provider, machine).ifPresent(headlines::add);
     }
     return headlines;
+  }
+
+  /** Returns the words for how many measurements are still to go. */
+  static String toGo(long left) {
+    return left + (left == 1 ? " measurement" : " measurements") + " to go";
   }
 
   private Optional<Headline> headline(String provider, JsonObject machine) {
@@ -142,6 +151,11 @@ final class Headlines {
       lower(
           Headline.Trust.LOW,
           "The processors are emulated: only ratios within this report mean anything.");
+    }
+    if (left > 0) {
+      lower(
+          Headline.Trust.FAIR,
+          "Partial: " + toGo(left) + ", which may change these figures.");
     }
     spreads();
     List<Task> tasks =

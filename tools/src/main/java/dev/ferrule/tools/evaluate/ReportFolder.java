@@ -64,9 +64,21 @@ final class ReportFolder {
     }
   }
 
-  /** Writes everything anew. */
+  /**
+   * Writes everything anew.
+   *
+   * @param experiments all of them
+   * @param records what was measured
+   * @param modelling the models of that
+   * @param machine the facts of the machine
+   * @param left how many measurements are still to go, which the report says if there are any
+   */
   void write(
-      List<Experiment> experiments, Records records, Modelling modelling, JsonObject machine) {
+      List<Experiment> experiments,
+      Records records,
+      Modelling modelling,
+      JsonObject machine,
+      long left) {
     List<Section> sections = new ArrayList<>();
     for (Experiment experiment : experiments) {
       if (experiment.leftOut(records).isEmpty()) {
@@ -77,11 +89,18 @@ final class ReportFolder {
     leftOut(experiments, records).ifPresent(sections::add);
     sections.add(machineSection(machine, records));
     sections.add(filesSection(!modelling.entries().isEmpty()));
-    String subtitle = fact(machine, Machine.FERRULE) + ", " + fact(machine, Machine.BEGAN);
+    String subtitle =
+        (left > 0 ? "partial, " + Headlines.toGo(left) + "; " : "")
+            + fact(machine, Machine.FERRULE)
+            + ", "
+            + fact(machine, Machine.BEGAN);
     put(
         REPORT,
         HtmlReport.format(
-            "Ferrule, evaluated", subtitle, Headlines.of(experiments, records, machine), sections));
+            "Ferrule, evaluated",
+            subtitle,
+            Headlines.of(experiments, records, machine, left),
+            sections));
     Set<String> drawn = new HashSet<>();
     for (Section section : sections) {
       for (Plot plot : section.plots()) {

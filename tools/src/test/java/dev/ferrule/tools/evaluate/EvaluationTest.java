@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -45,6 +46,7 @@ class EvaluationTest {
   @TempDir private Path folder;
   private final List<String> done = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
+  private Callable<?> beforeEach = () -> "";
   private final Set<String> elsewhere = new HashSet<>(); // what finds the processors moved
 
   /** Says what the truth says, or fails. */
@@ -75,6 +77,11 @@ class EvaluationTest {
     @Override
     public JsonObject run(Workbench bench) {
       done.add(name + " " + load.sizeBytes());
+      try {
+        beforeEach.call();
+      } catch (Exception e) {
+        throw new AssertionError(e);
+      }
       if (fails) {
         throw new IllegalStateException("peer://there#1: is not installed");
       }
@@ -278,6 +285,20 @@ class EvaluationTest {
         .hasMessageContaining("experiments that are none of this command's: latency;")
         .hasMessageContaining("--peers");
     assertThat(Files.readString(report)).isEqualTo(before);
+  }
+
+  /** Each measurement finds the report of the experiments before it. */
+  @Test
+  void aReportThatIsWrittenBeforeTheEndSaysHowManyMeasurementsAreToGo() throws IOException {
+    Path report = folder.resolve("report.html");
+    List<String> found = new ArrayList<>();
+    beforeEach = () -> found.add(Files.readString(report));
+    run(Set.of("latency", "rates"));
+    assertThat(found).hasSize(9 + 6);
+    assertThat(found.subList(0, 9)).allMatch(page -> page.contains(">partial, 18 measurements"));
+    assertThat(found.subList(9, 15))
+        .allMatch(page -> page.contains(">partial, 6 measurements to go; test, "));
+    assertThat(report).content().doesNotContain("partial,", "Partial:");
   }
 
   private static final Set<String> ALL = Set.of("latency", "rates", "impossible");
