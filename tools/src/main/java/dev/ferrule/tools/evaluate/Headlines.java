@@ -21,7 +21,6 @@ final class Headlines {
 
   private static final String LATENCY = "latency";
   private static final int SIZE = 64;
-  private static final double UNSTEADY = 2;
   private static final double STEADY = 1.2; // the spread of most points where nothing disturbs
   private static final double FEW = 0.05;
   private static final double MANY = 0.25;
@@ -183,22 +182,14 @@ final class Headlines {
   }
 
   private void spreads() {
-    List<Double> spreads = new ArrayList<>();
-    for (SeriesExperiment experiment : experiments) {
-      for (Series series : experiment.series()) {
-        for (Series.Sample sample : series.samples()) {
-          if (series.isMeasured()) {
-            records.spread(sample.task(), series.figure()).ifPresent(spreads::add);
-          }
-        }
-      }
-    }
+    List<Double> spreads =
+        experiments.stream().flatMap(experiment -> experiment.spreads(records).stream()).toList();
     if (spreads.isEmpty()) {
       lower(Headline.Trust.LOW, "There is one round only, so nothing says how steady it was.");
       return;
     }
     double middle = Medians.of(spreads).orElseThrow();
-    long unsteady = spreads.stream().filter(spread -> spread > UNSTEADY).count();
+    long unsteady = spreads.stream().filter(spread -> spread > SeriesExperiment.UNSTEADY).count();
     String rounds =
         String.format(
             Locale.ROOT,
@@ -207,7 +198,7 @@ final class Headlines {
             (middle - 1) * 100,
             unsteady,
             spreads.size(),
-            Numbers.plain(UNSTEADY));
+            Numbers.plain(SeriesExperiment.UNSTEADY));
     if (unsteady > MANY * spreads.size()) {
       lower(Headline.Trust.LOW, rounds);
     } else if (unsteady > FEW * spreads.size() || middle > STEADY) {

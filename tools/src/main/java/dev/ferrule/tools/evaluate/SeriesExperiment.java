@@ -43,7 +43,9 @@ public record SeriesExperiment(
   /** A model that is off by a greater factor does not say what it is drawn beside. */
   static final double MODEL_LIMIT = 2;
 
-  private static final double UNSTEADY = 2;
+  /** Rounds that differ by a greater factor make a point unsteady. */
+  static final double UNSTEADY = 2;
+
   private static final String MODEL = "model: ";
 
   @Override
@@ -109,19 +111,23 @@ public record SeriesExperiment(
         .toList();
   }
 
-  /** Tells readers when not to believe what they see. */
-  private Optional<String> unsteady(Records records) {
-    int measured = 0;
-    int unsteady = 0;
+  /** Returns how far the rounds are apart at each point that has several. */
+  List<Double> spreads(Records records) {
+    List<Double> spreads = new ArrayList<>();
     for (Series one : series) {
-      for (Series.Sample sample : one.samples()) {
-        OptionalDouble spread = records.spread(sample.task(), one.figure());
-        if (one.isMeasured() && spread.isPresent()) {
-          measured++;
-          unsteady += spread.getAsDouble() > UNSTEADY ? 1 : 0;
+      if (one.isMeasured()) {
+        for (Series.Sample sample : one.samples()) {
+          records.spread(sample.task(), one.figure()).ifPresent(spreads::add);
         }
       }
     }
+    return spreads;
+  }
+
+  /** Tells readers when not to believe what they see. */
+  private Optional<String> unsteady(Records records) {
+    List<Double> spreads = spreads(records);
+    long unsteady = spreads.stream().filter(spread -> spread > UNSTEADY).count();
     return unsteady == 0
         ? Optional.empty()
         : Optional.of(
@@ -130,7 +136,7 @@ public record SeriesExperiment(
                 + " at "
                 + unsteady
                 + " of "
-                + measured
+                + spreads.size()
                 + " points. There was other load, or too little time for each point: those figures,"
                 + " and a model that is fitted to them, say little.");
   }
