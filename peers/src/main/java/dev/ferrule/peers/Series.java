@@ -100,11 +100,7 @@ final class Series {
 
   /** Of the two medians, which are shown as well; empty if either is missing. */
   private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
-    OptionalDouble above = value(place, dividend);
-    OptionalDouble below = value(place, divisor);
-    return above.isPresent() && below.isPresent()
-        ? OptionalDouble.of(above.getAsDouble() / below.getAsDouble())
-        : OptionalDouble.empty();
+    return Medians.ratio(value(place, dividend), value(place, divisor));
   }
 
   private static OptionalDouble value(List<Turns> place, String name) {

@@ -46,4 +46,17 @@ public final class Medians {
     double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
     return OptionalDouble.of((sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2.0);
   }
+
+  /**
+   * Returns how two medians compare, which is what a ratio is in all results.
+   *
+   * @param dividend one of them
+   * @param divisor the other one
+   * @return the quotient; empty if either is missing, or the divisor is not positive
+   */
+  public static OptionalDouble ratio(OptionalDouble dividend, OptionalDouble divisor) {
+    return dividend.isPresent() && divisor.orElse(0) > 0
+        ? OptionalDouble.of(dividend.getAsDouble() / divisor.getAsDouble())
+        : OptionalDouble.empty();
+  }
 }

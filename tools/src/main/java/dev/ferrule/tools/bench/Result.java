@@ -52,11 +52,11 @@ public record Result(
    */
   public OptionalDouble floorRatio() {
     if (rma != null) {
-      return quotient(bytesPerSecond, OptionalDouble.of(rma.floorBytesPerSecond()));
+      return Medians.ratio(bytesPerSecond, OptionalDouble.of(rma.floorBytesPerSecond()));
     }
     return latency == null
         ? OptionalDouble.empty()
-        : quotient(OptionalDouble.of(latency.p50()), floorNanos);
+        : Medians.ratio(OptionalDouble.of(latency.p50()), floorNanos);
   }
 
   /**
@@ -65,13 +65,7 @@ public record Result(
    * @return the bytes per second over the copy's; empty without one
    */
   public OptionalDouble memcpyRatio() {
-    return quotient(bytesPerSecond, memcpyBytesPerSecond);
-  }
-
-  private static OptionalDouble quotient(OptionalDouble dividend, OptionalDouble divisor) {
-    return dividend.isPresent() && divisor.isPresent() && divisor.getAsDouble() > 0
-        ? OptionalDouble.of(dividend.getAsDouble() / divisor.getAsDouble())
-        : OptionalDouble.empty();
+    return Medians.ratio(bytesPerSecond, memcpyBytesPerSecond);
   }
 
   static Result latency(

@@ -183,11 +183,8 @@ public final class Records {
     }
     List<Double> quotients = new ArrayList<>();
     for (JsonObject result : counting(task)) {
-      OptionalDouble dividend = number(result, figure.name());
-      OptionalDouble divisor = number(result, figure.divisor().get());
-      if (dividend.isPresent() && divisor.orElse(0) > 0) {
-        quotients.add(dividend.getAsDouble() / divisor.getAsDouble());
-      }
+      Medians.ratio(number(result, figure.name()), number(result, figure.divisor().get()))
+          .ifPresent(quotients::add);
     }
     return quotients;
   }
@@ -197,13 +194,7 @@ public final class Records {
     OptionalDouble median = median(task, figure.name());
     return figure.divisor().isEmpty()
         ? median
-        : quotient(median, median(task, figure.divisor().get()));
-  }
-
-  private static OptionalDouble quotient(OptionalDouble dividend, OptionalDouble divisor) {
-    return dividend.isPresent() && divisor.orElse(0) > 0
-        ? OptionalDouble.of(dividend.getAsDouble() / divisor.getAsDouble())
-        : OptionalDouble.empty();
+        : Medians.ratio(median, median(task, figure.divisor().get()));
   }
 
   /**
@@ -217,7 +208,7 @@ public final class Records {
    */
   public OptionalDouble ratio(Task dividend, Task divisor, String figure) {
     return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
-        ? quotient(median(dividend, figure), median(divisor, figure))
+        ? Medians.ratio(median(dividend, figure), median(divisor, figure))
         : OptionalDouble.empty();
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
 class MediansTest {
@@ -39,5 +40,15 @@ class MediansTest {
   @Test
   void fewerPeriodsThanAGroupAreAveraged() {
     assertThat(Medians.ofPeriods(new long[] {10, 20, 999}, 2)).isEqualTo(15);
+  }
+
+  @Test
+  void aRatioIsMissingWhereEitherMedianIsOrNothingCanBeDividedBy() {
+    OptionalDouble none = OptionalDouble.empty();
+    OptionalDouble three = OptionalDouble.of(3);
+    assertThat(Medians.ratio(three, OptionalDouble.of(2))).hasValue(1.5);
+    assertThat(Medians.ratio(three, none)).isEmpty();
+    assertThat(Medians.ratio(none, three)).isEmpty();
+    assertThat(Medians.ratio(three, OptionalDouble.of(0))).isEmpty();
   }
 }
