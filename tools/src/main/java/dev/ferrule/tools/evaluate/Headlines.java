@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.bench.Medians;
 import dev.ferrule.tools.report.Headline;
@@ -12,8 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What most readers of a report have come for, and how far to trust it. */
@@ -26,7 +23,6 @@ final class Headlines {
   private static final double MANY = 0.25;
   private static final int ENOUGH_ROUNDS = 3;
   private static final double QUIET_LOAD = 0.5;
-  private static final Pattern LOAD = Pattern.compile("(\\d+(?:\\.\\d+)?).*");
 
   private final List<SeriesExperiment> experiments;
   private final Records records;
@@ -146,7 +142,7 @@ final class Headlines {
   }
 
   private void judge(JsonObject machine) {
-    if (fact(machine, Machine.VIRTUAL).contains(Machine.EMULATED)) {
+    if (Machine.isEmulated(machine)) {
       lower(
           Headline.Trust.LOW,
           "The processors are emulated: only ratios within this report mean anything.");
@@ -213,17 +209,13 @@ final class Headlines {
 
   /** Half of one processor is as much as a quiet machine has to do. */
   private void load(JsonObject machine) {
-    Matcher load = LOAD.matcher(fact(machine, Machine.LOAD));
-    double busy = load.matches() ? Double.parseDouble(load.group(1)) : 0;
-    if (busy > QUIET_LOAD) {
+    double load = Machine.loadOf(machine).orElse(0);
+    if (load > QUIET_LOAD) {
       lower(
-          busy >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
-          "The machine had other things to do when it began: a load of " + load.group(1) + ".");
+          load >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
+          "The machine had other things to do when it began: a load of "
+              + Numbers.plain(load)
+              + ".");
     }
-  }
-
-  private static String fact(JsonObject machine, String name) {
-    JsonElement value = machine.get(name);
-    return value != null && value.isJsonPrimitive() ? value.getAsString() : "";
   }
 }

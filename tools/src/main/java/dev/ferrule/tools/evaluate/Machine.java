@@ -2,6 +2,7 @@
 package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Commit;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,6 +32,9 @@ import java.util.stream.Collectors;
  * cannot be found out is left out.
  */
 final class Machine {
+
+  /** The variable that names the accelerator of a virtual machine of {@code with-rxe}. */
+  private static final String WITH_RXE = "FERRULE_RXE_VM";
 
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
   private static final Path CPUS = Path.of("/sys/devices/system/cpu");
@@ -49,11 +54,14 @@ final class Machine {
   /** When it began. */
   static final String BEGAN = "began";
 
-  /** Whether it is a virtual machine. */
-  static final String VIRTUAL = "virtual";
+  private static final String VIRTUAL = "virtual";
 
-  /** What is said there of processors that are. */
-  static final String EMULATED = "emulated";
+  /** An object of those facts that programs need, as they are and not in words. */
+  private static final String RAW = "raw";
+
+  private static final String RAW_LOAD = "load_1min";
+  private static final String RAW_EMULATED = "emulated";
+  private static final Path LOADS = Path.of("/proc/loadavg");
 
   private static final String ALLOWED = "processors this may use";
 
@@ -62,12 +70,14 @@ final class Machine {
           .withZone(ZoneOffset.UTC);
   private static final Pattern KIBIBYTES = Pattern.compile("(\\d+) ?(?:kB|K)");
   private static final double KIBI = 1024;
+  private static final Pattern FIRST_LOAD = Pattern.compile("\\d+(?:\\.\\d+)?");
   private static final String UNLIMITED = "unlimited";
 
   /** The first version of cgroups says that there is no limit by one that is as good as none. */
   private static final double UNLIMITED_BYTES = 1L << 60;
 
   private final Map<String, String> facts = new LinkedHashMap<>();
+  private final JsonObject raw = new JsonObject();
 
   private Machine() {}
 
@@ -97,8 +107,13 @@ final class Machine {
     machine.put(
         "locked memory",
         value(Path.of("/proc/self/limits"), "Max locked memory").map(Machine::lockedMemory));
-    machine.put(LOAD, text(Path.of("/proc/loadavg")).map(Machine::loads));
+    Optional<String> loads = text(LOADS);
+    machine.put(LOAD, loads.map(Machine::loads));
     machine.put(BEGAN, TIME.format(Instant.now()));
+    loads
+        .flatMap(Machine::load)
+        .ifPresent(load -> machine.raw.addProperty(RAW_LOAD, load));
+    machine.raw.addProperty(RAW_EMULATED, isEmulated());
     return machine;
   }
 
@@ -122,6 +137,12 @@ final class Machine {
     return words.length < 3
         ? text
         : words[0] + " (1 minute), " + words[1] + " (5 minutes), " + words[2] + " (15 minutes)";
+  }
+
+  /** Of the same, the first. */
+  static Optional<Double> load(String text) {
+    Matcher load = FIRST_LOAD.matcher(text);
+    return load.lookingAt() ? Optional.of(Double.valueOf(load.group())) : Optional.empty();
   }
 
   /** Of {@code /proc/self/limits}: {@code 8388608 unlimited bytes}, soft and hard. */
@@ -171,7 +192,38 @@ final class Machine {
   JsonObject json() {
     JsonObject object = new JsonObject();
     facts.forEach(object::addProperty);
+    object.add(RAW, raw);
     return object;
+  }
+
+  /**
+   * Returns the load average of the last minute when a measurement began.
+   *
+   * @param machine what {@link #json} returned then
+   * @return the load average; empty if it was not known
+   */
+  static OptionalDouble loadOf(JsonObject machine) {
+    return raw(machine, RAW_LOAD)
+        .filter(JsonPrimitive::isNumber)
+        .map(load -> OptionalDouble.of(load.getAsDouble()))
+        .orElse(OptionalDouble.empty());
+  }
+
+  /**
+   * Returns whether the processors of a measurement were emulated.
+   *
+   * @param machine what {@link #json} returned then
+   * @return false also if it was not known
+   */
+  static boolean isEmulated(JsonObject machine) {
+    return raw(machine, RAW_EMULATED).map(JsonPrimitive::getAsBoolean).orElse(false);
+  }
+
+  private static Optional<JsonPrimitive> raw(JsonObject machine, String name) {
+    return machine.get(RAW) instanceof JsonObject raw
+            && raw.get(name) instanceof JsonPrimitive value
+        ? Optional.of(value)
+        : Optional.empty();
   }
 
   /**
@@ -279,17 +331,21 @@ final class Machine {
   private static Optional<String> virtual() {
     boolean hypervisor = text(CPU_INFO).map(text -> text.contains(" hypervisor")).orElse(false);
     String product = text(Path.of("/sys/class/dmi/id/product_name")).orElse("");
-    String emulated = System.getenv("FERRULE_RXE_VM");
-    if (emulated != null) {
+    String own = System.getenv(WITH_RXE);
+    if (own != null) {
       return Optional.of(
-          emulated.equals("tcg")
+          isEmulated()
               ? "a virtual machine of with-rxe whose processors are emulated: only ratios within"
                   + " this report mean anything"
-              : "a virtual machine of with-rxe (" + emulated + ")");
+              : "a virtual machine of with-rxe (" + own + ")");
     }
     return hypervisor
         ? Optional.of("yes" + (product.isEmpty() ? "" : ", " + product))
         : Optional.empty();
+  }
+
+  private static boolean isEmulated() {
+    return "tcg".equals(System.getenv(WITH_RXE));
   }
 
   private static Optional<String> distribution() {

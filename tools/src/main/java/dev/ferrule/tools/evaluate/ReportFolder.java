@@ -147,7 +147,9 @@ final class ReportFolder {
 
   private static Section machineSection(JsonObject machine, Records records) {
     Table facts = new Table("", List.of("what", "here"));
-    machine.keySet().forEach(name -> facts.row(List.of(name, fact(machine, name))));
+    machine.asMap().entrySet().stream()
+        .filter(fact -> fact.getValue().isJsonPrimitive())
+        .forEach(fact -> facts.row(List.of(fact.getKey(), fact.getValue().getAsString())));
     Table starts = new Table("Measured from", List.of(Machine.BEGAN, Machine.LOAD));
     for (JsonObject start : records.starts()) {
       starts.row(List.of(fact(start, Machine.BEGAN), fact(start, Machine.LOAD)));

@@ -3,6 +3,7 @@ package dev.ferrule.tools.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonObject;
 import org.junit.jupiter.api.Test;
 
 class MachineTest {
@@ -21,6 +22,19 @@ class MachineTest {
     assertThat(Machine.limit("9223372036854771712")).isEqualTo("unlimited");
     assertThat(Machine.limit("max")).isEqualTo("unlimited");
     assertThat(Machine.limit("2147483648")).isEqualTo("2 GiB");
+  }
+
+  @Test
+  void programsReadTheLoadAndWhetherItIsEmulatedFromFieldsOfTheirOwn() {
+    assertThat(Machine.load("0.36 0.50 0.43 2/345 12345")).hasValue(0.36);
+    assertThat(Machine.load("?")).isEmpty();
+    JsonObject machine = Machine.look("test").json();
+    assertThat(Machine.loadOf(machine).getAsDouble()).isNotNegative();
+    assertThat(machine.getAsJsonObject("raw").get("emulated").getAsBoolean())
+        .isEqualTo(Machine.isEmulated(machine))
+        .isEqualTo("tcg".equals(System.getenv("FERRULE_RXE_VM")));
+    assertThat(Machine.loadOf(new JsonObject())).isEmpty();
+    assertThat(Machine.isEmulated(new JsonObject())).isFalse();
   }
 
   @Test
