@@ -5,7 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Progress;
+import dev.ferrule.tools.support.StepProgress;
 import dev.ferrule.tools.support.ToolException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,7 +79,8 @@ public final class Evaluation {
    *
    * @param chosen the ids of the experiments to run; the others are only shown
    * @param host where servers listen, for transports that have hosts
-   * @param problems is told in one line what goes wrong with a point; the others are measured on
+   * @param problems receives a line for what goes wrong with a point, while the others are measured
+   *     on; and without a terminal, one for each measurement that is finished
    * @return where the report is, and what of those that were chosen is missing in it
    */
   public Outcome run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
@@ -95,7 +96,8 @@ public final class Evaluation {
       long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
       // what is in the report stays there while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
-      try (Progress progress = Progress.ofSteps("evaluate", total, total - left);
+      try (StepProgress progress =
+              StepProgress.of("evaluate", total, total - left, problems);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
         if (left > 0) {
           write(journal.records(), modelled, left);
@@ -192,12 +194,9 @@ public final class Evaluation {
       Experiment experiment,
       Journal journal,
       Workbench bench,
-      Progress progress,
+      StepProgress progress,
       Consumer<String> problems) {
     String name = experiment.provider() + " " + experiment.id();
-    if (!progress.isShown()) {
-      problems.accept(name + ": " + Headlines.toGo(left(experiment, journal)));
-    }
     Set<Task> failed = new HashSet<>();
     Set<String> told = new HashSet<>(); // the report says which points; here a reason is enough
     for (int round = 1; round <= effort.rounds(); round++) {
@@ -205,7 +204,7 @@ public final class Evaluation {
         if (journal.records().has(task, round)) {
           continue;
         }
-        progress.show(name);
+        progress.begin(name);
         if (!failed.contains(task) && !measure(task, round, journal, bench)) {
           failed.add(task);
           String reason = journal.records().failure(task).orElse("failed");
@@ -213,7 +212,7 @@ public final class Evaluation {
             problems.accept(name + ": " + reason);
           }
         }
-        progress.advance(1);
+        progress.finish();
       }
     }
   }

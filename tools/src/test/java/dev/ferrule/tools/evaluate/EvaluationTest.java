@@ -321,6 +321,10 @@ class EvaluationTest {
         .as("three points fail for one reason")
         .filteredOn(line -> line.contains("is not installed"))
         .hasSize(1);
+    assertThat(problems)
+        .as("how far it is, without a terminal")
+        .anyMatch(line -> line.matches("evaluate: 7 of 12, 0:\\d\\d left: fake latency"))
+        .contains("evaluate: 12 of 12: fake latency");
   }
 
   @Test

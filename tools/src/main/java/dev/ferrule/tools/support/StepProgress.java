@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/**
+ * How many of many steps are done: in the status line if there is a terminal, else in a line for
+ * each step that is finished. The steps are measurements, which no other thread must disturb: the
+ * calling thread writes it.
+ */
+public final class StepProgress implements AutoCloseable {
+
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final int SECONDS_PER_MINUTE = 60;
+
+  private final StatusLine status;
+  private final Consumer<String> log;
+  private final String task;
+  private final long total;
+  private final long first;
+  private final long startNanos = System.nanoTime();
+  private long done;
+  private String step = "";
+
+  /**
+   * Starts.
+   *
+   * @param status the line to show it in
+   * @param log receives a line for each step if the status line is not shown
+   * @param task what is done
+   * @param total how many steps that takes
+   * @param done how many of them were done before
+   */
+  StepProgress(StatusLine status, Consumer<String> log, String task, long total, long done) {
+    this.status = status;
+    this.log = log;
+    this.task = task;
+    this.total = total;
+    this.first = done;
+    this.done = done;
+  }
+
+  /**
+   * Starts on the standard error stream.
+   *
+   * @param task what is done
+   * @param total how many steps that takes
+   * @param done how many of them were done before
+   * @param log receives a line for each step if the standard error stream is not a terminal
+   * @return the progress
+   */
+  public static StepProgress of(String task, long total, long done, Consumer<String> log) {
+    return new StepProgress(StatusLine.onTerminal(), log, task, total, done);
+  }
+
+  /**
+   * Shows the step that begins.
+   *
+   * @param name a few words
+   */
+  public void begin(String name) {
+    step = name;
+    status.show(text());
+  }
+
+  /** Counts the step that was begun last. */
+  public void finish() {
+    done++;
+    if (!status.isShown()) {
+      log.accept(text());
+    }
+  }
+
+  /** With the time that the other steps take, if they take as long as those before. */
+  private String text() {
+    double seconds = (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
+    String left =
+        done == first || done == total
+            ? ""
+            : ", " + time(Math.round(seconds / (done - first) * (total - done))) + " left";
+    return task + ": " + done + " of " + total + left + ": " + step;
+  }
+
+  private static String time(long seconds) {
+    return String.format(
+        Locale.ROOT, "%d:%02d", seconds / SECONDS_PER_MINUTE, seconds % SECONDS_PER_MINUTE);
+  }
+
+  @Override
+  public void close() {
+    status.clear();
+  }
+}
