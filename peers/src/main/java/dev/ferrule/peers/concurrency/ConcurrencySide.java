@@ -7,6 +7,7 @@ import dev.ferrule.peers.transport.Listening;
 import dev.ferrule.peers.transport.Transport;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Problems;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -50,7 +51,17 @@ final class ConcurrencySide {
    * @param arguments the contender's name, the workload, the messages' length, and {@link #SERVER}
    *     with a directory or {@link #CLIENT} with an address, and how many threads accept
    */
-  public static void main(String[] arguments) throws IOException, InterruptedException {
+  public static void main(String[] arguments) {
+    try {
+      run(arguments);
+      Runtime.getRuntime().halt(ExitCode.OK);
+    } catch (Throwable e) {
+      Problems.print(new PrintWriter(System.err, true), e.toString());
+      Runtime.getRuntime().halt(ExitCode.FAILED);
+    }
+  }
+
+  private static void run(String[] arguments) throws IOException, InterruptedException {
     ConcurrencySide side =
         new ConcurrencySide(
             named(arguments[0]), Workload.valueOf(arguments[1]), Integer.parseInt(arguments[2]));
@@ -66,11 +77,9 @@ final class ConcurrencySide {
         switch (words[0]) {
           case "connect" -> side.connect(where, Integer.parseInt(words[1]));
           case "measure" -> side.measure(Long.parseLong(words[1]));
-          default -> throw new IllegalArgumentException(line);
+          default -> throw new IllegalArgumentException("no step has the name " + words[0]);
         }
       }
-    } finally {
-      Runtime.getRuntime().halt(ExitCode.OK);
     }
   }
 
@@ -127,7 +136,8 @@ final class ConcurrencySide {
   }
 
   /**
-   * Answers how many messages have come per second, and from the slowest connection.
+   * Answers how many messages have come per second, and from the slowest connection; 0 if there is
+   * no connection.
    *
    * @param millis how long to count
    */
@@ -144,7 +154,8 @@ final class ConcurrencySide {
       sum += count;
       least = Math.min(least, count);
     }
-    ChildProcess.answer(out, sum / seconds + " " + least / seconds);
+    ChildProcess.answer(
+        out, sum / seconds + " " + (before.length == 0 ? 0.0 : least / seconds));
   }
 
   private interface Work {

@@ -13,7 +13,6 @@ import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -135,10 +134,10 @@ final class Side {
                   orders.add(Order.parse(line));
                 }
                 atEnd.run();
-              } catch (IOException | RuntimeException e) {
-                problems.accept(e.toString());
-              } finally {
                 Runtime.getRuntime().halt(ExitCode.OK);
+              } catch (Throwable e) {
+                problems.accept(e.toString());
+                Runtime.getRuntime().halt(ExitCode.FAILED);
               }
             },
             "ferrule-orders");

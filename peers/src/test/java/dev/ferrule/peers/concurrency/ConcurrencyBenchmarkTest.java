@@ -2,14 +2,26 @@
 package dev.ferrule.peers.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.tools.support.ChildProcess;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The benchmark runs, and all of its connections carry messages. */
 class ConcurrencyBenchmarkTest {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  private final List<String> problems = new CopyOnWriteArrayList<>();
+
+  @TempDir private Path folder;
 
   @Test
   void allConnectionsCarryMessagesWithinOneProcessAndBetweenTwo() {
@@ -39,5 +51,30 @@ class ConcurrencyBenchmarkTest {
               assertThat(words.get(4)).as("connected").isEqualTo("3");
               assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isPositive();
             });
+  }
+
+  @Test
+  void aSideThatFailsSaysWhyAndEndsWithAFailure() {
+    List<String> arguments = List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+    try (ChildProcess side =
+        ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
+      side.awaitAnswer(TIMEOUT);
+      side.tell("dance");
+      assertThatThrownBy(() -> side.awaitAnswer(TIMEOUT)).hasMessageContaining("exit code 1");
+    }
+    assertThat(problems)
+        .containsExactly(
+            "ferrule: java.lang.IllegalArgumentException: no step has the name dance");
+  }
+
+  @Test
+  void theSlowestOfNoConnectionsHasTheRateZero() {
+    List<String> arguments = List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+    try (ChildProcess side =
+        ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
+      side.awaitAnswer(TIMEOUT);
+      side.tell("measure 1");
+      assertThat(side.awaitAnswer(TIMEOUT)).isEqualTo("0.0 0.0");
+    }
   }
 }
