@@ -7,6 +7,7 @@ import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -16,7 +17,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
 
 /** The command {@code ./compare}. */
 @Command(
-    name = "compare",
+    name = Peers.NAME,
     mixinStandardHelpOptions = true,
     versionProvider = VersionProvider.class,
     sortOptions = false,
@@ -44,6 +44,8 @@ import picocli.CommandLine.Spec;
       "  ./with-rxe --with-tools ./compare --provider sendrecv --quick"
     })
 public final class Peers implements Callable<Integer> {
+
+  static final String NAME = "compare";
 
   @Spec private CommandSpec spec;
 
@@ -115,22 +117,7 @@ public final class Peers implements Callable<Integer> {
   }
 
   private static int run(PrintWriter out, PrintWriter err, Main.Look look, String... arguments) {
-    CommandLine commandLine = new CommandLine(new Peers()).setOut(out).setErr(err);
-    Values.register(commandLine);
-    look.applyTo(commandLine);
-    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
-    commandLine.setParameterExceptionHandler(
-        (failure, ignored) -> {
-          err.println("compare: " + failure.getMessage() + " (try './compare --help')");
-          return ExitCode.USAGE;
-        });
-    commandLine.setExecutionExceptionHandler(
-        (failure, command, ignored) -> {
-          err.println(
-              "compare: " + (failure instanceof ToolException ? failure.getMessage() : failure));
-          return ExitCode.of(failure);
-        });
-    return Main.flush(out, commandLine.execute(arguments), err, "compare");
+    return PeerCommand.run(new Peers(), NAME, "./" + NAME, out, err, look, arguments);
   }
 
   @Override
@@ -138,7 +125,7 @@ public final class Peers implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Comparison comparison =
         new PeerComparison(
-                provider.ours(), entrants(), effort(), line -> err.println("compare: " + line))
+                provider.ours(), entrants(), effort(), line -> Problems.print(err, NAME, line))
             .run();
     PrintWriter out = spec.commandLine().getOut();
     String text = ComparisonJson.format(comparison);

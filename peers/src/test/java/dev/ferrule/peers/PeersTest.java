@@ -30,6 +30,7 @@ class PeersTest {
         "--only agrona | sm has to be among them",
         "--size 7 | --size is from 8 to 16384 bytes",
         "--size 17KiB | --size is from 8 to 16384 bytes",
+        "--only sm,\033[2Jx | there is no \\u001b[2Jx; there are",
         "--size many | 'many' is not a size",
         "--rounds 0 | --rounds is at least 1",
         "--provider carrier-pigeon | Invalid value for option '--provider'"

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.concurrency;
 
+import dev.ferrule.peers.PeerCommand;
 import dev.ferrule.peers.transport.Contender;
 import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.peers.transport.Transport;
+import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.ChildProcess;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -15,15 +21,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures many connections that are made at the same time and then all carry messages. */
 @Command(
-    name = "many-connections",
+    name = ManyConnections.NAME,
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
@@ -31,6 +37,9 @@ import picocli.CommandLine.Spec;
             + " then counts how many messages the server receives from all of them.")
 public final class ManyConnections implements Callable<Integer> {
 
+  static final String NAME = "many-connections";
+
+  private static final String PROGRAM = "build-support/many-connections.sh";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(120);
   private static final long MILLIS_PER_SECOND = 1000;
@@ -111,7 +120,11 @@ public final class ManyConnections implements Callable<Integer> {
    */
   public static void main(String[] arguments) {
     System.exit(
-        run(new PrintWriter(System.out, true), new PrintWriter(System.err, true), arguments));
+        run(
+            new PrintWriter(System.out, true),
+            new PrintWriter(System.err, true),
+            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
+            arguments));
   }
 
   /**
@@ -123,13 +136,17 @@ public final class ManyConnections implements Callable<Integer> {
    * @return its exit code
    */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    CommandLine commandLine = new CommandLine(new ManyConnections()).setOut(out).setErr(err);
-    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
-    return commandLine.execute(arguments);
+    return run(out, err, Main.Look.PLAIN, arguments);
+  }
+
+  private static int run(PrintWriter out, PrintWriter err, Main.Look look, String... arguments) {
+    return PeerCommand.run(new ManyConnections(), NAME, PROGRAM, out, err, look, arguments);
   }
 
   @Override
   public Integer call() throws IOException {
+    List<Contender> contenders = contenders();
+    checkNumbers();
     out()
         .printf(
             "%-8s %-12s %9s %11s %9s %9s %12s %12s%n",
@@ -145,16 +162,60 @@ public final class ManyConnections implements Callable<Integer> {
       for (Workload workload : workloads) {
         for (int processCount : processes) {
           for (int count : connections) {
-            for (Contender contender : Contenders.concurrent()) {
-              if (only == null || only.contains(contender.name())) {
-                measure(workload, processCount, count, contender);
-              }
+            for (Contender contender : contenders) {
+              measure(workload, processCount, count, contender);
             }
           }
         }
       }
     }
-    return 0;
+    return ExitCode.OK;
+  }
+
+  private List<Contender> contenders() {
+    List<Contender> all = Contenders.concurrent();
+    if (only == null) {
+      return all;
+    }
+    List<String> names = all.stream().map(Contender::name).toList();
+    for (String name : only) {
+      if (!names.contains(name)) {
+        throw usage("--only: there is no " + name + "; there are " + String.join(", ", names));
+      }
+    }
+    return all.stream().filter(contender -> only.contains(contender.name())).toList();
+  }
+
+  private void checkNumbers() {
+    for (int count : processes) {
+      if (count < 1 || count > 2) {
+        throw usage("--processes is 1 or 2, and not " + count);
+      }
+    }
+    for (int count : connections) {
+      checkPositive("--connections", count);
+    }
+    checkPositive("--rounds", rounds);
+    checkPositive("--seconds", seconds);
+    if (size < Transport.SHORTEST || size > Transport.LONGEST) {
+      throw usage(
+          "--size is from "
+              + Transport.SHORTEST
+              + " to "
+              + Transport.LONGEST
+              + " bytes, and not "
+              + size);
+    }
+  }
+
+  private void checkPositive(String option, long value) {
+    if (value < 1) {
+      throw usage(option + " is at least 1, and not " + value);
+    }
+  }
+
+  private ParameterException usage(String message) {
+    return new ParameterException(spec.commandLine(), message);
   }
 
   private PrintWriter out() {
@@ -221,7 +282,7 @@ public final class ManyConnections implements Callable<Integer> {
         line -> {
           if (!quiet) { // hundreds of connections may fail alike
             quiet = true;
-            spec.commandLine().getErr().println(line);
+            Problems.print(spec.commandLine().getErr(), NAME, ChildProcess.withoutPrefix(line));
           }
         });
   }

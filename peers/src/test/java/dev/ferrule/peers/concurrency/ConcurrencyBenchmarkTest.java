@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The benchmark runs, and all of its connections carry messages. */
 class ConcurrencyBenchmarkTest {
@@ -51,6 +53,33 @@ class ConcurrencyBenchmarkTest {
               assertThat(words.get(4)).as("connected").isEqualTo("3");
               assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isPositive();
             });
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--only sm | --only: there is no sm; there are sm-adaptive, sm-block, unix, aeron",
+        "--processes 1,3 | --processes is 1 or 2, and not 3",
+        "--connections 0 | --connections is at least 1, and not 0",
+        "--rounds 0 | --rounds is at least 1, and not 0",
+        "--seconds 0 | --seconds is at least 1, and not 0",
+        "--size 4 | --size is from 8 to 16384 bytes, and not 4",
+        "--workload dance | Invalid value for option '--workload'",
+      })
+  void aMistakeIsOneLineThatNamesTheValueAndWhatIsPossible(String arguments, String message) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int code =
+        ManyConnections.run(
+            new PrintWriter(out), new PrintWriter(err, true), arguments.split(" "));
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("many-connections: ")
+        .contains(message)
+        .endsWith("(try 'build-support/many-connections.sh --help')\n")
+        .hasLineCount(1);
+    assertThat(out.toString()).isEmpty();
   }
 
   @Test

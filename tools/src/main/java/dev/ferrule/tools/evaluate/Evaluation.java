@@ -18,10 +18,10 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Runs experiments, one after the other, and writes the report before and after each. Within an experiment all
- * points are measured once before any is measured again, so that whatever else the machine does
- * hits all of them alike; and each round of each point goes into the journal at once, so that an
- * evaluation that was ended goes on from there.
+ * Runs experiments, one after the other, and writes the report before and after each. Within an
+ * experiment all points are measured once before any is measured again, so that whatever else the
+ * machine does hits all of them alike; and each round of each point goes into the journal at once,
+ * so that an evaluation that was ended goes on from there.
  */
 public final class Evaluation {
 
@@ -96,8 +96,7 @@ public final class Evaluation {
       long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
       // what is in the report stays there while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
-      try (StepProgress progress =
-              StepProgress.of("evaluate", total, total - left, problems);
+      try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
         if (left > 0) {
           write(journal.records(), modelled, left);

@@ -148,9 +148,7 @@ final class Headlines {
           "The processors are emulated: only ratios within this report mean anything.");
     }
     if (left > 0) {
-      lower(
-          Headline.Trust.FAIR,
-          "Partial: " + toGo(left) + ", which may change these figures.");
+      lower(Headline.Trust.FAIR, "Partial: " + toGo(left) + ", which may change these figures.");
     }
     spreads();
     List<Task> tasks =

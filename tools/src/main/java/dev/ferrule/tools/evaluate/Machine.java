@@ -110,9 +110,7 @@ final class Machine {
     Optional<String> loads = text(LOADS);
     machine.put(LOAD, loads.map(Machine::loads));
     machine.put(BEGAN, TIME.format(Instant.now()));
-    loads
-        .flatMap(Machine::load)
-        .ifPresent(load -> machine.raw.addProperty(RAW_LOAD, load));
+    loads.flatMap(Machine::load).ifPresent(load -> machine.raw.addProperty(RAW_LOAD, load));
     machine.raw.addProperty(RAW_EMULATED, isEmulated());
     return machine;
   }

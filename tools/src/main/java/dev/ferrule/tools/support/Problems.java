@@ -4,20 +4,31 @@ package dev.ferrule.tools.support;
 import dev.ferrule.spi.PlainText;
 import java.io.PrintWriter;
 
-/** How the {@code ferrule} command reports a problem: in one line, whatever the text holds. */
+/** How a command reports a problem: in one line, whatever the text holds. */
 public final class Problems {
 
   private Problems() {}
 
   /**
+   * Reports a problem of the {@code ferrule} command.
+   *
+   * @param err the standard error stream
+   * @param problem what happened; as in {@link #print(PrintWriter, String, String)}
+   */
+  public static void print(PrintWriter err, String problem) {
+    print(err, "ferrule", problem);
+  }
+
+  /**
    * Reports a problem.
    *
    * @param err the standard error stream
+   * @param command the name of the command, which the line begins with
    * @param problem what happened; ends of lines become spaces, and other control characters, which
    *     may come from a peer or from a file's name, are escaped
    */
-  public static void print(PrintWriter err, String problem) {
-    err.println("ferrule: " + oneLine(problem));
+  public static void print(PrintWriter err, String command, String problem) {
+    err.println(command + ": " + oneLine(problem));
   }
 
   /**

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers;
+
+import dev.ferrule.tools.Main;
+import dev.ferrule.tools.Values;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.ToolException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+
+/** Runs the commands of this module as {@code ferrule} runs its own: a mistake is one line. */
+public final class PeerCommand {
+
+  private PeerCommand() {}
+
+  /**
+   * Runs a command within this process.
+   *
+   * @param command the command
+   * @param name its name, which problems begin with
+   * @param program what a user runs it by
+   * @param out for the results
+   * @param err for progress and problems
+   * @param look how help texts look
+   * @param arguments the command line
+   * @return its exit code
+   */
+  public static int run(
+      Object command,
+      String name,
+      String program,
+      PrintWriter out,
+      PrintWriter err,
+      Main.Look look,
+      String... arguments) {
+    CommandLine commandLine = new CommandLine(command).setOut(out).setErr(err);
+    Values.register(commandLine);
+    look.applyTo(commandLine);
+    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+    commandLine.setParameterExceptionHandler(
+        (failure, ignored) -> {
+          Problems.print(err, name, failure.getMessage() + " (try '" + program + " --help')");
+          return ExitCode.USAGE;
+        });
+    commandLine.setExecutionExceptionHandler(
+        (failure, ignored, result) -> {
+          boolean expected = failure instanceof ToolException;
+          Problems.print(err, name, expected ? failure.getMessage() : failure.toString());
+          return ExitCode.of(failure);
+        });
+    return Main.flush(out, commandLine.execute(arguments), err, name);
+  }
+}
