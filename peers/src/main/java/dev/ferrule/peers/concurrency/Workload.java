@@ -9,16 +9,9 @@ import org.agrona.concurrent.IdleStrategy;
 /** What each connection carries. */
 enum Workload {
   /** The client sends without a pause, as far as there is room. */
-  STREAM {
+  STREAM(256) {
     @Override
-    void serve(Transport transport, AtomicLong received, int size) {
-      IdleStrategy idle = new BackoffIdleStrategy();
-      while (true) {
-        int taken = transport.poll(POLL_LIMIT);
-        received.setOpaque(received.getPlain() + taken);
-        idle.idle(taken);
-      }
-    }
+    void answer(Transport transport, int size, IdleStrategy idle) {}
 
     @Override
     void run(Transport transport, int size) {
@@ -30,18 +23,10 @@ enum Workload {
   },
 
   /** The client sends a message and waits for the server to send it back. */
-  ECHO {
+  ECHO(1) {
     @Override
-    void serve(Transport transport, AtomicLong received, int size) {
-      IdleStrategy idle = new BackoffIdleStrategy();
-      while (true) {
-        int taken = transport.poll(1);
-        if (taken > 0) {
-          received.setOpaque(received.getPlain() + 1);
-          send(transport, transport.lastValue(), size, idle);
-        }
-        idle.idle(taken);
-      }
+    void answer(Transport transport, int size, IdleStrategy idle) {
+      send(transport, transport.lastValue(), size, idle);
     }
 
     @Override
@@ -61,10 +46,27 @@ enum Workload {
     }
   };
 
-  private static final int POLL_LIMIT = 256;
+  private final int pollLimit;
+
+  Workload(int pollLimit) {
+    this.pollLimit = pollLimit;
+  }
 
   /** Does the server's part on a connection until that ends; counts the messages that came. */
-  abstract void serve(Transport transport, AtomicLong received, int size);
+  void serve(Transport transport, AtomicLong received, int size) {
+    IdleStrategy idle = new BackoffIdleStrategy();
+    while (true) {
+      int taken = transport.poll(pollLimit);
+      if (taken > 0) {
+        received.setOpaque(received.getPlain() + taken);
+        answer(transport, size, idle);
+      }
+      idle.idle(taken);
+    }
+  }
+
+  /** Sends what the server sends after each poll that has received messages. */
+  abstract void answer(Transport transport, int size, IdleStrategy idle);
 
   /** Does the client's part on a connection until that ends. */
   abstract void run(Transport transport, int size);
