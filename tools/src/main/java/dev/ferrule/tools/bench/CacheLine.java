@@ -34,6 +34,8 @@ final class CacheLine implements AutoCloseable {
   /** How long a client may leave the answering thread spinning. */
   private static final long ANSWER_NANOS = 5_000_000_000L;
 
+  private static final long FOREVER = Long.MAX_VALUE;
+
   private final Arena arena = Arena.ofShared();
   private final MemorySegment line;
   private final Runnable peerCheck;
@@ -80,7 +82,7 @@ final class CacheLine implements AutoCloseable {
       }
       before = now;
       value += 2;
-      await(memory, value);
+      await(memory, value, FOREVER);
     }
   }
 
@@ -96,13 +98,14 @@ final class CacheLine implements AutoCloseable {
     // an answer (even).
     long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
     for (long i = 0; i < count; i++) {
-      awaitFor(memory, value);
+      await(memory, value, ANSWER_NANOS);
       VALUE.setRelease(memory, 0L, value + 1);
       value += 2;
     }
   }
 
-  private void awaitFor(MemorySegment memory, long value) {
+  /** Spins until the line has a value, at most about as long as told after the first check. */
+  private void await(MemorySegment memory, long value, long limitNanos) {
     int looks = 0;
     long end = 0;
     while ((long) VALUE.getAcquire(memory, 0L) != value) {
@@ -111,21 +114,11 @@ final class CacheLine implements AutoCloseable {
         peerCheck.run();
         long now = System.nanoTime();
         if (end == 0) {
-          end = now + ANSWER_NANOS;
+          end = now + limitNanos;
         } else if (now - end >= 0) {
           throw new ToolException(
               ExitCode.CONNECTION_LOST, "the client stopped bouncing the cache line");
         }
-      }
-    }
-  }
-
-  private void await(MemorySegment memory, long value) {
-    int looks = 0;
-    while ((long) VALUE.getAcquire(memory, 0L) != value) {
-      if (++looks == LOOKS_BEFORE_CHECK) {
-        looks = 0;
-        peerCheck.run();
       }
     }
   }
