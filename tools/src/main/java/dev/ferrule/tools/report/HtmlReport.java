@@ -46,18 +46,6 @@ public final class HtmlReport {
   private HtmlReport() {}
 
   /**
-   * Writes a page.
-   *
-   * @param title its title
-   * @param subtitle a line below
-   * @param sections what is in it
-   * @return the text of the page
-   */
-  public static String format(String title, String subtitle, List<Section> sections) {
-    return format(title, subtitle, List.of(), sections);
-  }
-
-  /**
    * Writes a page that begins with what most readers have come for.
    *
    * @param title its title

@@ -34,6 +34,7 @@ class HtmlReportTest {
     return HtmlReport.format(
         text,
         text,
+        List.of(),
         List.of(new Section("s", text, text, List.of(PLOT), List.of(table), List.of(text))));
   }
 
