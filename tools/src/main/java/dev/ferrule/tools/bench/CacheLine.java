@@ -104,7 +104,7 @@ final class CacheLine implements AutoCloseable {
     }
   }
 
-  /** Spins until the line has a value, at most about as long as told after the first check. */
+  /** Spins until the line has a value; throws after a time that is counted from the first check. */
   private void await(MemorySegment memory, long value, long limitNanos) {
     int looks = 0;
     long end = 0;

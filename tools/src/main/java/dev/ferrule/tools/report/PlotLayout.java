@@ -18,6 +18,34 @@ final class PlotLayout {
   /** The side of a square dot, and the diameter of a round one. */
   static final double DOT = 6.4;
 
+  /** How far the corners of a diamond, the third kind of dots, are from its middle, over half its side. */
+  static final double DIAMOND = 1.4;
+
+  /** The same of the fourth kind, a triangle, to the left and right, above and below. */
+  static final double TRIANGLE = 1.2;
+
+  /** The room for a title above the plot. */
+  static final int HEADLINE = 28;
+
+  static final int FONT_SIZE = 12;
+
+  /** How wide the lines are. */
+  static final double MEASURED_WIDTH = 2;
+
+  static final double BESIDE_WIDTH = 1.2;
+  static final double MODEL_WIDTH = 1.6;
+  static final double SPREAD_WIDTH = 1.2;
+
+  /** How much of a curve beside the others covers what is below. */
+  static final double BESIDE_OPACITY = 0.6;
+
+  /** Half the width of the marks at both ends of a spread. */
+  static final double SPREAD_MARK = 3;
+
+  /** The dashes and gaps of each kind of line of a model. */
+  static final List<List<Integer>> DASHES =
+      List.of(List.of(7, 4), List.of(2, 3), List.of(12, 3, 2, 3), List.of(4, 2));
+
   private static final int TOP = 14;
   private static final int BOTTOM = 54;
   private static final int LEGEND_LINE = 20;

@@ -24,14 +24,9 @@ import javax.imageio.stream.MemoryCacheImageOutputStream;
 public final class PngPlot {
 
   private static final double PIXELS = 2; // to a unit of the layout, so that it can be printed
-  private static final int HEADLINE = 28;
   private static final int MARGIN = 12;
-  private static final int FONT_SIZE = 12;
-  private static final Color GRID = new Color(0xd8d8d8);
-  private static final Color TEXT = new Color(0x222222);
-  private static final int BESIDE_ALPHA = 0x99;
+  private static final Palette COLOURS = Palette.LIGHT;
   private static final int OPAQUE = 0xff;
-  private static final float[][] DASHES = {{7, 4}, {2, 3}, {12, 3, 2, 3}, {4, 2}};
 
   private PngPlot() {}
 
@@ -56,22 +51,22 @@ public final class PngPlot {
   static BufferedImage image(Plot plot) {
     PlotLayout.Shape shape = PlotLayout.Shape.WIDE;
     PlotLayout layout = new PlotLayout(plot, shape);
-    int height = HEADLINE + layout.height() + MARGIN;
+    int height = PlotLayout.HEADLINE + layout.height() + MARGIN;
     BufferedImage image =
         new BufferedImage(
             (int) (shape.width() * PIXELS), (int) (height * PIXELS), BufferedImage.TYPE_INT_RGB);
     Graphics2D graphics = image.createGraphics();
     try {
-      graphics.setColor(Color.WHITE);
+      graphics.setColor(Color.decode(COLOURS.background()));
       graphics.fillRect(0, 0, image.getWidth(), image.getHeight());
       graphics.scale(PIXELS, PIXELS);
-      graphics.translate(0, HEADLINE);
+      graphics.translate(0, PlotLayout.HEADLINE);
       graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
       graphics.setRenderingHint(
           RenderingHints.KEY_TEXT_ANTIALIASING, RenderingHints.VALUE_TEXT_ANTIALIAS_ON);
       graphics.setRenderingHint(
           RenderingHints.KEY_STROKE_CONTROL, RenderingHints.VALUE_STROKE_PURE);
-      graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, FONT_SIZE));
+      graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, PlotLayout.FONT_SIZE));
       Pixels pixels = new Pixels(graphics);
       pixels.text(layout.middle(), -2, PlotLayout.Anchor.MIDDLE, plot.title());
       layout.draw(pixels);
@@ -91,7 +86,7 @@ public final class PngPlot {
 
     @Override
     public void grid(double fromX, double fromY, double toX, double toY) {
-      graphics.setColor(GRID);
+      graphics.setColor(Color.decode(COLOURS.grid()));
       graphics.setStroke(new BasicStroke(1));
       graphics.draw(new Line2D.Double(fromX, fromY, toX, toY));
     }
@@ -105,7 +100,7 @@ public final class PngPlot {
             case MIDDLE -> left - width / 2;
             case END -> left - width;
           };
-      graphics.setColor(TEXT);
+      graphics.setColor(Color.decode(COLOURS.text()));
       graphics.drawString(text, (float) from, (float) base);
     }
 
@@ -134,35 +129,47 @@ public final class PngPlot {
 
     private static BasicStroke stroke(Plot.Curve curve) {
       return switch (curve.style()) {
-        case MEASURED -> new BasicStroke(2);
-        case BESIDE -> new BasicStroke(1.2f);
+        case MEASURED -> new BasicStroke((float) PlotLayout.MEASURED_WIDTH);
+        case BESIDE -> new BasicStroke((float) PlotLayout.BESIDE_WIDTH);
         case MODEL ->
             new BasicStroke(
-                1.6f,
+                (float) PlotLayout.MODEL_WIDTH,
                 BasicStroke.CAP_BUTT,
                 BasicStroke.JOIN_ROUND,
                 1,
-                DASHES[PlotLayout.kind(curve)],
+                dashes(curve),
                 0);
       };
     }
 
+    private static float[] dashes(Plot.Curve curve) {
+      List<Integer> lengths = PlotLayout.DASHES.get(PlotLayout.kind(curve));
+      float[] dashes = new float[lengths.size()];
+      for (int i = 0; i < dashes.length; i++) {
+        dashes[i] = lengths.get(i);
+      }
+      return dashes;
+    }
+
     private static Color colour(Plot.Curve curve) {
-      Color colour = Color.decode(Palette.LIGHT.get(PlotLayout.colour(curve)));
+      Color colour = Color.decode(COLOURS.curves().get(PlotLayout.colour(curve)));
       return new Color(
           colour.getRed(),
           colour.getGreen(),
           colour.getBlue(),
-          curve.style() == Plot.Style.BESIDE ? BESIDE_ALPHA : OPAQUE);
+          curve.style() == Plot.Style.BESIDE
+              ? (int) Math.round(OPAQUE * PlotLayout.BESIDE_OPACITY)
+              : OPAQUE);
     }
 
     @Override
     public void spread(Plot.Curve curve, double left, double low, double high) {
       graphics.setColor(colour(curve));
-      graphics.setStroke(new BasicStroke(1.2f));
+      double half = PlotLayout.SPREAD_MARK;
+      graphics.setStroke(new BasicStroke((float) PlotLayout.SPREAD_WIDTH));
       graphics.draw(new Line2D.Double(left, low, left, high));
-      graphics.draw(new Line2D.Double(left - 3, low, left + 3, low));
-      graphics.draw(new Line2D.Double(left - 3, high, left + 3, high));
+      graphics.draw(new Line2D.Double(left - half, low, left + half, low));
+      graphics.draw(new Line2D.Double(left - half, high, left + half, high));
     }
 
     @Override
@@ -175,12 +182,12 @@ public final class PngPlot {
             case 0 -> new Ellipse2D.Double(square.getX(), square.getY(), 2 * half, 2 * half);
             case 1 -> square;
             case 2 -> {
-              double reach = half * 1.4;
+              double reach = half * PlotLayout.DIAMOND;
               yield polygon(
                   left, top - reach, left + reach, top, left, top + reach, left - reach, top);
             }
             default -> {
-              double reach = half * 1.2;
+              double reach = half * PlotLayout.TRIANGLE;
               yield polygon(
                   left, top - reach, left + reach, top + reach, left - reach, top + reach);
             }

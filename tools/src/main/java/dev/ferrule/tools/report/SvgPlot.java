@@ -3,6 +3,7 @@ package dev.ferrule.tools.report;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * Draws plots as SVG. One drawing does for light and for dark surroundings, since its colours are
@@ -10,9 +11,6 @@ import java.util.Locale;
  * stands for when it is pointed at.
  */
 public final class SvgPlot {
-
-  private static final int HEADLINE = 28;
-  private static final String[] DASHES = {"7 4", "2 3", "12 3 2 3", "4 2"};
 
   private final PlotLayout layout;
   private final StringBuilder svg = new StringBuilder();
@@ -43,7 +41,7 @@ public final class SvgPlot {
   public static String file(Plot plot) {
     String style = "<style>" + style("svg.plot", true) + "</style>";
     String drawing =
-        draw(plot, PlotLayout.Shape.WIDE, "plot", style, HEADLINE)
+        draw(plot, PlotLayout.Shape.WIDE, "plot", style, PlotLayout.HEADLINE)
             .replaceFirst("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ");
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + drawing + "\n";
   }
@@ -57,42 +55,46 @@ public final class SvgPlot {
    */
   static String style(String root, boolean background) {
     StringBuilder rules = new StringBuilder();
-    rules
-        .append(root)
-        .append(" text{font:12px system-ui,sans-serif}")
-        .append(root)
-        .append(" .curve{fill:none;stroke-width:2}")
-        .append(root)
-        .append(" .spread{fill:none;stroke-width:1.2;opacity:.75}")
-        .append(root)
-        .append(" .beside{stroke-width:1.2;opacity:.6}")
-        .append(root)
-        .append(" .model{stroke-width:1.6}");
+    rule(rules, root, "text", "font:" + PlotLayout.FONT_SIZE + "px system-ui,sans-serif");
+    rule(rules, root, ".curve", "fill:none;" + width(PlotLayout.MEASURED_WIDTH));
+    rule(rules, root, ".spread", "fill:none;opacity:.75;" + width(PlotLayout.SPREAD_WIDTH));
+    String opacity = "opacity:" + PlotLayout.BESIDE_OPACITY;
+    rule(rules, root, ".beside", width(PlotLayout.BESIDE_WIDTH) + ";" + opacity);
+    rule(rules, root, ".model", width(PlotLayout.MODEL_WIDTH));
     for (int i = 0; i < PlotLayout.KINDS; i++) {
-      rules.append(root).append(" .m").append(i);
-      rules.append("{stroke-dasharray:").append(DASHES[i]).append('}');
+      String dashes =
+          PlotLayout.DASHES.get(i).stream().map(String::valueOf).collect(Collectors.joining(" "));
+      rule(rules, root, ".m" + i, "stroke-dasharray:" + dashes);
     }
     return rules
-        + scheme(root, "#222", "#d8d8d8", background ? "#fff" : "", Palette.LIGHT)
+        + scheme(root, Palette.LIGHT, background)
         + "@media(prefers-color-scheme:dark){"
-        + scheme(root, "#ddd", "#444", background ? "#181a1b" : "", Palette.DARK)
+        + scheme(root, Palette.DARK, background)
         + "}";
   }
 
-  private static String scheme(
-      String root, String text, String grid, String background, List<String> colours) {
+  private static String scheme(String root, Palette palette, boolean background) {
     StringBuilder rules = new StringBuilder();
-    rules.append(root).append(" text{fill:").append(text).append("}");
-    rules.append(root).append(" .grid{stroke:").append(grid).append("}");
-    if (!background.isEmpty()) {
-      rules.append(root).append("{background:").append(background).append("}");
+    rule(rules, root, "text", "fill:" + palette.text());
+    rule(rules, root, ".grid", "stroke:" + palette.grid());
+    if (background) {
+      rules.append(root).append("{background:").append(palette.background()).append('}');
     }
     for (int i = 0; i < PlotLayout.COLOURS; i++) {
-      String colour = colours.get(i);
-      rules.append(root).append(" .c").append(i).append("{stroke:").append(colour).append("}");
-      rules.append(root).append(" .d").append(i).append("{fill:").append(colour).append("}");
+      String colour = palette.curves().get(i);
+      rule(rules, root, ".c" + i, "stroke:" + colour);
+      rule(rules, root, ".d" + i, "fill:" + colour);
     }
     return rules.toString();
+  }
+
+  private static void rule(StringBuilder rules, String root, String selector, String declarations) {
+    rules.append(root).append(' ').append(selector);
+    rules.append('{').append(declarations).append('}');
+  }
+
+  private static String width(double width) {
+    return "stroke-width:" + width;
   }
 
   /** A page has the title above the plot; a file has nothing else to say what it shows. */
@@ -153,8 +155,17 @@ public final class SvgPlot {
     @Override
     public void spread(Plot.Curve curve, double left, double low, double high) {
       add(
-          "<path class=\"spread c%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6\"/>",
-          PlotLayout.colour(curve), left, low, high, left - 3, low, left - 3, high);
+          "<path class=\"spread c%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh%.1fM%.1f %.1fh%.1f\"/>",
+          PlotLayout.colour(curve),
+          left,
+          low,
+          high,
+          left - PlotLayout.SPREAD_MARK,
+          low,
+          2 * PlotLayout.SPREAD_MARK,
+          left - PlotLayout.SPREAD_MARK,
+          high,
+          2 * PlotLayout.SPREAD_MARK);
     }
 
     @Override
@@ -181,17 +192,17 @@ public final class SvgPlot {
                 title,
                 "M%1$.1f %2$.1fl%3$.1f %3$.1fl-%3$.1f %3$.1fl-%3$.1f -%3$.1fz",
                 left,
-                top - half * 1.4,
-                half * 1.4);
+                top - half * PlotLayout.DIAMOND,
+                half * PlotLayout.DIAMOND);
         default ->
             path(
                 classes,
                 title,
                 "M%1$.1f %2$.1fl%3$.1f %4$.1fh-%4$.1fz",
                 left,
-                top - half * 1.2,
-                half * 1.2,
-                half * 2.4);
+                top - half * PlotLayout.TRIANGLE,
+                half * PlotLayout.TRIANGLE,
+                half * 2 * PlotLayout.TRIANGLE);
       }
     }
 

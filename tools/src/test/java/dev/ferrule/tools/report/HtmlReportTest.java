@@ -65,7 +65,7 @@ class HtmlReportTest {
   void thePageAndItsPlotsSuitLightAndDark() {
     assertThat(page("text"))
         .contains("color-scheme:light dark")
-        .contains("@media(prefers-color-scheme:dark){svg.plot text{fill:#ddd}");
+        .contains("@media(prefers-color-scheme:dark){svg.plot text{fill:#dddddd}");
     assertThat(SvgPlot.file(PLOT)).contains("@media(prefers-color-scheme:dark)");
   }
 
