@@ -50,6 +50,8 @@ public final class StandardOptions {
 
   /**
    * {@code peerTimeout}: how long a peer may be silent until it counts as lost; 0 means for ever.
+   * The provider {@code sm} has a default of 60 s instead of this one, as it notices the death of a
+   * process without it.
    */
   public static final Option<Duration> PEER_TIMEOUT =
       Option.duration(
