@@ -11,11 +11,15 @@ module dev.ferrule.tools {
   requires hipparchus.optim;
   requires info.picocli;
   requires java.desktop;
+  requires java.logging;
   requires java.management;
   requires me.tongfei.progressbar;
   requires static org.jspecify;
 
   uses dev.ferrule.tools.evaluate.ExperimentSource;
+
+  exports dev.ferrule.tools.support to
+      java.logging;
 
   opens dev.ferrule.tools to
       info.picocli;

@@ -7,6 +7,7 @@ import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.LogLines;
 import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
@@ -96,6 +97,7 @@ public final class Peers implements Callable<Integer> {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
+    LogLines.install(NAME);
     System.exit(
         run(
             new PrintWriter(System.out),

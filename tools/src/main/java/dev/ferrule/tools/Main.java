@@ -5,6 +5,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.spi.PlainText;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.LogLines;
 import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.Terminal;
@@ -32,6 +33,7 @@ public final class Main {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
+    LogLines.install("ferrule");
     System.exit(
         run(
             new PrintWriter(System.out),

@@ -11,6 +11,7 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.Random;
@@ -49,6 +50,23 @@ class StreamCommandsTest {
     }
     assertThat(sha256(copy)).isEqualTo(sha256(original));
     assertNothingIsLeft();
+  }
+
+  @Test
+  void aDirectoryThatIsOpenToAllUsersIsOneLineOfEachCommand() throws Exception {
+    Path open = Files.createDirectory(folder.resolve("open"));
+    Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+    String there = "sm://" + open.resolve("app");
+    String warning = "ferrule: " + open.toRealPath() + " is writable for all users and has no ";
+    Path original = Files.writeString(folder.resolve("little"), "little");
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", "-q", there);
+        FerruleProcess sender =
+            FerruleProcess.start(folder, "send", "--retry", "20s", there, original.toString())) {
+      sender.mustEndWith(0);
+      listener.mustEndWith(0);
+      assertThat(sender.errors()).startsWith(warning).hasLineCount(1);
+      assertThat(listener.errors()).startsWith(warning).hasLineCount(1);
+    }
   }
 
   @Test

@@ -154,8 +154,7 @@ final class ConcurrencySide {
       sum += count;
       least = Math.min(least, count);
     }
-    ChildProcess.answer(
-        out, sum / seconds + " " + (before.length == 0 ? 0.0 : least / seconds));
+    ChildProcess.answer(out, sum / seconds + " " + (before.length == 0 ? 0.0 : least / seconds));
   }
 
   private interface Work {

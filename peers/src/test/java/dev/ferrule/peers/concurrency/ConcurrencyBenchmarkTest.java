@@ -71,8 +71,7 @@ class ConcurrencyBenchmarkTest {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int code =
-        ManyConnections.run(
-            new PrintWriter(out), new PrintWriter(err, true), arguments.split(" "));
+        ManyConnections.run(new PrintWriter(out), new PrintWriter(err, true), arguments.split(" "));
     assertThat(code).isEqualTo(2);
     assertThat(err.toString())
         .startsWith("many-connections: ")
@@ -84,7 +83,8 @@ class ConcurrencyBenchmarkTest {
 
   @Test
   void aSideThatFailsSaysWhyAndEndsWithAFailure() {
-    List<String> arguments = List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+    List<String> arguments =
+        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
     try (ChildProcess side =
         ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
       side.awaitAnswer(TIMEOUT);
@@ -92,13 +92,13 @@ class ConcurrencyBenchmarkTest {
       assertThatThrownBy(() -> side.awaitAnswer(TIMEOUT)).hasMessageContaining("exit code 1");
     }
     assertThat(problems)
-        .containsExactly(
-            "ferrule: java.lang.IllegalArgumentException: no step has the name dance");
+        .containsExactly("ferrule: java.lang.IllegalArgumentException: no step has the name dance");
   }
 
   @Test
   void theSlowestOfNoConnectionsHasTheRateZero() {
-    List<String> arguments = List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+    List<String> arguments =
+        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
     try (ChildProcess side =
         ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
       side.awaitAnswer(TIMEOUT);

@@ -19,13 +19,7 @@ record Palette(String text, String grid, String background, List<String> curves)
           "#d8d8d8",
           "#ffffff",
           List.of(
-              "#1f6fb4",
-              "#c8501e",
-              "#2a8a4a",
-              "#8a4fb0",
-              "#a67c00",
-              "#b02a5b",
-              "#0f8a8a",
+              "#1f6fb4", "#c8501e", "#2a8a4a", "#8a4fb0", "#a67c00", "#b02a5b", "#0f8a8a",
               "#5c5c5c"));
   static final Palette DARK =
       new Palette(
@@ -33,12 +27,6 @@ record Palette(String text, String grid, String background, List<String> curves)
           "#444444",
           "#181a1b",
           List.of(
-              "#6db3f2",
-              "#ff9a62",
-              "#6fd08c",
-              "#c79bea",
-              "#e3c04f",
-              "#f386ae",
-              "#5fd0d0",
+              "#6db3f2", "#ff9a62", "#6fd08c", "#c79bea", "#e3c04f", "#f386ae", "#5fd0d0",
               "#b5b5b5"));
 }

@@ -18,7 +18,10 @@ final class PlotLayout {
   /** The side of a square dot, and the diameter of a round one. */
   static final double DOT = 6.4;
 
-  /** How far the corners of a diamond, the third kind of dots, are from its middle, over half its side. */
+  /**
+   * How far the corners of a diamond, the third kind of dots, are from its middle, over half its
+   * side.
+   */
   static final double DIAMOND = 1.4;
 
   /** The same of the fourth kind, a triangle, to the left and right, above and below. */

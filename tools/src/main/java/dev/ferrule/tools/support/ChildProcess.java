@@ -239,7 +239,7 @@ public final class ChildProcess implements AutoCloseable {
       String said =
           startErrors.stream()
               .filter(line -> line.startsWith(MESSAGE_PREFIX))
-              .findFirst()
+              .reduce((warning, failure) -> failure) // the last is why it ended
               .map(ChildProcess::withoutPrefix)
               .orElse(
                   "the process that was started ended with exit code " + code + ": " + startErrors);

@@ -82,7 +82,9 @@ class PngPlotTest {
         colours.add(String.format("#%06x", image.getRGB(x, y) & 0xffffff));
       }
     }
-    assertThat(colours).contains(Palette.LIGHT.curves().get(0), Palette.LIGHT.curves().get(1), "#ffffff");
-    assertThat(SvgPlot.file(plot(List.of(new Plot.Dot(8, 1e6))))).contains(Palette.LIGHT.curves().get(0));
+    assertThat(colours)
+        .contains(Palette.LIGHT.curves().get(0), Palette.LIGHT.curves().get(1), "#ffffff");
+    assertThat(SvgPlot.file(plot(List.of(new Plot.Dot(8, 1e6)))))
+        .contains(Palette.LIGHT.curves().get(0));
   }
 }
