@@ -35,9 +35,13 @@ public final class HtmlReport {
       th:first-child,td:first-child{text-align:left;padding-left:0;
       position:sticky;left:0;background:var(--back)}
       .words td,.words th{text-align:left;white-space:normal;overflow-wrap:anywhere}
-      @media(max-width:600px){th,td{padding:.15rem .45rem}
-      td:first-child{white-space:normal;min-width:4.5rem}
-      table:not(.words) td:last-child{white-space:nowrap}}
+      @media(max-width:600px){.words th,.words td{padding:.15rem .45rem}
+      .rows,.rows tbody,.rows caption{display:block}.rows tr:first-child{display:none}
+      .rows tr{display:flex;flex-wrap:wrap;padding:.3rem 0;border-bottom:1px solid var(--line)}
+      .rows td{border:0;padding:0 .9rem 0 0;min-width:0;text-align:left;white-space:normal}
+      .rows td::before{content:attr(data-name) " ";color:var(--faint)}
+      .rows td:first-child{flex-basis:100%;font-weight:600}.rows td:first-child::before{content:""}
+      .rows td:empty{display:none}}
       ul.notes{background:var(--mark);padding:.5rem .5rem .5rem 1.6rem;margin:.8rem 0}
       """;
 
@@ -129,20 +133,25 @@ public final class HtmlReport {
   private void table(Table table) {
     boolean words = table.header().size() == 2;
     page.append("<div class=\"scroll\"><table")
-        .append(words ? " class=\"words\"" : "")
+        .append(words ? " class=\"words\"" : " class=\"rows\"")
         .append(">\n");
     if (!table.caption().isEmpty()) {
       element("caption", table.caption());
     }
-    row("th", table.header());
-    table.rows().forEach(cells -> row("td", cells));
+    row("th", table.header(), List.of());
+    table.rows().forEach(cells -> row("td", cells, words ? List.of() : table.header()));
     page.append("</table></div>\n");
   }
 
-  private void row(String element, List<String> cells) {
+  /** In a narrow window a row is a paragraph, in which each cell begins with its column's name. */
+  private void row(String element, List<String> cells, List<String> names) {
     page.append("<tr>");
-    for (String cell : cells) {
-      page.append('<').append(element).append('>').append(Markup.escape(cell));
+    for (int i = 0; i < cells.size(); i++) {
+      page.append('<').append(element);
+      if (i < names.size()) {
+        page.append(" data-name=\"").append(Markup.escape(names.get(i))).append('"');
+      }
+      page.append('>').append(Markup.escape(cells.get(i)));
       page.append("</").append(element).append('>');
     }
     page.append("</tr>\n");

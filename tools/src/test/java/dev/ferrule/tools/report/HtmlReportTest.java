@@ -103,6 +103,17 @@ class HtmlReportTest {
     assertThat(Integer.parseInt(narrow.split(" ")[2])).as("its width in pixels").isLessThan(400);
   }
 
+  /** A column that is not within the window is not seen. */
+  @Test
+  void aRowOfATableWithManyColumnsIsAParagraphInANarrowWindow() throws Exception {
+    String page = page("text");
+    assertThat(page)
+        .contains("@media(max-width:600px){.words th", ".rows tr{display:flex;flex-wrap:wrap")
+        .contains(".rows td::before{content:attr(data-name)")
+        .contains("<table class=\"rows\">\n<caption>text</caption>\n<tr><th>one</th>")
+        .contains("<td data-name=\"one\">text</td><td data-name=\"text\">2</td>");
+  }
+
   /** The text of the last mark is cut off, or left out, if there is no room beside it. */
   @Test
   void theFirstAndTheLastMarkOfAnAxisAreNamedInAWindowOfAnyWidth() {
