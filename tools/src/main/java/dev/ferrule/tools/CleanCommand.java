@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Removes what processes that were killed have left behind of their endpoints, and tells what"
           + " it was. Never touches the endpoint of a process that lives, nor a file that Ferrule"
-          + " did not make. Whoever listens or connects in the same directory does the same.",
+          + " did not make. Each process that listens or connects in the same directory does the same.",
       ""
     },
     footer = {"", "Example: ferrule clean --dry-run /dev/shm/app"})

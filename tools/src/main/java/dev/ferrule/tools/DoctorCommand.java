@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
     name = "doctor",
     mixinStandardHelpOptions = true,
     description = {
-      "Looks at what this machine has for each transport, and says how to mend what is missing."
+      "Looks at what this machine has for each transport, and says how to fix what is missing."
           + " Ends with 0 if at least one transport works, and with 6 if none does.",
       ""
     },

@@ -52,7 +52,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule evaluate --out here",
       "  ferrule evaluate --provider sm --quick --only latency,bandwidth --out here",
-      "  ferrule evaluate --provider sm --peers --only latency,peers-latency,peers-rate --out here",
+      "  ferrule evaluate --provider sm --peers --only latency,peers-latency --out here",
       "  ferrule evaluate --list",
       "",
       "What the parameters that it finds mean for more nodes than there are here:",

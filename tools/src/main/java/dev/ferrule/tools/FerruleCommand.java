@@ -23,8 +23,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ferrule doctor                        what works on this machine, and how to fix the"
-          + " rest",
+      "  ferrule doctor                        what works here; how to fix the rest",
       "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
       "  ferrule send sm:///tmp/app original",
       "  ferrule latency --floor               how fast it is here",

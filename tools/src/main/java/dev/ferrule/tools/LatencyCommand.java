@@ -29,8 +29,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ferrule latency --floor         over shared memory, next to the bare cache line",
-      "  ferrule latency --wait block    when the peer has to be woken up for each message",
+      "  ferrule latency --floor         over shared memory, beside a bare cache line",
+      "  ferrule latency --wait block    with a wake-up of the peer for each message",
       "  ferrule latency --calls         what send, receive and free cost by themselves",
       "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",
       "",

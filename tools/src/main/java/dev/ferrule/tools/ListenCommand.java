@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule listen sm:///tmp/app > copy",
       "  ferrule listen sm:///tmp/app | sha256sum",
-      "  ferrule listen sendrecv://10.0.0.2:7471 > copy        over RDMA, at this host's address"
+      "  ferrule listen sendrecv://10.0.0.2:7471 > copy        over RDMA, at this host"
     })
 final class ListenCommand implements Callable<Integer> {
 

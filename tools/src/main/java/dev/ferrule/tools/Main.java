@@ -60,6 +60,7 @@ public final class Main {
      */
     public void applyTo(CommandLine commandLine) {
       commandLine.setUsageHelpWidth(width);
+      commandLine.setHelpFactory(WordWrappedHelp::new);
       commandLine.setColorScheme(Help.defaultColorScheme(colours ? Help.Ansi.ON : Help.Ansi.OFF));
     }
   }

@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Predicts how many messages a node can receive, and how much memory it needs for that, when"
           + " many nodes send to one (N:1) or each to each other (N:N). The parameters are those that"
-          + " 'ferrule evaluate' has found, or somebody has written.",
+          + " 'ferrule evaluate' has found, or that were written by hand.",
       "The network between the cards is taken to be no bottleneck, and cards not to slow down with"
           + " many connections: what is predicted is a bound, not a promise.",
       ""
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  ferrule model --params here/params.json --nodes 64",
-      "  ferrule model --params here/params.json --provider sendrecv --nodes 256 --size 64 --json"
+      "  ferrule model --params here/params.json --nodes 256 --size 64 --json"
     })
 final class ModelCommand implements Callable<Integer> {
 

@@ -8,12 +8,17 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 class CommandLineTest {
 
@@ -54,6 +59,48 @@ class CommandLineTest {
       assertThat(out.toString()).as("a terminal has colours").contains("\033[1m");
       assertThat(out.toString().replaceAll("\033\\[[0-9;]*m", "").lines())
           .allMatch(line -> line.length() <= width);
+    }
+  }
+
+  /** Such as 8,64,4KiB, which ended a line after the 4. */
+  @ParameterizedTest
+  @ValueSource(ints = {60, 72, 80, 100})
+  void noLineOfAHelpTextEndsWithinAWord(int width) {
+    CommandLine root = new CommandLine(new FerruleCommand());
+    new Main.Look(width, false).applyTo(root);
+    for (CommandLine command : root.getSubcommands().values()) {
+      CommandSpec spec = command.getCommandSpec();
+      String help = command.getUsageMessage();
+      Set<String> printed = new HashSet<>(words(Stream.of(help)));
+      Stream<String> texts =
+          Stream.of(
+                  Stream.of(spec.usageMessage().description()),
+                  Stream.of(spec.usageMessage().footer()),
+                  spec.args().stream()
+                      .filter(argument -> !argument.hidden())
+                      .flatMap(argument -> Stream.of(argument.description())))
+              .flatMap(text -> text);
+      assertThat(printed).as(spec.qualifiedName()).containsAll(words(texts));
+      String synopsis = command.getHelp().synopsis("Usage: ".length());
+      assertThat(words(Stream.of(synopsis)))
+          .as("the synopsis of %s", spec.qualifiedName())
+          .allMatch(word -> word.replace("[", "").length() == word.replace("]", "").length());
+    }
+  }
+
+  private static List<String> words(Stream<String> texts) {
+    return texts
+        .flatMap(text -> Stream.of(text.strip().split("\\s+")))
+        .filter(word -> !word.isEmpty() && !word.contains("${") && !word.contains("%n"))
+        .toList();
+  }
+
+  @Test
+  void examplesFitATerminal() {
+    for (CommandLine command : new CommandLine(new FerruleCommand()).getSubcommands().values()) {
+      assertThat(command.getCommandSpec().usageMessage().footer())
+          .filteredOn(line -> line.startsWith("  ferrule"))
+          .allMatch(line -> line.length() <= 80);
     }
   }
 
