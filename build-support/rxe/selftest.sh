@@ -322,6 +322,8 @@ repeat_after_crash() {
 no_repeat() {
   equal "an ordinary failure: not repeated" "$(crashing --vm 'exit 1' </dev/null)" "1, 1"
   equal "an ordinary failure: without a word" "$(wc -l <err)" 0
+  equal "the exit code of a crash and no crash: not repeated" "$(crashing --vm 'exit 139' </dev/null)" "139, 1"
+  equal "the exit code of a crash and no crash: without a word" "$(wc -l <err)" 0
   equal "a child crashes: not repeated" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 7' </dev/null)" "7, 1"
   equal "a child crashes: named" "$(sed -n 's/.*rdma.md: //p' err)" "perl of SIGABRT"
   equal "a child's crash that the command handles" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 0' </dev/null)" "0, 1"

@@ -80,8 +80,10 @@ judge_crash() {
   fi
 }
 
-# Prints the signal that an exit code stands for, if a crash sends it. A JVM that gets SIGSEGV ends by SIGABRT.
+# Prints the signal that an exit code stands for, if a crash sends it and a process has died of one: a command can end with
+# such a code by itself. A JVM that gets SIGSEGV ends by SIGABRT.
 crash_of() {
+  [ ${#crashed[@]} -gt 0 ] || return 1
   case $1 in
     134) echo SIGABRT ;;
     139) echo SIGSEGV ;;
