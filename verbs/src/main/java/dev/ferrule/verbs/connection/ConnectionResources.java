@@ -38,11 +38,11 @@ final class ConnectionResources {
   private final @Nullable ReceiveGroup group;
   private final Arena arena = Arena.ofShared();
   private @Nullable FabricDevice device;
-  private @Nullable Long key; // by which the device tells of completions; none yet
-  private volatile Runnable completionListener = () -> {};
+  private final List<Long> keys = new ArrayList<>(); // by which the device tells of completions
+  private volatile Runnable sendListener = () -> {};
   private @Nullable CompletionQueue sendCompletions;
   private @Nullable CompletionQueue receiveCompletions;
-  private @Nullable ReceiveQueue receiveQueue;
+  private volatile @Nullable ReceiveQueue receiveQueue; // for the fabric's thread, too
   private @Nullable ReceiveSide receiveSide;
   private int reserved;
   private boolean stopped;
@@ -92,20 +92,25 @@ final class ConnectionResources {
           "the device can do " + limit + " each; " + protocol.texts().queuesTooLarge(),
           null);
     }
-    long listening = found.listen(() -> completionListener.run());
-    key = listening;
     if (protocol.hasHandshake(options)) {
       accessTable = new AccessTable(found.domain(), arena);
     }
-    CompletionQueue ofSends = found.createCompletionQueue(sends, listening);
+    CompletionQueue ofSends =
+        found.createCompletionQueue(sends, listen(found, () -> sendListener.run()));
     sendCompletions = ofSends;
-    CompletionQueue ofReceives = makeReceiveQueue(found, side, listening);
+    CompletionQueue ofReceives = makeReceiveQueue(found, side);
     QueuePair made = createQueuePair(sends, side, options, ofSends, ofReceives);
     queuePair = made;
     side.start(made);
   }
 
-  private CompletionQueue makeReceiveQueue(FabricDevice found, ReceiveSide side, long listening) {
+  private long listen(FabricDevice found, Runnable listener) {
+    long key = found.listen(listener);
+    keys.add(key);
+    return key;
+  }
+
+  private CompletionQueue makeReceiveQueue(FabricDevice found, ReceiveSide side) {
     if (group != null) {
       int needed = side.receives(); // none if they are shared: there is room for all of those
       if (!group.reserveCompletions(needed)) {
@@ -120,10 +125,18 @@ final class ConnectionResources {
       receiveQueue = group.queue();
       return group.completions();
     }
-    CompletionQueue made = found.createCompletionQueue(side.receives(), listening);
+    CompletionQueue made =
+        found.createCompletionQueue(side.receives(), listen(found, this::onReceiveEvent));
     receiveCompletions = made;
     receiveQueue = ReceiveQueue.ofOne(made, side::stray);
     return made;
+  }
+
+  private void onReceiveEvent() {
+    ReceiveQueue known = receiveQueue;
+    if (known != null) {
+      known.onEvent();
+    }
   }
 
   /** How much can ride inline is only found out by trying. */
@@ -180,9 +193,9 @@ final class ConnectionResources {
         link);
   }
 
-  /** Has completion events told to a connection. */
-  void onCompletion(Runnable listener) {
-    completionListener = listener;
+  /** Has something done on each event of the completion queue for sends. */
+  void onSendEvent(Runnable listener) {
+    sendListener = listener;
   }
 
   RdmaProtocol protocol() {
@@ -292,7 +305,7 @@ final class ConnectionResources {
         () -> fabric.destroy(id),
         receiveCompletions,
         sendCompletions,
-        this::forgetKey,
+        this::forgetKeys,
         receiveSide,
         sendMemory,
         accessTable,
@@ -301,9 +314,9 @@ final class ConnectionResources {
         fabric::release);
   }
 
-  private void forgetKey() {
-    if (device != null && key != null) {
-      device.forget(key);
+  private void forgetKeys() {
+    if (device != null) {
+      keys.forEach(device::forget);
     }
   }
 

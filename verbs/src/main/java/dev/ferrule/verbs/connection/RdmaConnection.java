@@ -129,7 +129,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
             ? null
             : new SingleThreadedUse(() -> "the remote memory access of " + uri()).check(rma);
     watched = resources.elements();
-    resources.onCompletion(this::wake);
+    resources.onSendEvent(channel.sends()::onEvent);
     life.onEnd(ended -> onEnd());
     receives.add(channel); // other threads may call this object from here on
   }

@@ -36,7 +36,7 @@ final class ReceiveGroup {
   private final Arena arena = Arena.ofShared();
   private @Nullable SharedReceiveSide shared;
   private @Nullable CompletionQueue completions;
-  private @Nullable ReceiveQueue queue;
+  private volatile @Nullable ReceiveQueue queue; // for the fabric's thread, too
   private long key;
   private int freeCompletions; // under the group's monitor
   private int retained = 1; // under the group's monitor

@@ -25,6 +25,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private final IntConsumer strays;
   private final boolean single;
   private final SpinLock lock = new SpinLock();
+  private final EventRequest event; // under the lock
   private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
   private volatile Channel[] channels = {}; // the same, for others; changed under the lock
   private volatile @Nullable Channel only; // the one of one connection, which needs no looking for
@@ -45,6 +46,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private ReceiveQueue(CompletionQueue completions, IntConsumer strays, boolean single) {
     this.completions = completions;
+    this.event = new EventRequest(completions);
     this.strays = strays;
     this.single = single;
   }
@@ -246,7 +248,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     lock.lock();
     try {
       if (!closed) {
-        completions.requestNotification();
+        event.make();
       }
     } finally {
       lock.unlock();
@@ -254,18 +256,37 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   }
 
   /**
-   * Takes in what has come, on an event of a queue of many connections, and so wakes the receivers
-   * of those that something came for. To wake all of them would cost as many wake-ups for each
-   * message as there are connections.
+   * Acts on an event that was requested. A queue of one connection wakes its threads, which take in
+   * what has come.
    *
-   * <p>The event has used up the request of all that sleep, so those that go on sleeping need
-   * another one. What comes before it is made causes no event, and is looked for after it.
+   * <p>A queue of many connections takes it in here, and so wakes the receivers of those that
+   * something came for. To wake all of them would cost as many wake-ups for each message as there
+   * are connections. The event has used up the request of all that sleep, so those that go on
+   * sleeping need another one. What comes before it is made causes no event, and is looked for
+   * after it.
    */
   public void onEvent() {
+    lock.lock();
+    try {
+      event.used();
+    } finally {
+      lock.unlock();
+    }
+    if (single) {
+      wakeOnly();
+      return;
+    }
     drain();
     if (sleepers.get() > 0) {
       request();
       drain();
+    }
+  }
+
+  private void wakeOnly() {
+    Channel known = only;
+    if (known != null) {
+      known.link().onProgress();
     }
   }
 

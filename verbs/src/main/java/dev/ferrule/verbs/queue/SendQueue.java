@@ -60,8 +60,10 @@ public final class SendQueue {
   private final SendChain controlChain = new SendChain(1);
   private final StagedMessages staged = new StagedMessages();
   private final SpinLock lock = new SpinLock();
+  private final Link link;
 
   // All of these under the lock.
+  private final EventRequest event;
   private final SendLedger ledger;
   private final SendFailures failures;
   private final AccessQueue accesses;
@@ -77,13 +79,15 @@ public final class SendQueue {
   SendQueue(Channel.Parts parts, SendProtocol protocol) {
     this.queuePair = parts.queuePair();
     this.completions = parts.sendCompletions();
+    this.link = parts.link();
+    this.event = new EventRequest(completions);
     this.memory = parts.sendMemory();
     this.protocol = protocol;
     this.unacked = parts.unacked();
     this.inlineMax = parts.inline();
     this.lines = new LineAllocator((int) (memory.messages().byteSize() / LINE));
     this.ledger = new SendLedger(unacked, lines);
-    this.failures = new SendFailures(lock, parts.link());
+    this.failures = new SendFailures(lock, link);
     this.accesses = new AccessQueue(queuePair, this, lock, ledger, failures);
   }
 
@@ -507,11 +511,22 @@ public final class SendQueue {
     lock.lock();
     try {
       if (!closed) {
-        completions.requestNotification();
+        event.make();
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Acts on an event that was asked for: wakes the threads that wait for completions. */
+  public void onEvent() {
+    lock.lock();
+    try {
+      event.used();
+    } finally {
+      lock.unlock();
+    }
+    link.onProgress();
   }
 
   /** Looks for completions, and for failures among them. */

@@ -128,6 +128,9 @@ public final class ScriptedDevice {
 
   public volatile int receiveErrno;
 
+  /** What requesting an event reports; 0 for success. */
+  public volatile int notificationErrno;
+
   /** Sees what is posted: instead of it being kept, so that a long test needs no memory. */
   public volatile @Nullable Consumer<Send> onSend;
 
@@ -173,7 +176,7 @@ public final class ScriptedDevice {
           onNotificationRequest = null;
           before.run();
         }
-        yield 0;
+        yield -notificationErrno;
       }
       default -> method.getReturnType() == long.class ? (Object) 0L : (Object) 0;
     };

@@ -2,9 +2,11 @@
 package dev.ferrule.verbs.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.fake.RecordingLink;
 import dev.ferrule.verbs.fake.ScriptedDevice;
 import java.util.ArrayList;
@@ -188,19 +190,54 @@ class ReceiveQueueTest {
   }
 
   @Test
-  void afterAnEventAnotherOneIsRequestedAsLongAsAReceiverSleeps() {
+  void oneRequestIsEnoughForAllThatSleepAndIsRepeatedAfterAnEventAsLongAsOneDoes() {
     queue.add(first);
     queue.add(second);
     queue.arm(); // the receiver of the first connection
     queue.arm(); // that of the second
+    assertThat(device.notifications).hasValue(1);
+    queue.onEvent();
+    assertThat(device.notifications).hasValue(2);
+    queue.disarm();
     queue.onEvent();
     assertThat(device.notifications).hasValue(3);
     queue.disarm();
     queue.onEvent();
+    assertThat(device.notifications).hasValue(3);
+    queue.arm();
     assertThat(device.notifications).hasValue(4);
-    queue.disarm();
-    queue.onEvent();
-    assertThat(device.notifications).hasValue(4);
+  }
+
+  @Test
+  void aRequestThatFailsIsNotTakenForOneThatWasMade() {
+    device.onNotificationRequest =
+        () -> {
+          throw new IllegalStateException("as the test wants it");
+        };
+    assertThatThrownBy(queue::arm).hasMessage("as the test wants it");
+    device.notificationErrno = Errno.EIO;
+    queue.arm();
+    device.notificationErrno = 0;
+    assertThat(device.notifications).hasValue(2);
+    queue.arm();
+    assertThat(device.notifications).hasValue(3);
+    queue.arm();
+    assertThat(device.notifications).hasValue(3);
+  }
+
+  @Test
+  void anEventOfTheOnlyConnectionWakesItAndUsesUpTheRequest() {
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add);
+    ofOne.add(first);
+    ofOne.arm(); // its receiver
+    ofOne.arm(); // its sender, which waits for credit
+    assertThat(device.notifications).hasValue(1);
+    ofOne.onEvent();
+    assertThat(firstLink.progress).hasValue(1);
+    assertThat(device.notifications).hasValue(1);
+    ofOne.disarm();
+    ofOne.arm();
+    assertThat(device.notifications).hasValue(2);
   }
 
   @Test
@@ -261,12 +298,15 @@ class ReceiveQueueTest {
     queue.arm();
     assertThat(device.notifications).hasValue(1);
     receive(first, 1);
+    queue.onEvent();
+    assertThat(device.notifications).hasValue(2);
     int polls = device.polls.get();
     queue.close();
     assertThat(queue.poll()).isFalse();
     queue.drain();
     queue.arm();
+    queue.onEvent();
     assertThat(device.polls).hasValue(polls);
-    assertThat(device.notifications).hasValue(1);
+    assertThat(device.notifications).hasValue(2);
   }
 }

@@ -465,9 +465,24 @@ class SendQueueTest {
   }
 
   @Test
-  void armingAsksForAnEvent() {
-    queue.arm();
+  void oneRequestIsEnoughUntilItsEventComesWhichWakesWhatWaits() {
+    queue.arm(); // the sender
+    queue.arm(); // remote memory access
     assertThat(device.notifications).hasValue(1);
+    queue.onEvent();
+    assertThat(link.progress).hasValue(1);
+    queue.arm();
+    assertThat(device.notifications).hasValue(2);
+  }
+
+  @Test
+  void aRequestThatFailsIsNotTakenForOneThatWasMade() {
+    device.notificationErrno = Errno.EIO;
+    queue.arm();
+    device.notificationErrno = 0;
+    queue.arm();
+    queue.arm();
+    assertThat(device.notifications).hasValue(2);
   }
 
   @Test
