@@ -532,9 +532,9 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     giveUp(peerAnswers);
   }
 
-  /** Gives up a connection whose peer has gone before it was complete. Does not wait for it. */
-  void abandon() {
-    life.lost("the client has gone before it confirmed the connection, or did not do so in time");
+  /** Gives up a connection that was not completed. Does not wait for the peer. */
+  void abandon(String reason) {
+    life.lost(reason);
     if (life.close() != Lifecycle.Closing.AGAIN) {
       life.release();
       wake();

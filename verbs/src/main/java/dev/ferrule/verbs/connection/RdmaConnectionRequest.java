@@ -309,7 +309,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   void giveUp() {
     RdmaConnection connection = made;
     if (connection != null) {
-      connection.abandon();
+      connection.abandon(
+          "the client has gone before it confirmed the connection, or did not do so in time");
     } else if (resources != null) {
       resources.close();
     } else {

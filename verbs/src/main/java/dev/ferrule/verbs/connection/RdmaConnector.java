@@ -78,7 +78,7 @@ final class RdmaConnector {
     }
     PeerPatience patience = new PeerPatience(mailbox, fabric, options);
     ConnectionResources resources = new ConnectionResources(protocol, fabric, id, null);
-    RdmaConnection connection = null;
+    RdmaConnection connection;
     boolean done = false;
     try {
       id.resolveAddress(peer, patience.millisLeft());
@@ -96,30 +96,37 @@ final class RdmaConnector {
               CmEvent.Type.ESTABLISHED,
               "timed out: the listener has not accepted within connectTimeout (raise it, or have the"
                   + " listener call accept() more often)");
-      connection = establish(resources, answer);
+      connection = make(resources, answer);
       done = true;
-      return connection;
     } finally {
       if (!done) {
         resources.close();
       }
     }
+    start(connection); // which closes the resources from here on
+    return connection;
   }
 
-  private RdmaConnection establish(ConnectionResources resources, CmEvent answer) {
+  private RdmaConnection make(ConnectionResources resources, CmEvent answer) {
     Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
     Agreement agreement = resources.receiveSide().agree(hello);
     resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
-    RdmaConnection connection =
-        new RdmaConnection(
-            server.connectionUri(RdmaConnection.nextNumber()),
-            resources,
-            agreement,
-            hello,
-            options);
-    connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
-    connection.heed(mailbox);
-    return connection;
+    return new RdmaConnection(
+        server.connectionUri(RdmaConnection.nextNumber()), resources, agreement, hello, options);
+  }
+
+  /** Starts a connection, or gives it up: the device's events may end it from here on. */
+  private void start(RdmaConnection connection) {
+    boolean done = false;
+    try {
+      connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
+      connection.heed(mailbox);
+      done = true;
+    } finally {
+      if (!done) {
+        connection.abandon("the connection could not be completed");
+      }
+    }
   }
 
   private Hello acceptance(CmEvent answer) {

@@ -20,6 +20,7 @@ import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.endpoint.Fabric;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -286,5 +287,32 @@ class ConnectorTest {
     provider.connect("").close();
 
     assertThat(manager.calls).containsExactly("destroyQp");
+  }
+
+  /** Which would use the queue pair after it was freed. */
+  @Test
+  void aConnectionThatCannotBeCompletedHearsOfNothingAfterItsQueuePairIsDestroyed()
+      throws Exception {
+    when(manager.device.verbs.modifyQp(anyLong(), any(), anyInt()))
+        .thenAnswer(
+            call -> {
+              manager.calls.add("modifyQp");
+              return -Errno.ENOMEM;
+            });
+    Fabric fabric = Fabric.retain(manager.device.library); // which outlives the connection
+    try {
+      assertThatThrownBy(() -> provider.connect(""))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("ibv_modify_qp");
+      while (!manager.calls.contains("destroyQp")) {
+        Thread.onSpinWait();
+      }
+      manager.reportFatalError();
+      manager.awaitTicks();
+
+      assertThat(manager.calls).endsWith("destroyQp").contains("modifyQp");
+    } finally {
+      fabric.release();
+    }
   }
 }

@@ -12,9 +12,11 @@ import dev.ferrule.bindings.rdmacm.rdma_cm_event;
 import dev.ferrule.bindings.rdmacm.rdma_cm_id;
 import dev.ferrule.bindings.rdmacm.rdma_conn_param;
 import dev.ferrule.bindings.rdmacm.rdma_event_channel;
+import dev.ferrule.bindings.verbs.ibv_async_event;
 import dev.ferrule.bindings.verbs.ibv_comp_channel;
 import dev.ferrule.bindings.verbs.ibv_context;
 import dev.ferrule.bindings.verbs.ibv_device_attr;
+import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.cm.CmEvent;
@@ -30,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** A device, and a connection manager that says what a test has it say, when the test wants it. */
 final class FakeManager implements AutoCloseable {
@@ -48,6 +51,8 @@ final class FakeManager implements AutoCloseable {
   private final Arena arena = Arena.ofAuto();
   private final Queue<Long> events = new ConcurrentLinkedQueue<>();
   private final int readable = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
+  private final Queue<AsyncEvent.Type> asyncEvents = new ConcurrentLinkedQueue<>();
+  private final int asyncReadable = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
   private final int never = LibC.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
   private final AtomicInteger queuePairs = new AtomicInteger(100);
   private volatile long listenerId;
@@ -56,7 +61,9 @@ final class FakeManager implements AutoCloseable {
   volatile long lastId;
 
   FakeManager() {
-    ibv_context.async_fd(device.contextMemory(), never);
+    ibv_context.async_fd(device.contextMemory(), asyncReadable);
+    when(device.verbs.getAsyncEvent(anyLong(), any()))
+        .thenAnswer(call -> nextAsyncEvent(call.getArgument(1)));
     device.registrations();
     MemorySegment channel = rdma_event_channel.allocate(arena);
     rdma_event_channel.fd(channel, readable);
@@ -112,13 +119,29 @@ final class FakeManager implements AutoCloseable {
   }
 
   private long nextEvent() {
-    Long next = events.poll();
-    if (next == null) {
-      try (Arena own = Arena.ofConfined()) {
-        LibC.read(readable, own.allocate(Long.BYTES), Long.BYTES);
-      }
-    }
+    Long next = next(events, readable);
     return next == null ? -Errno.EAGAIN : next;
+  }
+
+  private int nextAsyncEvent(MemorySegment event) {
+    AsyncEvent.Type next = next(asyncEvents, asyncReadable);
+    if (next == null) {
+      return -Errno.EAGAIN;
+    }
+    ibv_async_event.event_type(event, next.ordinal());
+    return 0;
+  }
+
+  /** Takes the next event; looks again after the descriptor is reset, or one could be missed. */
+  private static <T> @Nullable T next(Queue<T> events, int descriptor) {
+    T next = events.poll();
+    if (next != null) {
+      return next;
+    }
+    try (Arena own = Arena.ofConfined()) {
+      LibC.read(descriptor, own.allocate(Long.BYTES), Long.BYTES);
+    }
+    return events.poll();
   }
 
   /** A client comes, and the fabric's thread is woken up; returns the client's id. */
@@ -126,7 +149,7 @@ final class FakeManager implements AutoCloseable {
     long id = newId();
     lastId = id;
     hold(CmEvent.Type.CONNECT_REQUEST, id, 0, hello);
-    wake();
+    wake(readable);
     return id;
   }
 
@@ -150,13 +173,19 @@ final class FakeManager implements AutoCloseable {
   /** Something happens to an id, and the fabric's thread is woken up. */
   void tell(CmEvent.Type type, long id) {
     hold(type, id, 0, new byte[0]);
-    wake();
+    wake(readable);
   }
 
-  private void wake() {
+  private static void wake(int descriptor) {
     try (Arena own = Arena.ofConfined()) {
-      LibC.write(readable, own.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
+      LibC.write(descriptor, own.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
     }
+  }
+
+  /** The device reports that it is broken; it goes on working. */
+  void reportFatalError() {
+    asyncEvents.add(AsyncEvent.Type.DEVICE_FATAL);
+    wake(asyncReadable);
   }
 
   /** Waits until all that is looked after now and then has been, once from its beginning. */
@@ -178,6 +207,7 @@ final class FakeManager implements AutoCloseable {
   @Override
   public void close() {
     LibC.close(readable);
+    LibC.close(asyncReadable);
     LibC.close(never);
   }
 }
