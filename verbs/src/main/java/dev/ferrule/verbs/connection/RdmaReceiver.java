@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The receiving half of a connection, or of all connections of a listener: receives, polls and
  * frees, over {@link Arrivals} that a {@link ReceiveSource} brings.
  */
-final class RdmaReceiver implements Receiver, Waiter.Condition {
+final class RdmaReceiver implements Receiver, EventCondition {
 
   /** What receives: a connection, or a listener for all of its. */
   interface Owner {
@@ -268,11 +268,6 @@ final class RdmaReceiver implements Receiver, Waiter.Condition {
   @Override
   public void arm() {
     queue.arm();
-  }
-
-  @Override
-  public boolean isArmed() {
-    return true; // an event may have come meanwhile, and then there is no sleep
   }
 
   @Override

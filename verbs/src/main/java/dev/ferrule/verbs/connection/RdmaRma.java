@@ -264,21 +264,11 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   }
 
   /** Waits for requests to be done. */
-  private abstract class RequestCondition implements Waiter.Condition {
+  private abstract class RequestCondition implements EventCondition {
 
     @Override
     public void arm() {
       sends.arm();
-    }
-
-    @Override
-    public boolean isArmed() {
-      return true; // an event may have come meanwhile, and then there is no sleep
-    }
-
-    @Override
-    public void disarm() {
-      // an event too many does no harm
     }
 
     @Override

@@ -271,7 +271,7 @@ final class RdmaSender extends AbstractSender {
   }
 
   /** Waits for room: for completions, and for credits, which come with what is received. */
-  private final class RoomCondition implements Waiter.Condition {
+  private final class RoomCondition implements EventCondition {
 
     @Override
     public boolean isReady() {
@@ -298,11 +298,6 @@ final class RdmaSender extends AbstractSender {
     }
 
     @Override
-    public boolean isArmed() {
-      return true; // an event may have come meanwhile, and then there is no sleep
-    }
-
-    @Override
     public void disarm() {
       receives.disarm();
     }
@@ -314,7 +309,7 @@ final class RdmaSender extends AbstractSender {
   }
 
   /** Waits for a message to be acknowledged. */
-  private final class CompletionCondition implements Waiter.Condition {
+  private final class CompletionCondition implements EventCondition {
 
     @Override
     public boolean isReady() {
@@ -328,16 +323,6 @@ final class RdmaSender extends AbstractSender {
     @Override
     public void arm() {
       queue.arm();
-    }
-
-    @Override
-    public boolean isArmed() {
-      return true;
-    }
-
-    @Override
-    public void disarm() {
-      // an event too many does no harm
     }
 
     @Override
