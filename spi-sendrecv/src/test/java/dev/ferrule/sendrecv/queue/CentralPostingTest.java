@@ -10,7 +10,6 @@ import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.fake.RecordingLink;
 import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Arrivals;
 import dev.ferrule.verbs.queue.Channel;
 import dev.ferrule.verbs.queue.ReceiveQueue;
 import java.time.Duration;
@@ -69,13 +68,7 @@ class CentralPostingTest {
             completions, number, device.takeReceive(), 1, Immediate.of(Immediate.MESSAGE, 1000, 0));
       }
       queue.drain();
-      List<Integer> buffers = new ArrayList<>();
-      Arrivals arrivals = channel.arrivals();
-      while (arrivals.hasNext()) {
-        buffers.add(arrivals.number());
-        arrivals.advance();
-      }
-      return buffers;
+      return Fakes.take(channel);
     }
   }
 

@@ -7,10 +7,8 @@ import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.fake.RecordingLink;
 import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Arrivals;
 import dev.ferrule.verbs.queue.Channel;
 import dev.ferrule.verbs.queue.ReceiveQueue;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -52,13 +50,7 @@ class OwnReturnsTest {
           Immediate.of(Immediate.MESSAGE, RECEIVES, channel.reports()));
     }
     queue.drain();
-    List<Integer> buffers = new ArrayList<>();
-    Arrivals arrivals = channel.arrivals();
-    while (arrivals.hasNext()) {
-      buffers.add(arrivals.number());
-      arrivals.advance();
-    }
-    return buffers;
+    return Fakes.take(channel);
   }
 
   @Test

@@ -5,16 +5,15 @@ import static org.mockito.Mockito.mock;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.endpoint.FabricDevice;
 import dev.ferrule.verbs.queue.Channel;
+import dev.ferrule.verbs.queue.IdleChannel;
 import dev.ferrule.verbs.queue.SendProtocol;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -152,40 +151,13 @@ final class FakeProvider implements RdmaProtocol {
     public void close() {}
   }
 
-  private final class Messages extends Channel {
+  private final class Messages extends IdleChannel {
 
     Messages(Parts parts) {
-      super(parts, mock(SendProtocol.class), 8, MemorySegment.NULL);
+      super(parts, mock(SendProtocol.class), 8);
       if (messageCame) {
         deliver(0, 0);
       }
     }
-
-    @Override
-    protected @Nullable String received(CompletionQueue completions, int index) {
-      return null;
-    }
-
-    @Override
-    protected void dropped(int receive) {}
-
-    @Override
-    public long offset(int message) {
-      return 0;
-    }
-
-    @Override
-    protected void freed(int message) {}
-
-    @Override
-    protected void giveOnForStarvingPeer() {}
-
-    @Override
-    public boolean isExhausted(int held) {
-      return false;
-    }
-
-    @Override
-    protected void stopReceives() {}
   }
 }

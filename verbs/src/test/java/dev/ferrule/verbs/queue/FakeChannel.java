@@ -4,7 +4,6 @@ package dev.ferrule.verbs.queue;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.fake.RecordingLink;
 import dev.ferrule.verbs.fake.ScriptedDevice;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A connection to which every receive is a message, but for those whose immediate data says
  * something else.
  */
-final class FakeChannel extends Channel {
+final class FakeChannel extends IdleChannel {
 
   static final int MESSAGE = FakeProtocol.MESSAGE;
   static final int REPORT = FakeProtocol.REPORT;
@@ -31,7 +30,7 @@ final class FakeChannel extends Channel {
   private final FakeProtocol protocol;
 
   private FakeChannel(Parts parts, FakeProtocol protocol, int capacity) {
-    super(parts, protocol, capacity, MemorySegment.NULL);
+    super(parts, protocol, capacity);
     this.protocol = protocol;
   }
 
@@ -88,18 +87,4 @@ final class FakeChannel extends Channel {
   public long offset(int message) {
     return message;
   }
-
-  @Override
-  protected void freed(int message) {}
-
-  @Override
-  protected void giveOnForStarvingPeer() {}
-
-  @Override
-  public boolean isExhausted(int held) {
-    return false;
-  }
-
-  @Override
-  protected void stopReceives() {}
 }
