@@ -79,6 +79,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
           try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
             Numbered.check(message, round);
           }
+          // the thread that found both may be about to end the one connection
+          Task.await("the connection ends", () -> connection.failure() != null);
           assertThat(connection.failure()).hasMessageContaining("more messages than it had credit");
         }
       }
