@@ -21,6 +21,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -39,9 +40,6 @@ public abstract class WaitContract extends Contract {
   private static final MessageStream STREAM = MessageStream.ofLength(1_000);
   private static final Duration SHORT = Duration.ofMillis(150);
   private static final Duration IDLE = Duration.ofMillis(500);
-
-  /** By then a sender has been told of all room there is, however little it may be. */
-  private static final Duration TOLD_OF_ROOM = Duration.ofMillis(400);
 
   /** The earliest end of a wait of {@link #SHORT}; a clock of milliseconds may round. */
   private static final Duration SHORT_AT_LEAST = SHORT.minusMillis(1);
@@ -368,6 +366,10 @@ public abstract class WaitContract extends Contract {
     }
   }
 
+  /**
+   * The sender has twice as much to send as there is room for, so it sleeps at some time whenever
+   * it is told of the room that was freed last.
+   */
   @ParameterizedTest
   @EnumSource
   void freedRoomWakesASenderThatSleeps(WaitStrategy strategy) {
@@ -375,21 +377,22 @@ public abstract class WaitContract extends Contract {
     Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
 
-    long sent = 0;
-    for (int round = 0; round < 2; round++) {
-      pause(TOLD_OF_ROOM); // or what was freed in the last round makes room while none is expected
-      sent = sendUntilBackPressure(sender, STREAM, sent);
-      long number = sent;
+    for (NumberedReceiver.Way way :
+        List.of(NumberedReceiver.Way.RECEIVE, NumberedReceiver.Way.POLL)) {
+      long first = sendUntilBackPressure(sender, STREAM, receiver.count());
+      long end = first + 2 * (first - receiver.count());
       Background<Boolean> sending =
           inBackground(
-              "sender", () -> sender.send(MemorySegment.ofArray(STREAM.bytes(number))) > 0);
+              "sender",
+              () -> {
+                for (long number = first; number < end; number++) {
+                  sender.send(MemorySegment.ofArray(STREAM.bytes(number)));
+                }
+              });
       sending.awaitInside("send");
-      receiver.receiveUpTo(
-          number, round % 2 == 0 ? NumberedReceiver.Way.RECEIVE : NumberedReceiver.Way.POLL);
+      receiver.receiveUpTo(end, way);
       sending.result();
-      sent++;
     }
-    receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
     receiver.expectNoMore();
   }
 
@@ -404,7 +407,7 @@ public abstract class WaitContract extends Contract {
     long receiver = receiving.thread().threadId();
 
     long before = threads.getThreadCpuTime(receiver);
-    pause(IDLE);
+    pause(IDLE); // the processor time that is used in it is what is tested
     long used = threads.getThreadCpuTime(receiver) - before;
 
     assertThat(Duration.ofNanos(used)).isLessThan(IDLE.dividedBy(5));
