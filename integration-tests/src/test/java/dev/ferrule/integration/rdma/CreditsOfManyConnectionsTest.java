@@ -35,6 +35,12 @@ class CreditsOfManyConnectionsTest {
   /** Of each connection; more than it can have credit for before anything is received. */
   private static final int MESSAGES = 100;
 
+  /**
+   * Twice as long as the step of the fabric's thread, which grants meanwhile what was freed before.
+   * Nothing is expected to have happened by then, and no message may be refused after it.
+   */
+  private static final Duration STOP = Duration.ofMillis(500);
+
   @BeforeEach
   void findCounters() {
     Refusals.assumeCounted();
@@ -58,7 +64,7 @@ class CreditsOfManyConnectionsTest {
           pairs.add(Wires.pair(listener, "?maxMessage=4KiB&wait=block"));
         }
         List<Task<Void>> sending = pairs.stream().map(pair -> send(pair.client())).toList();
-        Task.pause(Duration.ofSeconds(2));
+        pairs.forEach(pair -> CreditsTest.awaitStall(pair.client()));
         assertThat(sending).as("sent more than there is room for").noneMatch(Task::isDone);
 
         Source source = singleReceiver.equals("on") ? common(listener.receiver()) : oneByOne(pairs);
@@ -97,7 +103,7 @@ class CreditsOfManyConnectionsTest {
         held.remove(random.nextInt(held.size())).close();
       }
       if (i % (all / 4) == all / 8) {
-        Task.pause(Duration.ofMillis(500));
+        Task.pause(STOP);
       }
     }
     held.forEach(ReceiveRegion::close);

@@ -33,6 +33,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsTest {
 
+  /**
+   * For tests of a receiver that stops, with {@code peerTimeout=400ms}: that this passes is what is
+   * tested, as a peer that is taken for dead too early shows by nothing else.
+   */
+  static final Duration SEVERAL_PEER_TIMEOUTS = Duration.ofSeconds(2);
+
   @BeforeEach
   void findCounters() {
     Refusals.assumeCounted();
@@ -51,6 +57,11 @@ class CreditsTest {
           }
           return null;
         });
+  }
+
+  /** Waits until a sender has found no room for a message. */
+  static void awaitStall(Connection connection) {
+    Task.await("a sender finds no room", () -> connection.counters().backPressureStalls() > 0);
   }
 
   /** Takes messages with pauses, holding some of them, and frees them in any order. */
@@ -136,7 +147,9 @@ class CreditsTest {
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&peerTimeout=400ms")) {
       Task<Void> there = send(pair.client(), 0, count);
       Task<Void> back = send(pair.server(), 0, count);
-      Task.pause(Duration.ofSeconds(2));
+      awaitStall(pair.client());
+      awaitStall(pair.server());
+      Task.pause(SEVERAL_PEER_TIMEOUTS);
       assertThat(there.isDone() || back.isDone()).as("sent more than there is room for").isFalse();
       receiveSlowly(pair.client(), count, 8).result();
       receiveSlowly(pair.server(), count, 8).result();

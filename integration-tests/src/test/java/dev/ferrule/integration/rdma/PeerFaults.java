@@ -97,8 +97,7 @@ abstract class PeerFaults {
         Task.await("the sender lacks room", () -> sending.counters().backPressureStalls() > 0);
         connections.add(sending);
       }
-      Task.pause(Duration.ofMillis(300)); // for the threads to get where they wait
-      waiting.forEach((what, task) -> assertThat(task.isDone()).as(what).isFalse());
+      waiting.forEach((what, task) -> task.awaitWaiting(what));
       other.kill();
 
       waiting.forEach(PeerFaults::expectLost);

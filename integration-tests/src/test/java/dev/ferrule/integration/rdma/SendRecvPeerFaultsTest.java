@@ -44,12 +44,6 @@ class SendRecvPeerFaultsTest extends PeerFaults {
     aKilledPeerIsReplaced();
   }
 
-  private static void expectBusy(String what, Task<?> task) {
-    if (task.isDone()) {
-      throw new AssertionError(what + " ended too early", task.failure(Duration.ZERO));
-    }
-  }
-
   @Test
   void aKilledPeerEndsTheWaitForAnAcknowledgment() {
     int count = 30; // more than the peer has posted receives
@@ -74,8 +68,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
                 }));
         Task.await("all is on its way", () -> connection.counters().messagesSent() == count);
       }
-      Task.pause(Duration.ofMillis(300)); // for the threads to get where they wait
-      waiting.forEach(SendRecvPeerFaultsTest::expectBusy);
+      waiting.forEach((what, task) -> task.awaitWaiting(what));
       other.kill();
 
       waiting.forEach(PeerFaults::expectLost);
@@ -102,7 +95,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       for (int i = 0; i < 8; i++) {
         clients.add(Task.start(() -> Wires.connect(address, "")));
       }
-      Task.pause(Duration.ofMillis(3L * round)); // so that each time it is another moment
+      Task.pause(Duration.ofMillis(3L * round)); // another moment each time; each of them is right
       listener.close();
 
       List<Connection> connected = new ArrayList<>();

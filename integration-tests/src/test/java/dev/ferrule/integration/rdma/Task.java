@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
+import dev.ferrule.spi.Waiter;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -60,6 +62,19 @@ final class Task<T> {
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /** Waits until the thread waits in the library; by its stack, as one that spins is RUNNABLE. */
+  void awaitWaiting(String what) {
+    await(
+        what + " waits",
+        () -> {
+          if (isDone()) {
+            throw new AssertionError(what + " did not wait", failure(Duration.ZERO));
+          }
+          return Arrays.stream(thread.getStackTrace())
+              .anyMatch(frame -> frame.getClassName().equals(Waiter.class.getName()));
+        });
   }
 
   /** Waits until something holds. */
