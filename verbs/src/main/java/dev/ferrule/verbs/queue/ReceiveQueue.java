@@ -25,7 +25,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private final IntConsumer strays;
   private final boolean single;
   private final SpinLock lock = new SpinLock();
-  private final EventRequest event; // under the lock
+  private final EventRequest event;
   private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
   private volatile Channel[] channels = {}; // the same, for others; changed under the lock
   private volatile @Nullable Channel only; // the one of one connection, which needs no looking for
@@ -46,7 +46,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private ReceiveQueue(CompletionQueue completions, IntConsumer strays, boolean single) {
     this.completions = completions;
-    this.event = new EventRequest(completions);
+    this.event = new EventRequest(completions, lock);
     this.strays = strays;
     this.single = single;
   }
@@ -233,7 +233,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   @Override
   public void arm() {
     sleepers.incrementAndGet();
-    request();
+    event.make();
     if (!single) {
       drain();
     }
@@ -242,17 +242,6 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   @Override
   public void disarm() {
     sleepers.decrementAndGet();
-  }
-
-  private void request() {
-    lock.lock();
-    try {
-      if (!closed) {
-        event.make();
-      }
-    } finally {
-      lock.unlock();
-    }
   }
 
   /**
@@ -266,19 +255,14 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    * after it.
    */
   public void onEvent() {
-    lock.lock();
-    try {
-      event.used();
-    } finally {
-      lock.unlock();
-    }
+    event.used();
     if (single) {
       wakeOnly();
       return;
     }
     drain();
     if (sleepers.get() > 0) {
-      request();
+      event.make();
       drain();
     }
   }
@@ -315,6 +299,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     lock.lock();
     try {
       closed = true;
+      event.stop();
     } finally {
       lock.unlock();
     }

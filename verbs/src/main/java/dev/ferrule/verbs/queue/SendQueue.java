@@ -61,9 +61,9 @@ public final class SendQueue {
   private final StagedMessages staged = new StagedMessages();
   private final SpinLock lock = new SpinLock();
   private final Link link;
+  private final EventRequest event;
 
   // All of these under the lock.
-  private final EventRequest event;
   private final SendLedger ledger;
   private final SendFailures failures;
   private final AccessQueue accesses;
@@ -80,7 +80,7 @@ public final class SendQueue {
     this.queuePair = parts.queuePair();
     this.completions = parts.sendCompletions();
     this.link = parts.link();
-    this.event = new EventRequest(completions);
+    this.event = new EventRequest(completions, lock);
     this.memory = parts.sendMemory();
     this.protocol = protocol;
     this.unacked = parts.unacked();
@@ -508,24 +508,12 @@ public final class SendQueue {
 
   /** Asks for an event when the next completion comes. */
   public void arm() {
-    lock.lock();
-    try {
-      if (!closed) {
-        event.make();
-      }
-    } finally {
-      lock.unlock();
-    }
+    event.make();
   }
 
   /** Acts on an event that was asked for: wakes the threads that wait for completions. */
   public void onEvent() {
-    lock.lock();
-    try {
-      event.used();
-    } finally {
-      lock.unlock();
-    }
+    event.used();
     link.onProgress();
   }
 
@@ -568,6 +556,7 @@ public final class SendQueue {
     lock.lock();
     try {
       closed = true;
+      event.stop();
     } finally {
       lock.unlock();
     }
