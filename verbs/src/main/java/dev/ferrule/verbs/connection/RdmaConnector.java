@@ -173,6 +173,13 @@ final class RdmaConnector {
           new ConnectionRefusedException(
               uri, "that host does not answer (status " + event.status() + ")", null);
       case DEVICE_REMOVAL -> new PeerLostException(uri, "the RDMA device was removed", null);
+      case CONNECT_ERROR ->
+          new ConnectionRefusedException(
+              uri,
+              "this host could not complete the connection (status "
+                  + event.status()
+                  + "): the listener may have closed it at once; try again",
+              null);
       case DISCONNECTED ->
           new ConnectionRefusedException(uri, "the listener closed the connection at once", null);
       default ->

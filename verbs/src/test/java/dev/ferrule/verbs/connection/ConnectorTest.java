@@ -204,6 +204,15 @@ class ConnectorTest {
     assertThatThrownBy(() -> provider.connect("")).isInstanceOf(ResourceExhaustedException.class);
   }
 
+  @Test
+  void aConnectionThatTheHostCannotCompleteNamesTheListenerAsALikelyCause() {
+    onConnect = () -> say(CmEvent.Type.CONNECT_ERROR);
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("could not complete the connection")
+        .hasMessageContaining("closed it at once");
+  }
+
   private List<Integer> ackTimeouts() {
     List<Integer> set = new ArrayList<>();
     when(manager.device.cm.setOption(anyLong(), anyInt(), anyInt(), any()))
