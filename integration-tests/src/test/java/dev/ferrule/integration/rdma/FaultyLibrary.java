@@ -76,6 +76,8 @@ final class FaultyLibrary {
   private volatile CompletionStatus sends = CompletionStatus.SUCCESS;
   private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
   private final AtomicInteger emptyReads = new AtomicInteger(); // of events
+  private boolean requestAtHand; // the last event was a connect request; the fabric's thread's
+  private final AtomicInteger requestsTaken = new AtomicInteger();
   private final Queue<List<Integer>> sendPosts = new ConcurrentLinkedQueue<>(); // flags of each
   private final Queue<Integer> receivePosts = new ConcurrentLinkedQueue<>(); // requests of each
   private final AtomicInteger mostPolled = new AtomicInteger();
@@ -141,6 +143,11 @@ final class FaultyLibrary {
   void awaitEventsTaken() {
     int before = emptyReads.get();
     Task.await("events were taken", () -> events.isEmpty() && emptyReads.get() > before);
+  }
+
+  /** Waits until the fabric's thread has acted on a connect request. */
+  void awaitRequestTaken() {
+    Task.await("a connect request was taken", () -> requestsTaken.get() > 0);
   }
 
   /** The posts of sends since this was last asked: the flags of the requests of each. */
@@ -302,7 +309,11 @@ final class FaultyLibrary {
         destroyed.remove(ibv_qp.qp_num(queuePair));
       }
       case "getCmEvent" -> {
-        if ((long) result > 0 && isRequest((long) result)) {
+        if (requestAtHand) {
+          requestsTaken.incrementAndGet(); // who asks for the next event has acted on the last
+        }
+        requestAtHand = (long) result > 0 && isRequest((long) result);
+        if (requestAtHand) {
           count("createId").incrementAndGet(); // it brings the client's id
         }
       }
