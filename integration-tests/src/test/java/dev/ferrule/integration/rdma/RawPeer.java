@@ -39,6 +39,9 @@ final class RawPeer implements AutoCloseable {
 
   private static final int READS = 4; // at a time, in either direction
 
+  /** With 7, rdma_rxe never stops to repeat what a peer whose queue pair is in error ignores. */
+  private static final int RETRIES = 6;
+
   /** The size of the memory that the peer may write to, by offsets from 0. */
   static final int RING = 64 << 10;
 
@@ -130,7 +133,7 @@ final class RawPeer implements AutoCloseable {
     RawPeer accept(byte[] privateData, int rnrRetry) {
       CmId client = nextClient();
       RawPeer peer = new RawPeer(events, client, false);
-      client.accept(new ConnectionParameters(privateData, 0, 0, 7, rnrRetry));
+      client.accept(new ConnectionParameters(privateData, 0, 0, RETRIES, rnrRetry));
       peer.takeAnswer();
       return peer;
     }
@@ -199,7 +202,7 @@ final class RawPeer implements AutoCloseable {
   }
 
   private static ConnectionParameters parameters(byte[] privateData) {
-    return new ConnectionParameters(privateData, READS, READS, 7, 7);
+    return new ConnectionParameters(privateData, READS, READS, RETRIES, 7);
   }
 
   private void takeAnswer() {
