@@ -84,7 +84,7 @@ class ConcurrencyBenchmarkTest {
   @Test
   void aSideThatFailsSaysWhyAndEndsWithAFailure() {
     List<String> arguments =
-        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString(), "1");
     try (ChildProcess side =
         ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
       side.awaitAnswer(TIMEOUT);
@@ -98,7 +98,7 @@ class ConcurrencyBenchmarkTest {
   @Test
   void theSlowestOfNoConnectionsHasTheRateZero() {
     List<String> arguments =
-        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString());
+        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString(), "1");
     try (ChildProcess side =
         ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
       side.awaitAnswer(TIMEOUT);
