@@ -80,7 +80,8 @@ public final class Lifecycle {
    */
   public boolean closedByPeer() {
     return end(
-        new End(ConnectionState.CLOSED_BY_PEER, "the connection was closed by the peer", null));
+        new End(ConnectionState.CLOSED_BY_PEER, "the connection was closed by the peer", null),
+        () -> {});
   }
 
   /**
@@ -90,7 +91,19 @@ public final class Lifecycle {
    * @return whether it had not ended before
    */
   public boolean lost(String reason) {
-    return fail(new PeerLostException(connection.uri(), reason, null), reason);
+    return lost(reason, () -> {});
+  }
+
+  /**
+   * Ends the connection because the peer is gone.
+   *
+   * @param reason how that was noticed
+   * @param record what to record at the same time, as for {@link #fail(FerruleException, String,
+   *     Runnable)}
+   * @return whether it had not ended before
+   */
+  public boolean lost(String reason, Runnable record) {
+    return fail(new PeerLostException(connection.uri(), reason, null), reason, record);
   }
 
   /**
@@ -111,12 +124,28 @@ public final class Lifecycle {
    * @return whether it had not ended before
    */
   public boolean fail(FerruleException failure, String reason) {
-    return end(new End(ConnectionState.FAILED, reason, failure));
+    return fail(failure, reason, () -> {});
   }
 
-  private boolean end(End how) {
+  /**
+   * Ends the connection by a failure.
+   *
+   * @param failure the failure
+   * @param reason the same in words, without the address
+   * @param record run if the connection had not ended before, and before anything sees that it has:
+   *     a close by a callback, or by a thread that waited, comes after it. It must not block
+   * @return whether it had not ended before
+   */
+  public boolean fail(FerruleException failure, String reason, Runnable record) {
+    return end(new End(ConnectionState.FAILED, reason, failure), record);
+  }
+
+  private boolean end(End how, Runnable record) {
     @Nullable List<Consumer<Connection>> told;
     synchronized (actions) {
+      if (end == null) {
+        record.run();
+      }
       told = settle(how);
     }
     return tell(told);

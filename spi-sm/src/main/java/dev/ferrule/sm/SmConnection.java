@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
@@ -270,9 +271,7 @@ final class SmConnection implements Connection, Link {
 
   private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
     String reason = "the peer broke the protocol: " + what + "; the connection was closed";
-    if (life.fail(new ProtocolException(uri, reason, cause), reason)) {
-      tellPeer(CloseReason.PROTOCOL);
-    }
+    fail(new ProtocolException(uri, reason, cause), reason, CloseReason.PROTOCOL);
     return life.exception(cause);
   }
 
@@ -285,9 +284,7 @@ final class SmConnection implements Connection, Link {
     String reason =
         "this program has truncated a file from which it sends, or which it has registered; the"
             + " connection was closed";
-    if (life.fail(new FerruleException(uri, reason, cause), reason)) {
-      tellPeer(CloseReason.PROGRAM);
-    }
+    fail(new FerruleException(uri, reason, cause), reason, CloseReason.PROGRAM);
     return new IllegalStateException(uri + ": " + reason, cause);
   }
 
@@ -337,9 +334,7 @@ final class SmConnection implements Connection, Link {
 
   /** Ends the connection because of what the peer does or does not do. */
   void giveUp(String reason) {
-    if (life.lost(reason)) {
-      tellPeer(CloseReason.ACCESS);
-    }
+    fail(new PeerLostException(uri, reason, null), reason, CloseReason.ACCESS);
   }
 
   @Override
@@ -372,15 +367,23 @@ final class SmConnection implements Connection, Link {
       onPeerClosed(); // of which the FIFO was too full to tell
       return;
     }
-    boolean lost =
-        life.lost(
-            "the peer's process lives but has not answered for "
-                + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
-                + " (stopped, paused or swapped out?); the option "
-                + StandardOptions.PEER_TIMEOUT.name()
-                + " sets how long that may take");
-    if (lost) {
-      tellPeer(CloseReason.silence(peerTimeout)); // for when it goes on
+    String reason =
+        "the peer's process lives but has not answered for "
+            + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
+            + " (stopped, paused or swapped out?); the option "
+            + StandardOptions.PEER_TIMEOUT.name()
+            + " sets how long that may take";
+    // the peer reads it when it goes on
+    fail(new PeerLostException(uri, reason, null), reason, CloseReason.silence(peerTimeout));
+  }
+
+  /**
+   * Ends the connection at both sides, unless it has ended. What the peer is told is settled before
+   * a callback or another thread closes the connection.
+   */
+  private void fail(FerruleException failure, String reason, int closeWord) {
+    if (life.fail(failure, reason, () -> closeReason.compareAndSet(CloseReason.OPEN, closeWord))) {
+      tellPeer(closeWord);
     }
   }
 

@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
@@ -23,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PeerDeathTest extends ProcessTest {
 
@@ -177,6 +179,39 @@ class PeerDeathTest extends ProcessTest {
       other.stop();
       await(() -> connection.state() != ConnectionState.OPEN);
       connection.close(); // as any program does then, which must not hide the reason
+      other.resume();
+      assertThat(other.line())
+          .contains("PeerLostException", "this process did not answer for 3s", "peerTimeout");
+    }
+  }
+
+  /** A close as soon as the connection has ended must not hide the reason, either. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void itIsToldSoEvenIfTheConnectionIsClosedAtOnce(boolean byCallback) throws Exception {
+    ConnectionOptions impatient =
+        ConnectionOptions.builder()
+            .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
+            .waitStrategy(WaitStrategy.SPIN)
+            .build();
+    try (Listener listener = Ferrule.listen(URI.create(address()), impatient);
+        OtherProcess other = OtherProcess.start("hear", listener.uri().toString())) {
+      Connection connection = listener.accept();
+      if (byCallback) {
+        connection.onClose(Connection::close);
+      }
+      Thread receiving =
+          new Thread(
+              () -> {
+                try (connection) {
+                  connection.receiver().receive();
+                } catch (FerruleException e) {
+                  return; // and closes
+                }
+              });
+      other.stop();
+      receiving.start();
+      receiving.join();
       other.resume();
       assertThat(other.line())
           .contains("PeerLostException", "this process did not answer for 3s", "peerTimeout");
