@@ -10,6 +10,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.tools.stream.StreamReceiver;
+import dev.ferrule.tools.support.Arrivals;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
@@ -86,19 +87,18 @@ final class ListenCommand implements Callable<Integer> {
       if (!quiet) {
         err.println("listening on " + listener.get().uri());
       }
-      boolean again = true;
-      while (again) {
-        again = !receiveStream(listener.get(), err) || keep;
+      try (Arrivals arrivals = new Arrivals(listener.get(), request -> accept(request, err))) {
+        boolean again = true;
+        while (again) {
+          again = !receiveStream(arrivals.next(timeout), err) || keep;
+        }
       }
     }
     return ExitCode.OK;
   }
 
   /** Receives a stream; false if the client was no sender. */
-  private boolean receiveStream(Listener listener, PrintWriter err) {
-    ConnectionRequest request =
-        timeout == null ? listener.nextRequest() : listener.nextRequest(timeout);
-    Optional<Connection> accepted = accept(request, err);
+  private boolean receiveStream(Optional<Connection> accepted, PrintWriter err) {
     if (accepted.isEmpty()) {
       return false;
     }

@@ -99,20 +99,41 @@ public final class BenchServer {
         return;
       }
       try {
-        accept(request, server);
+        admit(request, server);
       } catch (RuntimeException | InternalError | OutOfMemoryError e) {
         problems.accept(describe(e)); // of this client; the next one may do better
       }
     }
   }
 
-  private void accept(ConnectionRequest request, Consumer<Connection> server) {
+  /** Accepts a client in a thread of its own: one that does not confirm delays no other. */
+  private void admit(ConnectionRequest request, Consumer<Connection> server) {
     if (!limits.admit()) {
       problems.accept(
           request.peer() + " was rejected: " + ServerLimits.MAX_CLIENTS + " are served");
       request.reject(Handshake.BENCHMARK.full());
       return;
     }
+    boolean started = false;
+    try {
+      start(
+          "ferrule-serve accept",
+          () -> {
+            try {
+              accept(request, server);
+            } catch (RuntimeException | InternalError | OutOfMemoryError e) {
+              problems.accept(describe(e));
+            }
+          });
+      started = true;
+    } finally {
+      if (!started) {
+        limits.left();
+      }
+    }
+  }
+
+  private void accept(ConnectionRequest request, Consumer<Connection> server) {
     boolean served = false;
     try {
       Optional<Connection> accepted = Handshake.BENCHMARK.accept(request, problems);

@@ -7,6 +7,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.tools.support.Guarded;
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -23,10 +24,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Dispatcher implements AutoCloseable {
 
+  private static final Duration STALL = Duration.ofSeconds(1);
+
   private final Receiver receiver;
   private final ServerLimits limits;
   private final Consumer<String> problems;
   private final Map<Connection, Part> parts = new ConcurrentHashMap<>();
+  private final StallGuard guard =
+      new StallGuard(
+          STALL,
+          connection ->
+              tell(
+                  connection.uri()
+                      + ": was closed, as the client does not receive what it asks for, and others"
+                      + " wait"));
   private final ExecutorService closer =
       new ThreadPoolExecutor(
           1,
@@ -104,6 +115,7 @@ final class Dispatcher implements AutoCloseable {
 
   private void dispatch(ReceiveRegion message) {
     Connection connection = message.connection();
+    guard.begin(connection);
     try {
       part(connection).take(message);
     } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
@@ -113,6 +125,7 @@ final class Dispatcher implements AutoCloseable {
       tell(e);
       closer.execute(() -> remove(connection));
     } finally {
+      guard.end();
       message.close();
     }
   }
@@ -188,6 +201,7 @@ final class Dispatcher implements AutoCloseable {
   /** Closes all connections. */
   @Override
   public void close() {
+    guard.close();
     closer.shutdown();
     parts.values().forEach(Part::close);
   }

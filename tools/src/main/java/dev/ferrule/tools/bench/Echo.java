@@ -20,8 +20,14 @@ final class Echo implements MessageHandler {
 
   /** Answers messages, spinning for each. */
   void spin(long count) {
+    Patience patience = new Patience();
     for (long left = count; left > 0; ) {
-      left -= receiver.poll(this, 1);
+      if (receiver.poll(this, 1) == 0) {
+        patience.lookedInVain();
+      } else {
+        patience.messageCame();
+        left--;
+      }
     }
   }
 

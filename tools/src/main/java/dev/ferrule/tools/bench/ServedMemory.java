@@ -32,11 +32,21 @@ final class ServedMemory implements AutoCloseable {
     }
     limits.expose(size);
     bytes = size;
-    // a copy that is under way may still use it, so the collector frees it
-    MemorySegment memory = Arena.ofAuto().allocate(size, PAGE);
+    MemorySegment memory = allocate(size);
     exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
     new Exposure(exposed.handle(), ProcessHandle.current().pid(), memory.address())
         .send(connection.sender());
+  }
+
+  /** A copy that is under way may still use the memory, so the collector frees it. */
+  private MemorySegment allocate(int size) {
+    try {
+      return Arena.ofAuto().allocate(size, PAGE);
+    } catch (OutOfMemoryError e) { // of direct memory, which has a limit of its own
+      conceal();
+      throw new IllegalArgumentException(
+          size + " bytes cannot be exposed: the server has not so much memory", e);
+    }
   }
 
   private void conceal() {

@@ -24,8 +24,12 @@ final class Sink implements MessageHandler {
 
   /** Takes messages, spinning when there are none. */
   RoundReply spin(Receiver receiver, long count) {
+    Patience patience = new Patience();
     while (messages < count) {
-      if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
+      if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) > 0) {
+        patience.messageCame();
+      } else {
+        patience.lookedInVain();
         // Looking again at once would take the line away from the sender while it writes to it.
         Thread.onSpinWait();
       }

@@ -23,8 +23,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,6 +45,7 @@ class HostileClientTest {
   @TempDir private Path folder;
 
   private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
+  private UnaryOperator<Listener> served = UnaryOperator.identity();
   private Listener listener;
   private Thread serving;
 
@@ -55,7 +58,8 @@ class HostileClientTest {
     }
     listener = Ferrule.listen(address, options.build());
     BenchServer server =
-        new BenchServer(listener, WaitStrategy.BLOCK, Pinning.OFF, limits, problems::add);
+        new BenchServer(
+            served.apply(listener), WaitStrategy.BLOCK, Pinning.OFF, limits, problems::add);
     serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
   }
 
@@ -87,6 +91,50 @@ class HostileClientTest {
     assertThatThrownBy(() -> connection.receiver().receive().close())
         .as("and ends the connection")
         .isInstanceOf(ConnectionClosedException.class);
+  }
+
+  /** A client that does not receive fills the ring of its direction. */
+  @Test
+  void aClientThatDoesNotReceiveWhatItAskedForStopsNoOther() throws Exception {
+    serve(limits(), true);
+    try (Connection flood = connect();
+        Connection other = connect()) {
+      client(flood).start(Round.of(Round.Kind.ECHO, 1L << 40, 0));
+      Thread flooding =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    MemorySegment message = MemorySegment.ofArray(new byte[1_000]);
+                    try {
+                      while (true) {
+                        flood.sender().send(message);
+                      }
+                    } catch (ConnectionClosedException e) {
+                      return; // by the server
+                    }
+                  });
+      flooding.join();
+      client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+      assertThat(client(other).awaitReply()).isNotNull();
+    }
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("does not receive what it asks for");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aClientThatDoesNotConfirmItsConnectionDelaysNoOther(boolean single) throws Exception {
+    SilentClients silent = new SilentClients(1);
+    served = silent::among;
+    serve(limits(), single);
+    CompletableFuture<Connection> first = CompletableFuture.supplyAsync(this::connect);
+    silent.awaitAll();
+    try (Connection second = connect()) {
+      client(second).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+      assertThat(client(second).awaitReply()).isNotNull();
+    } finally {
+      silent.release();
+    }
+    first.join().close();
   }
 
   /** A round as clients sent it that named the floor's file themselves. */

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+
+/** How long a server spins for a client that has announced messages and does not send them. */
+final class Patience {
+
+  /** Some milliseconds, at least. */
+  private static final int LOOKS_BEFORE_CHECK = 1 << 16;
+
+  private static final long LIMIT_NANOS = 10_000_000_000L;
+
+  private int looks;
+  private long since; // the first check in vain; 0 if there was none since the last message
+
+  /** A message has come. */
+  void messageCame() {
+    looks = 0;
+    since = 0;
+  }
+
+  /**
+   * No message has come.
+   *
+   * @throws ToolException if none has for too long
+   */
+  void lookedInVain() {
+    if (++looks < LOOKS_BEFORE_CHECK) {
+      return;
+    }
+    looks = 0;
+    long now = System.nanoTime();
+    if (since == 0) {
+      since = now;
+    } else if (now - since > LIMIT_NANOS) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "the client has announced messages and stopped sending them");
+    }
+  }
+}

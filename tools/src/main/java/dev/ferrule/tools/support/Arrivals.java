@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The clients of a listener that serves one at a time. A request is accepted in a thread of its
+ * own: while its client does not confirm the connection, the next one is accepted beside it.
+ *
+ * <p><b>Threads:</b> for one thread.
+ */
+public final class Arrivals implements AutoCloseable {
+
+  /** How long a client may take to confirm before the next one is accepted beside it. */
+  private static final Duration BESIDE = Duration.ofMillis(100);
+
+  /** What became of a request: a connection, or none, or a failure. */
+  private record Outcome(Optional<Connection> connection, @Nullable RuntimeException failure) {}
+
+  private final Listener listener;
+  private final Function<ConnectionRequest, Optional<Connection>> accept;
+  private final BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
+  private int pending;
+  private boolean closed; // guarded by outcomes
+
+  /**
+   * Creates the source of clients.
+   *
+   * @param listener where they come from
+   * @param accept accepts a request, or rejects it; run by a thread of its own
+   */
+  public Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept) {
+    this.listener = listener;
+    this.accept = accept;
+  }
+
+  /**
+   * Waits for the next client.
+   *
+   * @param timeout how long to wait for a request at most; null is for ever
+   * @return its connection; empty if it was rejected or has gone
+   * @throws OperationTimeoutException if there was no request in time
+   */
+  public Optional<Connection> next(@Nullable Duration timeout) {
+    long begin = System.nanoTime();
+    while (true) {
+      Outcome outcome = pending == 0 ? null : poll();
+      if (outcome != null) {
+        pending--;
+        if (outcome.failure != null) {
+          throw outcome.failure;
+        }
+        return outcome.connection;
+      }
+      @Nullable Duration left =
+          timeout == null ? null : timeout.minusNanos(System.nanoTime() - begin);
+      ConnectionRequest request = nextRequest(left);
+      if (request != null) {
+        pending++;
+        start(request);
+      }
+    }
+  }
+
+  private @Nullable Outcome poll() {
+    try {
+      return outcomes.poll(BESIDE.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return null; // and the listener throws
+    }
+  }
+
+  /** The next request; null if there is none for now, while others are pending. */
+  private @Nullable ConnectionRequest nextRequest(@Nullable Duration left) {
+    if (pending == 0) {
+      return left == null ? listener.nextRequest() : listener.nextRequest(left);
+    }
+    if (left != null && left.compareTo(BESIDE) < 0) {
+      return listener.nextRequest(left);
+    }
+    try {
+      return listener.nextRequest(Duration.ZERO);
+    } catch (OperationTimeoutException e) {
+      return null;
+    }
+  }
+
+  private void start(ConnectionRequest request) {
+    Thread thread = new Thread(() -> finish(outcome(request)), "ferrule accept");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private Outcome outcome(ConnectionRequest request) {
+    try {
+      return new Outcome(accept.apply(request), null);
+    } catch (RuntimeException e) {
+      return new Outcome(Optional.empty(), e);
+    }
+  }
+
+  private void finish(Outcome outcome) {
+    synchronized (outcomes) {
+      if (!closed) {
+        outcomes.add(outcome);
+        return;
+      }
+    }
+    outcome.connection.ifPresent(Connection::close);
+  }
+
+  /** Closes the connections that no thread has taken. */
+  @Override
+  public void close() {
+    synchronized (outcomes) {
+      closed = true;
+    }
+    outcomes.forEach(outcome -> outcome.connection.ifPresent(Connection::close));
+  }
+}

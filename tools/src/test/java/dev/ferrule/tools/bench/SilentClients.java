@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Listener;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Has a program see the first clients of a listener as if they never confirmed the connection. */
+public final class SilentClients {
+
+  private final AtomicInteger left;
+  private final CountDownLatch seen;
+  private final CountDownLatch released = new CountDownLatch(1);
+
+  /**
+   * Creates clients.
+   *
+   * @param count how many there are
+   */
+  public SilentClients(int count) {
+    left = new AtomicInteger(count);
+    seen = new CountDownLatch(count);
+  }
+
+  /**
+   * Returns a listener whose first requests are those of these clients.
+   *
+   * @param listener the real one
+   * @return the same, but for those requests
+   */
+  public Listener among(Listener listener) {
+    return proxy(
+        Listener.class,
+        (method, arguments) -> {
+          Object result = call(listener, method, arguments);
+          return result instanceof ConnectionRequest request && left.getAndDecrement() > 0
+              ? silent(request)
+              : result;
+        });
+  }
+
+  private ConnectionRequest silent(ConnectionRequest request) {
+    return proxy(
+        ConnectionRequest.class,
+        (method, arguments) -> {
+          if (method.getName().equals("accept")) {
+            seen.countDown();
+            released.await(); // as long as the listener's connectTimeout is
+          }
+          return call(request, method, arguments);
+        });
+  }
+
+  /** Waits until the program waits for all of them. */
+  public void awaitAll() throws InterruptedException {
+    seen.await();
+  }
+
+  /** Lets them confirm. */
+  public void release() {
+    released.countDown();
+  }
+
+  private interface Call {
+    Object apply(Method method, Object[] arguments) throws Throwable;
+  }
+
+  private static <T> T proxy(Class<T> type, Call call) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> call.apply(method, arguments)));
+  }
+
+  private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.tools.bench.SilentClients;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ArrivalsTest {
+
+  @TempDir private Path folder;
+
+  private Listener listen() {
+    return Ferrule.listen(URI.create("sm://" + folder));
+  }
+
+  private static CompletableFuture<Connection> connect(Listener listener) {
+    return inThread(() -> Ferrule.connect(listener.uri()));
+  }
+
+  /** The common pool may have a single thread, and each of these waits for the others. */
+  private static <T> CompletableFuture<T> inThread(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, task -> new Thread(task).start());
+  }
+
+  private static Arrivals arrivals(Listener listener) {
+    return new Arrivals(listener, request -> Optional.of(request.accept()));
+  }
+
+  @Test
+  void clientsThatDoNotConfirmDelayNoOther() throws Exception {
+    SilentClients silent = new SilentClients(2);
+    try (Listener listener = listen();
+        Arrivals arrivals = arrivals(silent.among(listener))) {
+      CompletableFuture<Optional<Connection>> next = inThread(() -> arrivals.next(null));
+      CompletableFuture<Connection> first = connect(listener);
+      CompletableFuture<Connection> second = connect(listener);
+      silent.awaitAll();
+      CompletableFuture<Connection> third = connect(listener);
+      assertThat(next.join()).isPresent();
+      third.join().close();
+      silent.release();
+      assertThat(arrivals.next(null)).as("one that was only late").isPresent();
+      first.join().close();
+      second.join().close();
+    }
+  }
+
+  @Test
+  void aClientThatIsAwaitedInVainIsATimeout() {
+    try (Listener listener = listen();
+        Arrivals arrivals = arrivals(listener)) {
+      assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(50)))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+  }
+}
