@@ -13,6 +13,7 @@ import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -26,6 +27,9 @@ public final class BenchServer {
   /** How long a thread waits for a processor before it does without. */
   private static final long SLOT_NANOS = 200_000_000;
 
+  /** How long a client waits for its turn behind one that has not confirmed. */
+  private static final long TURN_NANOS = 500_000_000;
+
   private final Listener listener;
   private final WaitStrategy waitStrategy;
   private final Pinning pinning;
@@ -33,6 +37,7 @@ public final class BenchServer {
   private final Consumer<String> problems;
   private final BitSet busySlots = new BitSet(); // guarded by itself
   private boolean toldOfCrowd; // guarded by busySlots
+  private CountDownLatch lastArrival = new CountDownLatch(0); // of the accepting thread
 
   /**
    * Creates a server.
@@ -114,22 +119,44 @@ public final class BenchServer {
       request.reject(Handshake.BENCHMARK.full());
       return;
     }
+    CountDownLatch before = lastArrival;
+    CountDownLatch done = new CountDownLatch(1);
     boolean started = false;
     try {
       start(
           "ferrule-serve accept",
           () -> {
             try {
-              accept(request, server);
+              accept(
+                  request,
+                  connection -> {
+                    awaitTurn(before);
+                    server.accept(connection);
+                  });
             } catch (RuntimeException | InternalError | OutOfMemoryError e) {
               problems.accept(describe(e));
+            } finally {
+              done.countDown();
             }
           });
+      lastArrival = done;
       started = true;
     } finally {
       if (!started) {
         limits.left();
       }
+    }
+  }
+
+  /**
+   * Clients are served in the order in which they come, by which both sides choose processors, but
+   * none waits long for one that does not confirm.
+   */
+  private static void awaitTurn(CountDownLatch before) {
+    try {
+      boolean ignored = before.await(TURN_NANOS, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -165,26 +192,34 @@ public final class BenchServer {
   }
 
   private void serve(Connection connection) {
-    start(
-        "ferrule-serve",
-        () -> {
-          try (Guarded<Connection> guarded = Guarded.of(connection)) {
-            serveInSlot(guarded.get());
-          } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
-            if (!Guarded.exiting()) {
-              problems.accept(describe(e));
+    int slot = takeSlot(); // while it is this client's turn
+    boolean started = false;
+    try {
+      start(
+          "ferrule-serve",
+          () -> {
+            try (Guarded<Connection> guarded = Guarded.of(connection)) {
+              serve(guarded.get(), slot);
+            } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
+              if (!Guarded.exiting()) {
+                problems.accept(describe(e));
+              }
+            } finally {
+              freeSlot(slot);
             }
-          }
-        });
+          });
+      started = true;
+    } finally {
+      if (!started) {
+        freeSlot(slot);
+      }
+    }
   }
 
-  private void serveInSlot(Connection connection) {
-    int slot = takeSlot();
+  private void serve(Connection connection, int slot) {
     try (Session session = new Session(connection, connection.receiver(), waitStrategy, limits)) {
       Pinning.apply(cpu(slot), problems);
       session.run();
-    } finally {
-      freeSlot(slot);
     }
   }
 

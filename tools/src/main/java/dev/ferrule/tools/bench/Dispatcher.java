@@ -38,6 +38,7 @@ final class Dispatcher implements AutoCloseable {
                   connection.uri()
                       + ": was closed, as the client does not receive what it asks for, and others"
                       + " wait"));
+  private volatile boolean closed;
   private final ExecutorService closer =
       new ThreadPoolExecutor(
           1,
@@ -67,7 +68,10 @@ final class Dispatcher implements AutoCloseable {
 
   /** Serves a connection from now on. Its first message may be dispatched already. */
   void add(Connection connection) {
-    part(connection);
+    Part part = part(connection);
+    if (closed) { // while it was being accepted
+      part.close();
+    }
   }
 
   private Part part(Connection connection) {
@@ -201,6 +205,7 @@ final class Dispatcher implements AutoCloseable {
   /** Closes all connections. */
   @Override
   public void close() {
+    closed = true;
     guard.close();
     closer.shutdown();
     parts.values().forEach(Part::close);
