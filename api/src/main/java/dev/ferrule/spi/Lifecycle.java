@@ -91,19 +91,7 @@ public final class Lifecycle {
    * @return whether it had not ended before
    */
   public boolean lost(String reason) {
-    return lost(reason, () -> {});
-  }
-
-  /**
-   * Ends the connection because the peer is gone.
-   *
-   * @param reason how that was noticed
-   * @param record what to record at the same time, as for {@link #fail(FerruleException, String,
-   *     Runnable)}
-   * @return whether it had not ended before
-   */
-  public boolean lost(String reason, Runnable record) {
-    return fail(new PeerLostException(connection.uri(), reason, null), reason, record);
+    return fail(new PeerLostException(connection.uri(), reason, null), reason);
   }
 
   /**
