@@ -35,6 +35,14 @@ final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), program, folder, arguments);
   }
 
+  /** Starts the command, with pipes, on a JVM with an option. */
+  static FerruleProcess startWith(String jvmOption, Path folder, String... arguments)
+      throws IOException {
+    ProcessBuilder builder = new ProcessBuilder();
+    builder.environment().put("JDK_JAVA_OPTIONS", jvmOption);
+    return start(builder, Main.class, folder, arguments);
+  }
+
   /** Starts a process that writes its standard output to a file. */
   static FerruleProcess startInto(Path output, String... arguments) throws IOException {
     ProcessBuilder builder = new ProcessBuilder().redirectOutput(output.toFile());

@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -227,6 +228,28 @@ class MeasureCommandsTest {
     if (Runtime.getRuntime().availableProcessors() > 1) {
       assertThat(run.err()).startsWith("ferrule: not pinned: ").hasLineCount(1);
       assertThat(run.out()).contains(" connections, not pinned");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--single-receiver"})
+  void aServerThatCannotAllocateWhatAClientAsksForRefusesItAndServesOn(String mode)
+      throws Exception {
+    List<String> serve = new ArrayList<>(List.of("serve", "sm://" + folder.resolve("bench")));
+    serve.addAll(List.of("--wait", "adaptive"));
+    if (!mode.isEmpty()) {
+      serve.add(mode);
+    }
+    try (FerruleProcess server =
+        FerruleProcess.startWith(
+            "-XX:MaxDirectMemorySize=4m", folder, serve.toArray(String[]::new))) {
+      String endpoint = server.output().readLine();
+      Run rma = Run.of("rma", endpoint, "--size", "16MiB", "--messages", "1", "--rounds", "1");
+      assertThat(rma.exitCode()).isNotZero();
+      assertThat(rma.err()).contains("refused", "has not so much memory");
+      Run latency = Run.of("latency", endpoint, "--messages", "100", "--rounds", "1");
+      assertThat(latency.err()).isEmpty();
+      assertThat(latency.exitCode()).isZero();
     }
   }
 

@@ -119,12 +119,11 @@ final class Dispatcher implements AutoCloseable {
 
   private void dispatch(ReceiveRegion message) {
     Connection connection = message.connection();
-    guard.begin(connection);
     try {
       part(connection).take(message);
     } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
       if (e instanceof IllegalArgumentException refused) {
-        Refusal.send(connection.sender(), refused);
+        refuse(connection, refused);
       }
       tell(e);
       closer.execute(() -> remove(connection));
@@ -132,6 +131,11 @@ final class Dispatcher implements AutoCloseable {
       guard.end();
       message.close();
     }
+  }
+
+  private void refuse(Connection connection, IllegalArgumentException reason) {
+    guard.begin(connection);
+    Refusal.send(connection.sender(), reason);
   }
 
   /** One connection's part: what the round that its client has announced still needs. */
@@ -160,6 +164,7 @@ final class Dispatcher implements AutoCloseable {
         endIfFull(begun);
       } else if (echoes > 0) {
         echoes--;
+        guard.begin(connection.get());
         connection.get().sender().send(message.buffer(), message.offset(), message.length());
       } else {
         begin(Round.read(message));
@@ -179,17 +184,26 @@ final class Dispatcher implements AutoCloseable {
           endIfFull(begun);
         }
         // to bounce a cache line, this thread would have to leave the other clients alone
-        case OPEN_FLOOR -> new RoundReply(false, 0, 0, 0).send(connection.get().sender());
+        case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
         case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
-        case EXPOSE -> memory.expose(round.size());
+        case EXPOSE -> {
+          Exposure exposure = memory.expose(round.size());
+          guard.begin(connection.get());
+          exposure.send(connection.get().sender());
+        }
       }
     }
 
     private void endIfFull(Sink begun) {
       if (begun.messages() == sinkCount) {
         sink = null;
-        begun.reply().send(connection.get().sender());
+        reply(begun.reply());
       }
+    }
+
+    private void reply(RoundReply reply) {
+      guard.begin(connection.get());
+      reply.send(connection.get().sender());
     }
 
     @Override

@@ -20,7 +20,7 @@ final class Echo implements MessageHandler {
 
   /** Answers messages, spinning for each. */
   void spin(long count) {
-    Patience patience = new Patience();
+    Patience patience = new Patience(Patience.OF_ROUND);
     for (long left = count; left > 0; ) {
       if (receiver.poll(this, 1) == 0) {
         patience.lookedInVain();

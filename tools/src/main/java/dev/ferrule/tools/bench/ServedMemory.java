@@ -24,18 +24,23 @@ final class ServedMemory implements AutoCloseable {
     this.limits = limits;
   }
 
-  /** Exposes so much memory in place of what was exposed before, and sends the client where. */
-  synchronized void expose(int size) {
+  /**
+   * Exposes so much memory in place of what was exposed before.
+   *
+   * @return what the client needs to access it
+   * @throws IllegalStateException if nothing is exposed any more, as the connection is closed
+   */
+  synchronized Exposure expose(int size) {
     conceal();
     if (closed) {
-      return;
+      throw new IllegalStateException(connection.uri() + ": the connection was closed");
     }
     limits.expose(size);
     bytes = size;
     MemorySegment memory = allocate(size);
-    exposed = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
-    new Exposure(exposed.handle(), ProcessHandle.current().pid(), memory.address())
-        .send(connection.sender());
+    ExposedMemory made = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
+    exposed = made;
+    return new Exposure(made.handle(), ProcessHandle.current().pid(), memory.address());
   }
 
   /** A copy that is under way may still use the memory, so the collector frees it. */

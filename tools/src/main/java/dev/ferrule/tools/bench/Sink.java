@@ -24,7 +24,7 @@ final class Sink implements MessageHandler {
 
   /** Takes messages, spinning when there are none. */
   RoundReply spin(Receiver receiver, long count) {
-    Patience patience = new Patience();
+    Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {
       if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) > 0) {
         patience.messageCame();

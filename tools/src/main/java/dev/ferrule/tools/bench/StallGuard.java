@@ -12,9 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the connection that keeps a thread for too long which others need as well: its client
- * announces messages and does not receive what it is sent. That ends the thread's call with an
- * exception.
+ * Closes the connection to which a thread, which serves others as well, sends for too long: its
+ * client does not receive what it asks for. That ends the send with an exception.
  */
 final class StallGuard implements AutoCloseable {
 
@@ -33,7 +32,7 @@ final class StallGuard implements AutoCloseable {
   /**
    * Starts to guard one thread.
    *
-   * @param limit how long a connection may keep it, at least; twice as long at most
+   * @param limit how long a send may take, at least; twice as long at most
    * @param onStall is given a connection that has, before it is closed
    */
   StallGuard(Duration limit, Consumer<Connection> onStall) {
@@ -42,13 +41,13 @@ final class StallGuard implements AutoCloseable {
         this::check, limit.toNanos(), limit.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** The thread begins to work for a connection. */
+  /** The thread begins to send. */
   void begin(Connection connection) {
     begun.lazySet(begun.get() + 1);
     busy.lazySet(connection);
   }
 
-  /** The thread has finished. */
+  /** The thread has sent, or failed to. */
   void end() {
     busy.lazySet(null);
   }

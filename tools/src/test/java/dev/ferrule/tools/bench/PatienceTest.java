@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.tools.support.ToolException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class PatienceTest {
+
+  @Test
+  @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aClientThatStopsSendingIsNotWaitedForEver() {
+    Patience patience = new Patience(Duration.ofMillis(1));
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                patience.lookedInVain();
+              }
+            })
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("stopped sending");
+  }
+
+  @Test
+  void aMessageEndsTheWaiting() {
+    Patience patience = new Patience(Duration.ZERO);
+    for (int round = 0; round < 10; round++) {
+      for (int i = 0; i < 100_000; i++) { // one check, of which the first only begins to count
+        patience.lookedInVain();
+      }
+      patience.messageCame();
+    }
+  }
+}
