@@ -4,7 +4,9 @@ package dev.ferrule.peers;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.LogLines;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -13,6 +15,27 @@ import picocli.CommandLine;
 public final class PeerCommand {
 
   private PeerCommand() {}
+
+  /**
+   * Runs a command and ends the process.
+   *
+   * @param command the command
+   * @param name its name, which problems begin with
+   * @param program what a user runs it by
+   * @param arguments the command line
+   */
+  public static void exit(Object command, String name, String program, String... arguments) {
+    LogLines.install(name);
+    System.exit(
+        run(
+            command,
+            name,
+            program,
+            new PrintWriter(System.out, true),
+            new PrintWriter(System.err, true),
+            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
+            arguments));
+  }
 
   /**
    * Runs a command within this process.

@@ -7,9 +7,7 @@ import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.LogLines;
 import dev.ferrule.tools.support.Problems;
-import dev.ferrule.tools.support.Terminal;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -97,13 +95,7 @@ public final class Peers implements Callable<Integer> {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
-    LogLines.install(NAME);
-    System.exit(
-        run(
-            new PrintWriter(System.out),
-            new PrintWriter(System.err, true),
-            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
-            arguments));
+    PeerCommand.exit(new Peers(), NAME, "./" + NAME, arguments);
   }
 
   /**
@@ -115,11 +107,7 @@ public final class Peers implements Callable<Integer> {
    * @return its exit code
    */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    return run(out, err, Main.Look.PLAIN, arguments);
-  }
-
-  private static int run(PrintWriter out, PrintWriter err, Main.Look look, String... arguments) {
-    return PeerCommand.run(new Peers(), NAME, "./" + NAME, out, err, look, arguments);
+    return PeerCommand.run(new Peers(), NAME, "./" + NAME, out, err, Main.Look.PLAIN, arguments);
   }
 
   @Override

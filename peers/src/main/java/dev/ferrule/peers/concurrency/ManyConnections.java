@@ -11,7 +11,6 @@ import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Problems;
-import dev.ferrule.tools.support.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -119,12 +118,7 @@ public final class ManyConnections implements Callable<Integer> {
    * @param arguments the command line
    */
   public static void main(String[] arguments) {
-    System.exit(
-        run(
-            new PrintWriter(System.out, true),
-            new PrintWriter(System.err, true),
-            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
-            arguments));
+    PeerCommand.exit(new ManyConnections(), NAME, PROGRAM, arguments);
   }
 
   /**
@@ -136,11 +130,8 @@ public final class ManyConnections implements Callable<Integer> {
    * @return its exit code
    */
   public static int run(PrintWriter out, PrintWriter err, String... arguments) {
-    return run(out, err, Main.Look.PLAIN, arguments);
-  }
-
-  private static int run(PrintWriter out, PrintWriter err, Main.Look look, String... arguments) {
-    return PeerCommand.run(new ManyConnections(), NAME, PROGRAM, out, err, look, arguments);
+    return PeerCommand.run(
+        new ManyConnections(), NAME, PROGRAM, out, err, Main.Look.PLAIN, arguments);
   }
 
   @Override

@@ -81,13 +81,18 @@ class ConcurrencyBenchmarkTest {
     assertThat(out.toString()).isEmpty();
   }
 
-  @Test
-  void aSideThatFailsSaysWhyAndEndsWithAFailure() {
+  private ChildProcess startServer() {
     List<String> arguments =
         List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString(), "1");
-    try (ChildProcess side =
-        ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
-      side.awaitAnswer(TIMEOUT);
+    ChildProcess side =
+        ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add);
+    side.awaitAnswer(TIMEOUT);
+    return side;
+  }
+
+  @Test
+  void aSideThatFailsSaysWhyAndEndsWithAFailure() {
+    try (ChildProcess side = startServer()) {
       side.tell("dance");
       assertThatThrownBy(() -> side.awaitAnswer(TIMEOUT)).hasMessageContaining("exit code 1");
     }
@@ -97,11 +102,7 @@ class ConcurrencyBenchmarkTest {
 
   @Test
   void theSlowestOfNoConnectionsHasTheRateZero() {
-    List<String> arguments =
-        List.of("unix", "ECHO", "64", ConcurrencySide.SERVER, folder.toString(), "1");
-    try (ChildProcess side =
-        ChildProcess.start(ConcurrencySide.class.getName(), arguments, problems::add)) {
-      side.awaitAnswer(TIMEOUT);
+    try (ChildProcess side = startServer()) {
       side.tell("measure 1");
       assertThat(side.awaitAnswer(TIMEOUT)).isEqualTo("0.0 0.0");
     }
