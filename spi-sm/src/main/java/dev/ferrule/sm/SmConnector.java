@@ -24,6 +24,7 @@ import java.net.URI;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
@@ -132,23 +133,28 @@ final class SmConnector {
 
   /** Nobody listens in a directory, which may not even be what the user has in mind. */
   private static FerruleException nobody(URI uri, Path directory) {
-    if (Files.isDirectory(directory)) {
-      return new ConnectionRefusedException(
-          uri, "nobody listens there: no live listener in " + directory, null);
-    }
-    if (Files.exists(directory)) {
+    try {
+      // one look: between two, the listener may have made the directory
+      if (Files.readAttributes(directory, BasicFileAttributes.class).isDirectory()) {
+        return new ConnectionRefusedException(
+            uri, "nobody listens there: no live listener in " + directory, null);
+      }
       return new InvalidAddressException(
           uri,
           directory + " is a file, not a directory; name the directory that the listener names",
           null);
+    } catch (IOException e) {
+      return new ConnectionRefusedException(uri, missing(directory), null);
     }
+  }
+
+  private static String missing(Path directory) {
     String hint =
         SmAddress.isNearlyEndpoint(directory)
             ? "; it is taken for a directory, because it ends in no PID/ID of an endpoint, whose PID"
                 + " has at most 9 digits and whose ID at most 5: name the listener as it names itself"
             : "; start the listener first, or name the directory that it names";
-    return new ConnectionRefusedException(
-        uri, "nobody listens there: there is no " + directory + hint, null);
+    return "nobody listens there: there is no " + directory + hint;
   }
 
   private SmConnection connect() throws IOException {

@@ -449,6 +449,29 @@ class SmProviderTest {
   }
 
   @Test
+  void shouldTakeADirectoryThatIsJustBeingMadeForADirectory() throws Exception {
+    Path app = directory.resolve("app");
+    AtomicBoolean done = new AtomicBoolean();
+    CompletableFuture<Void> maker =
+        CompletableFuture.runAsync(
+            () -> {
+              while (!done.get()) {
+                assertThat(app.toFile().mkdir()).isTrue();
+                assertThat(app.toFile().delete()).isTrue();
+              }
+            });
+    try {
+      for (int i = 0; i < 2_000; i++) {
+        assertThatThrownBy(() -> Ferrule.connect(address("")))
+            .isInstanceOf(ConnectionRefusedException.class);
+      }
+    } finally {
+      done.set(true);
+    }
+    maker.get();
+  }
+
+  @Test
   void shouldSayWhyAnAddressIsTakenForThatOfADirectoryThatIsNotThere() {
     assertThatThrownBy(() -> Ferrule.connect(address("/12/99999999")))
         .isInstanceOf(ConnectionRefusedException.class)
