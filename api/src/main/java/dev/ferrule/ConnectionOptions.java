@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  *     ConnectionOptions.builder()
  *         .waitStrategy(WaitStrategy.SPIN)
  *         .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
- *         .set("slots", "256") // an option of the sm provider's own
+ *         .set("ring", "64KiB") // an option of the sm provider's own
  *         .build();
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-options?maxMessage=64KiB"), options)) {
  *   System.out.println(listener.uri().getScheme()); // sm

@@ -35,7 +35,7 @@ final class Failures {
       return new ResourceExhaustedException(
           uri,
           e.getMessage()
-              + "; free memory, raise vm.max_map_count, or use smaller buffers (options buffer, maxMessage, slots)",
+              + "; free memory, raise vm.max_map_count, or use smaller buffers (options buffer, maxMessage, ring)",
           e);
     }
     if (e.is(LibC.ENAMETOOLONG())) {
@@ -87,7 +87,7 @@ final class Failures {
         + fileSystem(uri)
         + ": free space there, enlarge it (mount -o remount,size=SIZE; for a container's own"
         + " /dev/shm, docker run --shm-size=SIZE; for a volume, docker volume create --opt"
-        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, slots, rmaBuffer)";
+        + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, ring, rmaBuffer)";
   }
 
   /** Names the file system that shared memory is in, and says how large it is. */

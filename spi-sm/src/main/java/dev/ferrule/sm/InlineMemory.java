@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Private memory of a region, for a message that rides inline: it is written here before it has a
- * slot, and read here when its slot is used again. Most are short and lie side by side; room for a
+ * Private memory of a region, for an inline message that cannot lie in the ring: another region is
+ * claimed or held there. Most are short and lie side by side; room for a
  * longer one is only made when one comes.
  *
  * <p>The program sees it through views that die with the connection. The memory itself is freed
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class InlineMemory {
 
   /** Bytes that each region has from the start. */
-  private static final int SHORT = RingLayout.SLOT;
+  private static final int SHORT = 4 * RingLayout.LINE;
 
   private final Arena views;
   private final Block block;

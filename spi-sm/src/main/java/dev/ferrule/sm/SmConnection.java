@@ -415,6 +415,7 @@ final class SmConnection implements Connection, Link {
       return;
     }
     life.release();
+    receiver.stop();
     tellPeer(CloseReason.CLOSED);
     onWakeup();
     rma.close();

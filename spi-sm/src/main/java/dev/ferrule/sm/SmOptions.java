@@ -21,6 +21,10 @@ final class SmOptions {
 
   private static final long MIN_BUFFER = 64 * 1024;
   private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
+
+  /** The same where all messages are inline, but for those of several threads that send. */
+  private static final int SHARED_MESSAGES_IN_BUFFER = 16;
+
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
 
   /**
@@ -30,18 +34,16 @@ final class SmOptions {
   static final Option<Duration> PEER_TIMEOUT =
       StandardOptions.PEER_TIMEOUT.withDefault(Duration.ofSeconds(60));
 
-  static final Option<Integer> SLOTS =
-      Option.count(
-          "slots",
-          1 << RingLayout.MIN_SLOTS_SHIFT,
-          1 << RingLayout.MAX_SLOTS_SHIFT,
-          1024,
-          "how many slots of "
-              + RingLayout.SLOT
-              + " bytes this side's ring has, rounded up to a power of two; a message takes one, or"
-              + " more if it is short enough to ride inline, and several of up to "
-              + RingLayout.PACKED_MAX
-              + " bytes share one");
+  static final Option<Long> RING =
+      Option.size(
+          "ring",
+          4 << 10,
+          1 << RingLayout.MAX_RING_SHIFT,
+          256 << 10,
+          "memory for messages of up to "
+              + RingLayout.INLINE_MAX
+              + " bytes that this side receives, rounded up to a power of two; each takes its length"
+              + " and 8 bytes, rounded up to a multiple of 8, and an eighth of the ring at most");
 
   static final Option<Long> BUFFER =
       Option.size(
@@ -101,7 +103,7 @@ final class SmOptions {
   static List<Option<?>> all() {
     List<Option<?>> result = new ArrayList<>(StandardOptions.all());
     result.replaceAll(option -> option == StandardOptions.PEER_TIMEOUT ? PEER_TIMEOUT : option);
-    result.add(SLOTS);
+    result.add(RING);
     result.add(BUFFER);
     result.add(RMA);
     result.add(RMA_BUFFER);
@@ -114,11 +116,13 @@ final class SmOptions {
   static RingLayout layout(URI uri, ConnectionOptions options) {
     long maxMessage = options.get(StandardOptions.MAX_MESSAGE);
     long buffer = options.get(BUFFER);
-    int slotsShift = Integer.SIZE - Integer.numberOfLeadingZeros(options.get(SLOTS) - 1);
-    if (maxMessage <= RingLayout.inlineMax(slotsShift)) {
+    int ringShift = Long.SIZE - Long.numberOfLeadingZeros(options.get(RING) - 1);
+    if (maxMessage <= RingLayout.inlineMax(ringShift)) {
       // every message rides inline, but for those of a peer whose threads share its sender; the
       // file has a page anyway
-      buffer = Math.max(MIN_BUFFER_OF_INLINE, buffer);
+      long shared = RingLayout.sharedLinesFor((int) maxMessage) * (long) RingLayout.LINE;
+      buffer =
+          Math.max(Math.max(MIN_BUFFER_OF_INLINE, SHARED_MESSAGES_IN_BUFFER * shared), buffer);
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
     } else if (buffer < maxMessage) {
@@ -131,6 +135,6 @@ final class SmOptions {
           null);
     }
     return new RingLayout(
-        slotsShift, (int) ((buffer + RingLayout.LINE - 1) / RingLayout.LINE), (int) maxMessage);
+        ringShift, (int) ((buffer + RingLayout.LINE - 1) / RingLayout.LINE), (int) maxMessage);
   }
 }

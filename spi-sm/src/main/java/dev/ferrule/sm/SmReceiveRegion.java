@@ -10,14 +10,16 @@ import dev.ferrule.spi.AbstractReceiveRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A received message that is lent out. One from payload lines lies there until it is freed; one
- * that rode inline was copied to private memory, so that holding it does not hold up the ring.
+ * A received message that is lent out. It stays where it is, in payload lines or in the ring. Only
+ * where the program still holds another region in the ring, an inline message is copied to private
+ * memory.
  */
 final class SmReceiveRegion extends AbstractReceiveRegion {
 
   private final SmReceiver receiver;
   private final InlineMemory inline;
   private int line = RingProducer.INLINE;
+  private boolean inPlace; // in the ring
 
   SmReceiveRegion(SmReceiver receiver, InlineMemory inline) {
     this.receiver = receiver;
@@ -28,11 +30,12 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
   void lend(RingConsumer consumer) {
     int length = consumer.messageLength();
     line = consumer.messageLine();
-    if (line == RingProducer.INLINE) {
+    inPlace = line == RingProducer.INLINE && consumer.hold();
+    if (line != RingProducer.INLINE || inPlace) {
+      lend(consumer.messageMemory(), consumer.messageOffset(), length);
+    } else {
       MemorySegment.copy(ALL, consumer.messageAddress(), ALL, inline.address(length), length);
       lend(inline.readOnlyView(length), inline.offset(length), length);
-    } else {
-      lend(consumer.messageMemory(), consumer.messageOffset(), length);
     }
   }
 
@@ -46,6 +49,10 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
 
   int line() {
     return line;
+  }
+
+  boolean isInPlace() {
+    return inPlace;
   }
 
   @Override

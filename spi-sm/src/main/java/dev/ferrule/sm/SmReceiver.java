@@ -28,9 +28,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private static final int REGIONS_AT_ONCE = 64;
 
-  /** So many slots are polled before the sender is told. */
-  private static final int ACKNOWLEDGE_EVERY = 32;
-
   private final SmConnection connection;
   private final RingConsumer consumer;
   private final Arena views;
@@ -45,11 +42,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private boolean claimed; // by whoever uses this receiver itself
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
-  private int polled; // by the listener's receiver, the last time
-
-  private long messages;
-  private long bytes;
-  private long acknowledgements;
+  private int polled; // the last time
 
   SmReceiver(
       SmConnection connection,
@@ -62,7 +55,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.consumer = consumer;
     this.views = views;
     this.waiter = waiter;
-    this.maxRegions = layout.slots();
+    this.maxRegions = layout.regions();
     this.fences = fences;
   }
 
@@ -121,12 +114,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.receiving().begin();
     beginPolling();
     try {
-      while (polled < limit && !connection.isReleased() && hasNextForListener()) {
-        polled++;
-        handOver(handler);
-      }
+      handOver(handler, limit, true);
     } finally {
-      acknowledge();
       endPolling();
       connection.receiving().end();
     }
@@ -227,25 +216,71 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     claim();
     checkNotPolling();
     beginPolling();
+    polled = 0;
     try {
-      return isReady() ? handOver(handler, limit) : 0;
+      handOver(handler, limit, false);
+      return polled;
     } finally {
       endPolling();
     }
   }
 
-  /** Hands over the message that was found, and those behind it. */
-  private int handOver(MessageHandler handler, int limit) {
-    int count = 0;
+  /** Hands messages over until there is none, or so many have been. */
+  private void handOver(MessageHandler handler, int limit, boolean forListener) {
+    while (true) {
+      if (!handOverInline(handler, limit, forListener)
+          || polled == limit
+          || (polled > 0 && (consumer.isDrained() || connection.isReleased()))) {
+        return;
+      }
+      if (consumer.isDrained() && !connection.hasEnded()) {
+        if (!forListener) {
+          consumer.pause();
+        }
+        return;
+      }
+      if (!(forListener ? hasNextForListener() : polled == 0 ? isReady() : hasNext())) {
+        return;
+      }
+      if (consumer.messageLine() != RingProducer.INLINE) {
+        handOverLines(handler);
+        if (polled == limit) {
+          return;
+        }
+      }
+    }
+  }
+
+  /** Hands over inline messages until something else comes; returns whether it may. */
+  private boolean handOverInline(MessageHandler handler, int limit, boolean forListener) {
+    long before = consumer.messages();
     try {
-      do {
-        count++;
-        handOver(handler);
-      } while (count < limit && !connection.isReleased() && hasNext());
+      consumer.pollInline(handler, limit - polled);
+      return true;
+    } catch (CorruptRingException e) {
+      FerruleException failure = failCorrupt(e);
+      if (forListener) {
+        return false;
+      }
+      throw failure;
     } finally {
+      polled += (int) (consumer.messages() - before);
       acknowledge();
     }
-    return count;
+  }
+
+  /** Hands over the message in lines that was found. */
+  private void handOverLines(MessageHandler handler) {
+    int line = consumer.messageLine();
+    try {
+      handler.onMessage(
+          consumer.messageMemory(), consumer.messageOffset(), consumer.messageLength());
+    } finally {
+      polled++;
+      consumer.advance();
+      release(line);
+      acknowledge();
+    }
   }
 
   /**
@@ -282,22 +317,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  private void handOver(MessageHandler handler) {
-    int line = consumer.messageLine();
-    int length = consumer.messageLength();
-    try {
-      handler.onMessage(consumer.messageMemory(), consumer.messageOffset(), length);
-    } finally {
-      messages++;
-      bytes += length;
-      consumer.advance();
-      release(line);
-      if (consumer.unacknowledged() >= ACKNOWLEDGE_EVERY) {
-        acknowledge();
-      }
-    }
-  }
-
   /** Whether there is a message; throws if there will never be one again. */
   @Override
   public boolean isReady() {
@@ -305,6 +324,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       return true;
     }
     if (!connection.hasEnded()) {
+      consumer.pause();
       return false;
     }
     // the peer may have sent its last message between our look and its end
@@ -318,12 +338,19 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.checkNotReleased();
     try {
       boolean result = consumer.next();
+      if (!result) {
+        acknowledge(); // padding was perhaps skipped
+      }
       Reference.reachabilityFence(this);
       return result;
     } catch (CorruptRingException e) {
-      broken = true;
-      throw connection.failCorrupt(e);
+      throw failCorrupt(e);
     }
+  }
+
+  private FerruleException failCorrupt(CorruptRingException e) {
+    broken = true;
+    return connection.failCorrupt(e);
   }
 
   /** Lends out the message that was found. */
@@ -334,8 +361,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.checkNotReleased(); // or what was copied may be the zeros that took the ring's place
     idleCount--;
     consumer.advance();
-    messages++;
-    bytes += consumer.messageLength();
     acknowledge();
     return region;
   }
@@ -354,7 +379,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
           "the program holds all "
               + maxRegions
               + " regions that there are; free some before receiving more, or raise the option"
-              + " slots");
+              + " ring");
     }
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
     idle = Arrays.copyOf(idle, idle.length + count);
@@ -372,7 +397,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       region.takeBack();
       idle[idleCount++] = region;
-      release(region.line());
+      if (region.isInPlace()) {
+        consumer.endHold();
+        acknowledge();
+      } else {
+        release(region.line());
+      }
     } finally {
       connection.receiving().end();
     }
@@ -387,10 +417,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   private void acknowledge() {
-    if (consumer.unacknowledged() == 0) {
-      return; // still in the same slot
-    }
-    acknowledgements++;
     if (consumer.acknowledge()) {
       connection.wakePeer();
     }
@@ -425,16 +451,21 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     waiter.wake();
   }
 
+  /** Ends a poll after the message that its handler has. */
+  void stop() {
+    consumer.stop();
+  }
+
   long messages() {
-    return messages;
+    return consumer.messages();
   }
 
   long bytes() {
-    return bytes;
+    return consumer.bytes();
   }
 
   long acknowledgements() {
-    return acknowledgements;
+    return consumer.acknowledgements();
   }
 
   long sleeps() {

@@ -27,7 +27,6 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private final RingProducer producer;
   private final Arena views;
   private final Waiter waiter;
-  private final int maxRegions;
 
   private SmSendRegion[] idle = {}; // a stack: the one used last is the warmest
   private int idleCount;
@@ -48,7 +47,6 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     this.producer = producer;
     this.views = views;
     this.waiter = waiter;
-    this.maxRegions = layout.slots();
   }
 
   @Override
@@ -57,15 +55,23 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       addRegions();
     }
     SmSendRegion region = idle[--idleCount];
-    region.lend(line, length, producer.buffer());
+    if (line != RingProducer.INLINE) {
+      region.lendLines(line, length, producer.buffer());
+      return region;
+    }
+    long place = producer.claim(length);
+    if (place == RingProducer.NOWHERE) {
+      region.lendPrivate(length);
+    } else {
+      region.lendInPlace(place, length, producer.ring());
+    }
     return region;
   }
 
-  /** There are never more regions than slots, as each has one reserved. */
+  /** Called when all are lent, which the room in the ring bounds. */
   private void addRegions() {
-    int count = Math.min(REGIONS_AT_ONCE, maxRegions);
-    idle = new SmSendRegion[idle.length + count];
-    for (InlineMemory inline : InlineMemory.allocate(count, views)) {
+    idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
+    for (InlineMemory inline : InlineMemory.allocate(REGIONS_AT_ONCE, views)) {
       idle[idleCount++] = new SmSendRegion(this, inline);
     }
   }
@@ -75,7 +81,11 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     try {
       region.takeBack();
       idle[idleCount++] = region;
-      producer.unreserve(region.line(), region.length());
+      if (region.isInPlace()) {
+        producer.abortClaim();
+      } else {
+        producer.unreserve(region.line(), region.length());
+      }
     } finally {
       connection.sending().end();
     }
@@ -89,7 +99,9 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       throw new IllegalArgumentException("the region was claimed from another connection");
     }
     region.checkSendable(length);
-    if (region.line() == RingProducer.INLINE) {
+    if (region.isInPlace()) {
+      producer.stageClaim(length);
+    } else if (region.line() == RingProducer.INLINE) {
       producer.stageInline(ALL, region.inlineAddress(), length, region.length());
     } else {
       producer.stageLines(region.line(), length);
@@ -107,6 +119,9 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
+    if (trySend(source, offset, size)) {
+      return producer.messagesStaged();
+    }
     int line = reserveOrWait(size);
     boolean staged = false;
     try {
@@ -129,6 +144,24 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     bytesStaged += size;
     publish();
     return producer.messagesStaged();
+  }
+
+  private boolean trySend(MemorySegment source, long offset, int length) {
+    boolean sent;
+    try {
+      sent = producer.trySend(source, offset, length);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
+    }
+    if (sent) {
+      bytesStaged += length;
+      bytesPublished = bytesStaged;
+      if (producer.isReceiverAsleep()) {
+        connection.wakePeer();
+      }
+      Reference.reachabilityFence(this);
+    }
+    return sent;
   }
 
   /** Lets the receiver see all that is staged. */

@@ -74,9 +74,9 @@ class CloseUnderFireTest {
   @ValueSource(
       strings = {
         "?wait=spin",
-        "?wait=block&slots=16",
+        "?wait=block&ring=4KiB",
         "?wait=spin&concurrentSenders=on",
-        "?maxMessage=16KiB&slots=16"
+        "?maxMessage=16KiB&ring=4KiB"
       })
   void aConnectionIsClosedInTheMiddleOfSendsAndPolls(String query) throws Exception {
     List<Throwable> wrong = new ArrayList<>();
@@ -238,12 +238,12 @@ class CloseUnderFireTest {
 
   @Test
   void manyConnectionsThatAreClosedAtTheSameTimeDoNotWaitForEachOther() throws Exception {
-    try (Listener listener = Ferrule.listen(address("?maxMessage=100&slots=16"))) {
+    try (Listener listener = Ferrule.listen(address("?maxMessage=100&ring=4KiB"))) {
       List<Connection> connections = new ArrayList<>();
       for (int i = 0; i < MANY; i++) {
         CompletableFuture<Connection> connecting =
             CompletableFuture.supplyAsync(
-                () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=100&slots=16")));
+                () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=100&ring=4KiB")));
         connections.add(listener.accept());
         connections.add(connecting.join());
       }

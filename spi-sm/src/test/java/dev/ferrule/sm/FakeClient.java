@@ -31,7 +31,7 @@ final class FakeClient implements AutoCloseable {
   /** The version of the handshake, where a message has it. */
   static final int VERSION = 2 << 4;
 
-  private static final RingLayout LAYOUT = new RingLayout(4, 0, 100);
+  private static final RingLayout LAYOUT = new RingLayout(12, 0, 100);
 
   private final Path listener;
   private final Path endpoint;

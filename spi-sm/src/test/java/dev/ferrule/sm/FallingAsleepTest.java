@@ -190,7 +190,7 @@ class FallingAsleepTest {
     private Star(Mode mode) {
       ConnectionOptions options =
           ConnectionOptions.builder()
-              .set("slots", "64")
+              .set("ring", "16KiB")
               .set(mode.option, mode.value)
               .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO)
               .maxMessageSize(64)

@@ -61,7 +61,7 @@ class ManyConnectionsTest {
       ConnectionOptions.Builder options =
           ConnectionOptions.builder()
               .set("singleReceiver", "on")
-              .set("slots", "16")
+              .set("ring", "4KiB")
               .maxMessageSize(64);
       for (int i = 0; i < more.length; i += 2) {
         options.set(more[i], more[i + 1]);
@@ -204,7 +204,7 @@ class ManyConnectionsTest {
       Receiver receiver = star.receiver();
       Receiving<Integer> receiving =
           Receiving.start(() -> number(receiver.receive())).awaitAsleep();
-      star.add(ConnectionOptions.builder().set("slots", "16").maxMessageSize(64).build());
+      star.add(ConnectionOptions.builder().set("ring", "4KiB").maxMessageSize(64).build());
       send(star.clients.get(1), 7);
       assertThat(receiving.get()).isEqualTo(7);
     }
@@ -324,7 +324,7 @@ class ManyConnectionsTest {
   private static void scribble(Connection connection, int header) {
     ConnectionMemory.ofReceiver(connection)
         .ring()
-        .set(ValueLayout.JAVA_BYTE, new RingLayout(4, 0, 64).slotsOffset(), (byte) header);
+        .set(ValueLayout.JAVA_BYTE, new RingLayout(12, 0, 64).recordsOffset(), (byte) header);
   }
 
   private static void takeInto(List<Integer> got, Receiver receiver, boolean poll) {

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SilentClientsTest {
 
   /** Far longer than a test may take, so that no silent client is given up for its silence. */
-  private static final String PATIENT = "?connectTimeout=10m&maxMessage=100&slots=16";
+  private static final String PATIENT = "?connectTimeout=10m&maxMessage=100&ring=4KiB";
 
   private static final int MAX_OFFERED = 16;
 
@@ -99,7 +99,7 @@ class SilentClientsTest {
   }
 
   private static CompletableFuture<Connection> connecting(Listener listener) {
-    URI uri = URI.create(listener.uri() + "?connectTimeout=30s&maxMessage=100&slots=16");
+    URI uri = URI.create(listener.uri() + "?connectTimeout=30s&maxMessage=100&ring=4KiB");
     return CompletableFuture.supplyAsync(
         () -> Ferrule.connect(uri), task -> Thread.ofPlatform().daemon().start(task));
   }

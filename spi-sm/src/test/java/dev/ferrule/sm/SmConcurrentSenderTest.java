@@ -115,6 +115,17 @@ class SmConcurrentSenderTest {
     }
   }
 
+  /** So many regions can be claimed by several threads in a ring of 4 KiB. */
+  private static final int ALL_OF_SMALLEST = 32;
+
+  private static SendRegion[] claim(Sender sender, int count) {
+    SendRegion[] regions = new SendRegion[count];
+    for (int i = 0; i < count; i++) {
+      regions[i] = sender.claim(8);
+    }
+    return regions;
+  }
+
   private static void awaitBlocked(Worker<?> worker) {
     eventually(
         () ->
@@ -127,10 +138,10 @@ class SmConcurrentSenderTest {
 
   /** Claims, sends, aborts, batches and copies; small rings, so that all have to wait at times. */
   @ParameterizedTest
-  @CsvSource({"adaptive, 1024, 0", "block, 1024, 0", "block, 4, 64KiB", "adaptive, 16, 16KiB"})
-  void eachThreadsMessagesArriveOnceWholeAndInItsOrder(String wait, String slots, String buffer)
+  @CsvSource({"adaptive, 256KiB, 0", "block, 256KiB, 0", "block, 4KiB, 64KiB", "adaptive, 4KiB, 16KiB"})
+  void eachThreadsMessagesArriveOnceWholeAndInItsOrder(String wait, String ring, String buffer)
       throws Exception {
-    Pair pair = connect("wait", wait, "slots", slots, "buffer", buffer);
+    Pair pair = connect("wait", wait, "ring", ring, "buffer", buffer);
     int each = 10_000;
     List<Worker<long[]>> senders = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
@@ -268,7 +279,7 @@ class SmConcurrentSenderTest {
 
   @Test
   void aPeerWhoseMessagesAllRideInlineHasSomeLinesForThoseThatDoNot() {
-    Pair pair = connect("maxMessage", "2044", "slots", "64");
+    Pair pair = connect("maxMessage", "2044", "ring", "16KiB");
     Sender sender = pair.client().sender();
     assertThat(sender.maxMessageSize()).isEqualTo(2044);
     for (int i = 0; i < 1_000; i++) {
@@ -281,7 +292,7 @@ class SmConcurrentSenderTest {
     while (sender.tryClaim(1) != null) {
       room++;
     }
-    assertThat(room).isEqualTo(64);
+    assertThat(room).isEqualTo(128);
   }
 
   // -- waiting
@@ -310,7 +321,7 @@ class SmConcurrentSenderTest {
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
   void allThreadsThatWaitForRoomGoOnWhenThereIsSome(WaitStrategy strategy) throws Exception {
-    Pair pair = connect("wait", strategy.name().toLowerCase(), "slots", "16");
+    Pair pair = connect("wait", strategy.name().toLowerCase(), "ring", "4KiB");
     Sender sender = pair.client().sender();
     for (int round = 0; round < 50; round++) {
       int sent = fill(sender, 1_000);
@@ -378,13 +389,10 @@ class SmConcurrentSenderTest {
   /** The receiver has nothing to do with it, so it cannot be the one that wakes anybody up. */
   @Test
   void anAbortWakesThreadsThatWaitForWhatItGivesBack() throws Exception {
-    Pair pair = connect("wait", "block", "slots", "4");
+    Pair pair = connect("wait", "block", "ring", "4KiB");
     Sender sender = pair.client().sender();
     for (int round = 0; round < 100; round++) {
-      SendRegion[] regions = new SendRegion[4];
-      for (int i = 0; i < regions.length; i++) {
-        regions[i] = sender.claim(8);
-      }
+      SendRegion[] regions = claim(sender, ALL_OF_SMALLEST);
       Worker<Boolean> waiting =
           Worker.start(
               () -> {
@@ -406,13 +414,12 @@ class SmConcurrentSenderTest {
   @ParameterizedTest
   @EnumSource
   void threadsThatWaitForWhatTheyHaveThemselvesAreTold(WaitStrategy strategy) throws Exception {
-    Pair pair = connect("wait", strategy.name().toLowerCase(), "slots", "4");
+    Pair pair = connect("wait", strategy.name().toLowerCase(), "ring", "4KiB");
     Sender sender = pair.client().sender();
     CountDownLatch claimed = new CountDownLatch(2);
     Callable<Boolean> greedy =
         () -> {
-          SendRegion first = sender.claim(8);
-          SendRegion second = sender.claim(8);
+          SendRegion[] half = claim(sender, ALL_OF_SMALLEST / 2);
           claimed.countDown();
           claimed.await();
           try {
@@ -422,8 +429,9 @@ class SmConcurrentSenderTest {
             assertThat(e).hasMessageContaining("claimed all the room");
             return false;
           } finally {
-            first.abort();
-            second.abort();
+            for (SendRegion region : half) {
+              region.abort();
+            }
           }
         };
     Worker<Boolean> one = Worker.start(greedy);
@@ -434,13 +442,10 @@ class SmConcurrentSenderTest {
 
   @Test
   void aThreadThatWaitsWhileAnotherHasAllTheRoomIsNotToldAndGoesOn() throws Exception {
-    Pair pair = connect("slots", "4", "wait", "spin");
+    Pair pair = connect("ring", "4KiB", "wait", "spin");
     Sender sender = pair.client().sender();
     for (int round = 0; round < 20; round++) {
-      SendRegion[] regions = new SendRegion[4];
-      for (int i = 0; i < regions.length; i++) {
-        regions[i] = sender.claim(8);
-      }
+      SendRegion[] regions = claim(sender, ALL_OF_SMALLEST);
       Worker<Long> waiting = Worker.start(() -> sender.send(MemorySegment.ofArray(new byte[8])));
       assertThatThrownBy(() -> waiting.task().get(20, TimeUnit.MILLISECONDS))
           .as("it waits")
@@ -448,7 +453,7 @@ class SmConcurrentSenderTest {
       for (SendRegion region : regions) {
         sender.sendAsync(region);
       }
-      for (int i = 0; i < 5; i++) {
+      for (int i = 0; i < ALL_OF_SMALLEST + 1; i++) {
         pair.server().receiver().receive(PATIENCE).close();
       }
       assertThat(waiting.result()).isPositive();
@@ -457,15 +462,12 @@ class SmConcurrentSenderTest {
 
   @Test
   void whereRegionsAreHandedOverNobodyIsToldThatItWaitsInVain() throws Exception {
-    Pair pair = connect("slots", "4");
+    Pair pair = connect("ring", "4KiB");
     Sender sender = pair.client().sender();
     SendRegion handed = sender.claim(8);
     Worker.start(() -> sender.sendAsync(handed)).result();
     pair.server().receiver().receive(PATIENCE).close();
-    SendRegion[] regions = new SendRegion[4];
-    for (int i = 0; i < regions.length; i++) {
-      regions[i] = sender.claim(8);
-    }
+    SendRegion[] regions = claim(sender, ALL_OF_SMALLEST);
     assertThatThrownBy(() -> sender.claim(8, Duration.ofMillis(300)))
         .isInstanceOf(OperationTimeoutException.class);
     for (SendRegion region : regions) {
@@ -473,10 +475,10 @@ class SmConcurrentSenderTest {
     }
   }
 
-  /** With few slots somebody is always about to send while others find no room. */
+  /** With few records a thread is always about to send while others find no room. */
   @Test
   void threadsThatAllSendAndWaitAreNeverToldThatAllIsClaimed() throws Exception {
-    Pair pair = connect("slots", "4", "buffer", "16KiB");
+    Pair pair = connect("ring", "4KiB", "buffer", "16KiB");
     Sender sender = pair.client().sender();
     List<Worker<Boolean>> workers = new ArrayList<>();
     int each = 5_000;

@@ -53,8 +53,8 @@ import picocli.CommandLine.Spec;
 final class ModelCommand implements Callable<Integer> {
 
   private static final int MOST_NODES = 1_000_000;
-  private static final int LEAST_SLOTS = 4;
-  private static final int MOST_SLOTS = 1 << 16;
+  private static final int SMALLEST_RING = 4 << 10;
+  private static final int LARGEST_RING = 16 << 20;
   private static final int MOST_RECEIVES = 16_384;
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";
@@ -155,11 +155,14 @@ final class ModelCommand implements Callable<Integer> {
   private int window;
 
   @Option(
-      names = "--slots",
-      paramLabel = "N",
-      defaultValue = "1024",
-      description = "The slots of a ring of sm, a power of two. Default: ${DEFAULT-VALUE}.")
-  private int slots;
+      names = "--ring",
+      paramLabel = "BYTES",
+      defaultValue = "256KiB",
+      converter = Values.Size.class,
+      description =
+          "The option ring of sm: memory for short messages, 4KiB to 16MiB and a power of two."
+              + " Default: ${DEFAULT-VALUE}.")
+  private int ring;
 
   @Option(
       names = "--processors",
@@ -200,8 +203,8 @@ final class ModelCommand implements Callable<Integer> {
         "--receives and --srq-receives are 0 to " + MOST_RECEIVES);
     require(window >= 1 && window <= MOST_WINDOW, "--window is 1 to " + MOST_WINDOW);
     require(
-        slots >= LEAST_SLOTS && slots <= MOST_SLOTS && Integer.bitCount(slots) == 1,
-        "--slots is a power of two from " + LEAST_SLOTS + " to " + MOST_SLOTS);
+        ring >= SMALLEST_RING && ring <= LARGEST_RING && Integer.bitCount(ring) == 1,
+        "--ring is a power of two from 4KiB to 16MiB");
     int longest = sizes.stream().max(Integer::compare).orElse(0);
     require(
         maxMessage == null || maxMessage >= longest,
@@ -347,7 +350,7 @@ final class ModelCommand implements Callable<Integer> {
   }
 
   private SharedMemory sharedMemory() {
-    return new SharedMemory(Math.max(1, longest()), slots);
+    return new SharedMemory(Math.max(1, longest()), ring);
   }
 
   private void printShared(PrintWriter out) {
@@ -368,8 +371,6 @@ final class ModelCommand implements Callable<Integer> {
         "for messages of up to "
             + memory.maxMessage()
             + " bytes; in each direction a ring of "
-            + slots
-            + " slots, "
             + Numbers.bytes(memory.ringBytes())
             + ", and a buffer of "
             + Numbers.bytes(memory.bufferBytes()));

@@ -168,7 +168,7 @@ class CommandLineTest {
         "latency --warmup -1                    | --warmup at least 0",
         "latency --plot result.gif              | ends in .png",
         "latency --json /no/such/folder/x       | there is no folder /no/such/folder",
-        "latency -o slots=none                  | option slots=none is not valid",
+        "latency -o ring=none                   | option ring=none is not valid",
         "latency -o colour=red                  | unknown option 'colour'; known are",
         "latency sm:///tmp/x --provider sm      | the URI names one",
         "latency sm:///tmp/x --host localhost   | the URI names one",

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.ring;
 
 import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
@@ -12,11 +13,11 @@ import java.util.function.IntPredicate;
 
 /**
  * The sending side of a ring for several threads of one process, without a lock. {@link #reserve}
- * takes payload lines and a slot; the program writes its message behind the {@link
- * RingLayout#SHARED_PREFIX}; {@link #publish} puts the place of the lines into the next slot.
+ * takes payload lines and a record; the program writes its message behind the {@link
+ * RingLayout#SHARED_PREFIX}; {@link #publish} puts the place of the lines into the next record.
  *
  * <p>A message becomes visible, and gets its place in the order, by a single compare-and-swap of
- * its slot's first 8 bytes. A thread that stops before has nothing that others need, but what it
+ * its record, a header alone. A thread that stops before has nothing that others need, but what it
  * has claimed; one that stops behind it has only left the tail where it was, which others advance.
  *
  * <p>Every count here only grows, but for what it is limited by: so whatever a thread computes of
@@ -33,7 +34,7 @@ public class ConcurrentRingProducer extends SendingEnd {
 
   // The counts, on cache lines of their own, since each is written by whoever gets to it.
   private static final int APART = 16;
-  private static final int CLAIMED = APART; // slots, ever
+  private static final int CLAIMED = APART; // records, ever
   private static final int ABORTED = 2 * APART; // claims that were given back
   private static final int TAIL = 3 * APART; // messages published, ever; may be one behind
   private static final int CONSUMED = 4 * APART; // what the receiver last said it has taken
@@ -44,9 +45,9 @@ public class ConcurrentRingProducer extends SendingEnd {
   private final Runnable onRoom;
   private final ConcurrentLineAllocator allocator;
   private final AtomicLongArray counts = new AtomicLongArray(COUNTS);
-  private final int slots;
-  private final int slotsShift;
-  private final long slotsOffset;
+  private final int records; // how many there are, each of which is a header alone
+  private final int ringShift;
+  private final long first; // the address of the first
   private final int releases;
 
   /**
@@ -70,9 +71,9 @@ public class ConcurrentRingProducer extends SendingEnd {
     this.layout = layout;
     this.onRoom = onRoom;
     this.allocator = new Lines(layout.lines());
-    this.slots = layout.slots();
-    this.slotsShift = layout.slotsShift();
-    this.slotsOffset = layout.slotsOffset();
+    this.records = layout.capacity() / HEADER;
+    this.ringShift = layout.ringShift();
+    this.first = this.ring + layout.recordsOffset();
     this.releases = layout.releases();
   }
 
@@ -102,9 +103,9 @@ public class ConcurrentRingProducer extends SendingEnd {
    * @throws CorruptRingException if the receiver's side of the ring cannot be right
    */
   public int reserve(int length) {
-    // the slot is only looked at before there are lines: if those are what lacks, nobody is to find
-    // the last slot taken for nothing, and to be woken up for that
-    if (!hasSlot()) {
+    // the record is only looked at before there are lines: if those are what lacks, no thread is to
+    // find the last record taken for nothing, and to be woken up for that
+    if (!hasRecord()) {
       return FULL;
     }
     int line = takeLines(RingLayout.sharedLinesFor(length));
@@ -112,7 +113,7 @@ public class ConcurrentRingProducer extends SendingEnd {
       return FULL;
     }
     reached(RingStep.SHARED_LINES_TAKEN);
-    if (!claimSlot()) {
+    if (!claimRecord()) {
       allocator.abort(line);
       onRoom.run();
       return FULL;
@@ -121,7 +122,7 @@ public class ConcurrentRingProducer extends SendingEnd {
     return line;
   }
 
-  private boolean hasSlot() {
+  private boolean hasRecord() {
     if (mayClaim(counts.get(CLAIMED))) {
       return true;
     }
@@ -131,16 +132,16 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Whether one more claim is possible after so many: there has to be a slot for each message that
+   * Whether one more claim is possible after so many: there has to be a record for each message that
    * the receiver has not taken, and for each that it has not freed an entry of the release ring,
    * which it could otherwise overwrite before it was read.
    */
   private boolean mayClaim(long claimed) {
     long valid = claimed - counts.get(ABORTED);
-    return valid - counts.get(CONSUMED) < slots && valid - counts.get(RELEASED) < releases;
+    return valid - counts.get(CONSUMED) < records && valid - counts.get(RELEASED) < releases;
   }
 
-  private boolean claimSlot() {
+  private boolean claimRecord() {
     while (true) {
       long claimed = counts.get(CLAIMED);
       if (!mayClaim(claimed)) {
@@ -198,19 +199,20 @@ public class ConcurrentRingProducer extends SendingEnd {
 
   private void readConsumed() {
     long known = counts.get(CONSUMED);
-    long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
+    long bytes = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
+    long now = bytes / HEADER;
     if (now > counts.get(TAIL)) {
       advanceTail(); // the one that published the last message may not have come to that
     }
     long published = counts.get(TAIL);
-    if (now < known || now > published) {
+    if (now < known || now > published || bytes % HEADER != 0) {
       throw new CorruptRingException(
-          "the receiver says it took "
-              + now
-              + " slots, after "
-              + known
+          "the receiver says it consumed "
+              + bytes
+              + " bytes, after "
+              + known * HEADER
               + ", when "
-              + published
+              + published * HEADER
               + " were published");
     }
     while (known < now && !counts.compareAndSet(CONSUMED, known, now)) {
@@ -238,7 +240,7 @@ public class ConcurrentRingProducer extends SendingEnd {
    * @param line what {@link #reserve} returned
    * @param length the message's length, not more than was reserved
    * @return the message's number in the order of all, from 1
-   * @throws CorruptRingException if what is in the slots cannot be right
+   * @throws CorruptRingException if what is in the records is not valid
    */
   public long publish(int line, int length) {
     INT.set(ALL, buffer + (long) line * RingLayout.LINE, length);
@@ -246,14 +248,13 @@ public class ConcurrentRingProducer extends SendingEnd {
     reached(RingStep.SHARED_COMMITTED);
     while (true) {
       long position = counts.get(TAIL);
-      long lap = SharedWord.lap(position, slotsShift);
-      long offset = slotOffset(position);
-      long found = (long) LONG.getAcquire(ALL, ring + offset);
+      long address = address(position);
+      long found = (long) LONG.getAcquire(ALL, address);
       if (isOld(found, position)) {
-        reached(RingStep.SHARED_SLOT_FOUND);
+        reached(RingStep.SHARED_RECORD_FOUND);
         // pairs with the receiver's acquiring load of the header
         long witness =
-            (long) LONG.compareAndExchange(ALL, ring + offset, found, SharedWord.of(lap, line));
+            (long) LONG.compareAndExchange(ALL, address, found, SharedWord.of(lap(position), line));
         if (witness == found) {
           reached(RingStep.SHARED_PUBLISHED);
           counts.compareAndSet(TAIL, position, position + 1);
@@ -267,31 +268,31 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Whether a word is what the position's slot held in the lap before. There is room, so the
+   * Whether a word is what the position's record held in the lap before. There is room, so the
    * receiver has taken that.
    */
   private boolean isOld(long word, long position) {
-    return position < slots
+    return position < records
         ? word == 0
-        : SharedWord.isOf(word, SharedWord.lap(position - slots, slotsShift));
+        : SharedWord.isOf(word, lap(position - records));
   }
 
   /** Goes on to the next position, in the place of the thread that has published at this one. */
   private void passBy(long position, long found) {
-    if (SharedWord.isOf(found, SharedWord.lap(position, slotsShift))) {
+    if (SharedWord.isOf(found, lap(position))) {
       // aborts first, so that no claim is missed: that of this thread alone makes one more
       long aborted = counts.get(ABORTED);
       if (position >= counts.get(CLAIMED) - aborted) {
         throw new CorruptRingException(
-            "the receiver wrote to slot " + (position & slots - 1) + ", of which nobody has sent");
+            "the receiver wrote to record " + (position & records - 1) + ", where no message was sent");
       }
       counts.compareAndSet(TAIL, position, position + 1);
     } else if (counts.get(TAIL) == position) {
       throw new CorruptRingException(
           "the receiver wrote 0x"
               + Long.toHexString(found)
-              + " to slot "
-              + (position & slots - 1)
+              + " to record "
+              + (position & records - 1)
               + " after "
               + position
               + " messages");
@@ -301,14 +302,18 @@ public class ConcurrentRingProducer extends SendingEnd {
   /** Advances the tail behind the last message that was published; it is one behind at most. */
   private void advanceTail() {
     long position = counts.get(TAIL);
-    long found = (long) LONG.getAcquire(ALL, ring + slotOffset(position));
-    if (SharedWord.isOf(found, SharedWord.lap(position, slotsShift))) {
+    long found = (long) LONG.getAcquire(ALL, address(position));
+    if (SharedWord.isOf(found, lap(position))) {
       passBy(position, found);
     }
   }
 
-  private long slotOffset(long position) {
-    return slotsOffset + (position & slots - 1) * RingLayout.SLOT;
+  private long lap(long position) {
+    return SharedWord.lap(position * HEADER, ringShift);
+  }
+
+  private long address(long position) {
+    return first + (position & records - 1) * HEADER;
   }
 
   /**

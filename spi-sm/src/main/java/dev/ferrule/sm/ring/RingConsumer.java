@@ -2,9 +2,11 @@
 package dev.ferrule.sm.ring;
 
 import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.MessageHandler;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.RawMemory;
 import java.lang.foreign.MemorySegment;
@@ -12,13 +14,16 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The receiving side of a ring. {@link #next} looks for a message and says what and where it is;
- * {@link #advance} takes it out of its slot; {@link #acknowledge} tells the sender about the slots,
- * {@link #release} about payload lines.
+ * {@link #advance} consumes its record; {@link #acknowledge} gives the room of consumed records
+ * back to the sender, {@link #release} that of payload lines. {@link #pollInline} does the first
+ * two for many inline messages.
  *
  * <p>Everything that the sender wrote is read once and checked before it is used. Not for several
  * threads at once.
  */
 public class RingConsumer {
+
+  private static final long NOWHERE = -1;
 
   private final RingLayout layout;
   private final long ring; // the address
@@ -26,28 +31,35 @@ public class RingConsumer {
   private final MemorySegment ringView;
   private final MemorySegment bufferView;
   private final boolean fences;
-  private final int slots;
+  private final long recordsOffset;
+  private final long records; // the address
+  private final int capacity;
+  private final long mask;
   private final int inlineMax;
-  private final long slotsOffset;
   private final int releaseMask;
+  private final StreamBackoff backoff = new StreamBackoff();
 
-  private long head; // position of the slot to look at
-  private int index; // its index,
-  private long slot; // its offset in the ring,
-  private int lap; // and the lap it is in
-  private int inSlot; // where in it the next header is
-  private long place; // where in the ring that is
-  private long acknowledged; // what the sender was told
+  private long position; // of the next record
+  private long acknowledged; // what the sender was told that was consumed
   private long released; // how many release entries were written
 
-  private int sleeps; // by which number this side last said that it sleeps
+  // the record whose payload the program holds, in place
+  private long held = NOWHERE; // its position
+  private int heldSize;
+  private boolean heldTold; // whether the sender knows that it is held
+
+  private int sleeps; // the number by which this side last said that it sleeps
+  private volatile boolean stopped;
 
   private long messageOffset;
   private int messageLength;
   private int messageLine;
-  private int messageSlots;
-  private int
-      messageNext; // where in its slot the header behind it is; 0 if that is the next slot's
+  private int messageSize; // of its record
+  private long lastHeader; // that pollInline has read
+
+  private long messages;
+  private long bytes;
+  private long acknowledgements;
 
   /**
    * Starts to receive on a ring that is new.
@@ -65,13 +77,12 @@ public class RingConsumer {
     this.ringView = ring.asReadOnly(); // what the program gets to see
     this.bufferView = buffer.asReadOnly();
     this.fences = fences;
-    this.slots = layout.slots();
+    this.recordsOffset = layout.recordsOffset();
+    this.records = this.ring + recordsOffset;
+    this.capacity = layout.capacity();
+    this.mask = capacity - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
-    this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.slot = slotsOffset;
-    this.place = slotsOffset;
-    this.lap = RingHeader.lap(0, layout.slotsShift());
   }
 
   /**
@@ -86,114 +97,115 @@ public class RingConsumer {
    * next call.
    *
    * @return whether there is one
-   * @throws CorruptRingException if what is there cannot be right
+   * @throws CorruptRingException if what is there is not valid
    */
   public boolean next() {
+    long skipped = 0;
     while (true) {
-      int header = (int) INT.getAcquire(ALL, ring + place);
-      if (RingHeader.lap(header) != lap) {
-        checkOld(header);
-        return false;
-      }
-      reached(RingStep.RECEIVER_FOUND);
-      int type = RingHeader.type(header);
-      if (type == RingHeader.TYPE_INLINE) {
-        nextInline(RingHeader.length(header));
-        return true;
-      }
-      if (header == 0) {
-        return false; // nothing, in one of the laps that go by the number 0
-      }
-      if (inSlot != 0) {
-        endSlot(header);
-        continue;
-      }
-      switch (type) {
-        case RingHeader.TYPE_LINES -> {
-          nextInLines();
+      long offset = position & mask;
+      long header = (long) LONG.getAcquire(ALL, records + offset);
+      switch (RecordHeader.type(header)) {
+        case RecordHeader.TYPE_INLINE -> {
+          reached(RingStep.RECEIVER_FOUND);
+          nextInline(offset, RecordHeader.length(header));
           return true;
         }
-        case RingHeader.TYPE_SHARED -> {
-          nextShared(header);
+        case RecordHeader.TYPE_LINES -> {
+          reached(RingStep.RECEIVER_FOUND);
+          nextInLines(RecordHeader.line(header), RecordHeader.linesLength(header));
           return true;
         }
-        case RingHeader.TYPE_PADDING -> skipPadding(RingHeader.length(header));
-        default -> throw new CorruptRingException("a header of the unknown type " + type);
+        case RecordHeader.TYPE_SHARED -> {
+          if (nextShared(header)) {
+            reached(RingStep.RECEIVER_FOUND);
+            return true;
+          }
+          return false;
+        }
+        case RecordHeader.TYPE_PADDING -> {
+          skipped += skip(offset, RecordHeader.length(header));
+          if (skipped > capacity) {
+            throw new CorruptRingException("nothing but padding in " + capacity + " bytes");
+          }
+        }
+        default -> {
+          if (header != 0) {
+            throw new CorruptRingException("a record's header is 0x" + Long.toHexString(header));
+          }
+          return false;
+        }
       }
     }
   }
 
-  private void nextInline(int length) {
-    int count = inSlot == 0 ? RingLayout.slotsFor(length) : 1;
-    if (length > inlineMax
-        || count > slots - index
-        || (inSlot != 0 && RingLayout.inSlotFor(length) > RingLayout.SLOT - inSlot)) {
-      throw new CorruptRingException(
-          "an inline message of "
-              + length
-              + " bytes in slot "
-              + index
-              + " of "
-              + slots
-              + ", after "
-              + inSlot
-              + " bytes");
+  private void nextInline(long offset, long length) {
+    if (!isInline(offset, length)) {
+      throw invalidInline(offset, length);
     }
-    found(place + RingLayout.SLOT_INLINE, length, RingProducer.INLINE, count);
-    messageNext = RingLayout.nextInSlot(inSlot, length);
+    found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
   }
 
-  private void found(long offset, int length, int line, int count) {
+  /** Whether the record of an inline message may have such a length at an offset. */
+  private boolean isInline(long offset, long length) {
+    return length <= inlineMax && offset + HEADER + length <= capacity;
+  }
+
+  private CorruptRingException invalidInline(long offset, long length) {
+    return new CorruptRingException(
+        "an inline message of "
+            + length
+            + " bytes at "
+            + offset
+            + " of "
+            + capacity
+            + ", where "
+            + inlineMax
+            + " are the most");
+  }
+
+  private void found(long offset, int length, int line, int size) {
     messageOffset = offset;
     messageLength = length;
     messageLine = line;
-    messageSlots = count;
-    messageNext = 0;
+    messageSize = size;
   }
 
-  /** Behind other messages there can only be the end of their slot. */
-  private void endSlot(int header) {
-    if (RingHeader.type(header) != RingHeader.TYPE_END || RingHeader.length(header) != 0) {
+  private long skip(long offset, long size) {
+    if (size < HEADER || size % HEADER != 0 || size > capacity - offset) {
       throw new CorruptRingException(
-          "a header of the type "
-              + RingHeader.type(header)
-              + " behind other messages in slot "
-              + index);
+          "padding of " + size + " bytes at " + offset + " of " + capacity);
     }
-    take(1);
+    position += size;
+    reached(RingStep.RECEIVER_TAKEN);
+    return size;
   }
 
-  private void skipPadding(int count) {
-    // none is longer than what the longest inline message may leave out
-    if (count != slots - index || count >= layout.inlineSlotsMax()) {
-      throw new CorruptRingException(
-          "padding of " + count + " slots in slot " + index + " of " + slots);
-    }
-    take(count);
-  }
-
-  private void nextInLines() {
-    int length = (int) INT.get(ALL, ring + slot + RingLayout.SLOT_LENGTH);
-    int line = (int) INT.get(ALL, ring + slot + RingLayout.SLOT_LINE);
+  private void nextInLines(int line, int length) {
     checkLength(length);
     checkLines(line, Math.max(1, RingLayout.linesFor(length)), length);
-    found((long) line * RingLayout.LINE, length, line, 1);
+    found((long) line * RingLayout.LINE, length, line, HEADER);
   }
 
-  /** A message of one of several threads: its length lies before it, and not in the slot. */
-  private void nextShared(int header) {
-    long word =
-        SharedWord.ofHalves(header, (int) INT.get(ALL, ring + slot + RingLayout.SLOT_SHARED_LINE));
-    if (!SharedWord.isOf(word, SharedWord.lap(head, layout.slotsShift()))) {
+  /**
+   * A message of one of several threads: its length lies before it, and not in the header. There is
+   * none yet if the header is that of the lap before.
+   */
+  private boolean nextShared(long word) {
+    int shift = layout.ringShift();
+    if (position >= capacity && SharedWord.isOf(word, SharedWord.lap(position - capacity, shift))) {
+      return false;
+    }
+    if (!SharedWord.isOf(word, SharedWord.lap(position, shift))) {
       throw new CorruptRingException(
-          "a slot with 0x" + Long.toHexString(word) + " after " + head + " slots");
+          "a record's header is 0x" + Long.toHexString(word) + " after " + position + " bytes");
     }
     int line = SharedWord.line(word);
     checkLines(line, 1, 0); // before the length is read from it
     int length = (int) INT.get(ALL, buffer + (long) line * RingLayout.LINE);
     checkLength(length);
     checkLines(line, RingLayout.sharedLinesFor(length), length);
-    found((long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length, line, 1);
+    found((long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length, line, HEADER);
+    return true;
   }
 
   private void checkLength(int length) {
@@ -214,14 +226,6 @@ public class RingConsumer {
     }
   }
 
-  /** What is not of this lap has to be of the one before, or 0; the latter within a slot. */
-  private void checkOld(int header) {
-    if (header != 0 && (inSlot != 0 || RingHeader.lap(header) != (lap - 1 & RingHeader.LAPS - 1))) {
-      throw new CorruptRingException(
-          "a header of lap " + RingHeader.lap(header) + " in lap " + lap);
-    }
-  }
-
   /**
    * Returns the memory that the message lies in.
    *
@@ -237,7 +241,7 @@ public class RingConsumer {
    * @return the address
    */
   public long messageAddress() {
-    return (messageLine == RingProducer.INLINE ? ring : buffer) + messageOffset;
+    return (messageLine == RingProducer.INLINE ? records : buffer) + messageOffset;
   }
 
   /**
@@ -246,7 +250,7 @@ public class RingConsumer {
    * @return the offset in bytes
    */
   public long messageOffset() {
-    return messageOffset;
+    return messageLine == RingProducer.INLINE ? recordsOffset + messageOffset : messageOffset;
   }
 
   /**
@@ -268,52 +272,159 @@ public class RingConsumer {
   }
 
   /**
-   * Tells one message from the next: it changes by {@link #advance}.
-   *
-   * @return where in the ring this end looks for messages, in bytes
+   * Pauses after a look in vain, if that lets the sender of a stream fill more lines. Not to be
+   * called where the program has messages to work on.
    */
-  public long position() {
-    return place;
+  public void pause() {
+    backoff.lookedInVain(position);
   }
 
   /**
-   * Takes the message that {@link #next} found out of its slot. Its payload lines, if any, stay
-   * taken.
+   * Hands inline messages to a handler, one after the other: until something else comes, there is
+   * nothing, or an eighth of the ring was consumed, which is then to be {@linkplain #acknowledge
+   * acknowledged}.
+   *
+   * @param handler takes the messages
+   * @param limit how many at most
+   * @return how many messages were handed over
+   * @throws CorruptRingException if what is there is not valid
    */
-  public void advance() {
-    if (messageNext == 0) {
-      take(messageSlots);
-    } else {
-      inSlot = messageNext;
-      place = slot + inSlot;
+  public int pollInline(MessageHandler handler, int limit) {
+    final long start = position;
+    final long end = start + capacity / 8;
+    long at = start;
+    long payload = 0;
+    int count = 0;
+    lastHeader = RecordHeader.TYPE_INLINE;
+    try {
+      while (count < limit && at < end && !stopped) {
+        long offset = at & mask;
+        long header = (long) LONG.getAcquire(ALL, records + offset);
+        if (RecordHeader.type(header) != RecordHeader.TYPE_INLINE) {
+          lastHeader = header;
+          break;
+        }
+        reached(RingStep.RECEIVER_FOUND);
+        long length = RecordHeader.length(header);
+        if (!isInline(offset, length)) {
+          throw invalidInline(offset, length);
+        }
+        // consumed, whatever the handler throws; acknowledged when it is done
+        at += RingLayout.recordSize((int) length);
+        payload += length;
+        count++;
+        handler.onMessage(ringView, recordsOffset + offset + HEADER, (int) length);
+      }
+    } finally {
+      position = at;
+      messages += count;
+      bytes += payload;
       reached(RingStep.RECEIVER_TAKEN);
     }
+    return count;
   }
 
-  private void take(int count) {
-    head += count;
-    index += count;
-    slot += (long) count * RingLayout.SLOT;
-    if (index == slots) {
-      index = 0;
-      slot = slotsOffset;
-      lap = RingHeader.lap(head, layout.slotsShift());
-    }
-    inSlot = 0;
-    place = slot;
+  /**
+   * Consumes the record of the message that {@link #next} found. Its payload lines, if any, stay
+   * taken, and so does its record if it is {@linkplain #hold held}.
+   */
+  public void advance() {
+    position += messageSize;
+    messages++;
+    bytes += messageLength;
     reached(RingStep.RECEIVER_TAKEN);
   }
 
   /**
-   * Tells the sender which slots are free again.
+   * Holds the inline message that {@link #next} found: its place is not given back to the sender
+   * until {@link #endHold}. There is one at a time.
+   *
+   * @return whether it is held; false if another one is
+   */
+  public boolean hold() {
+    if (held != NOWHERE) {
+      return false;
+    }
+    held = position;
+    heldSize = messageSize;
+    heldTold = false;
+    return true;
+  }
+
+  /** Ends the hold, so that {@link #acknowledge} gives the place back. */
+  public void endHold() {
+    held = NOWHERE;
+    if (heldTold) {
+      heldTold = false;
+      LONG.setRelease(ALL, ring + RingLayout.HELD, HeldRecord.NONE);
+    }
+  }
+
+  /**
+   * Gives the room of consumed records back to the sender, if there is any. If one of them is held, and others were
+   * consumed behind it, the sender is told to leave that one out.
    *
    * @return whether the sender is asleep and has to be woken up
    */
   public boolean acknowledge() {
-    acknowledged = head;
-    LONG.setRelease(ALL, ring + RingLayout.CONSUMED, head);
+    long now = position;
+    if (held != NOWHERE && !heldTold) {
+      if (now == held + heldSize) {
+        now = held;
+      } else {
+        LONG.setOpaque(ALL, ring + RingLayout.HELD, HeldRecord.of(held & mask, heldSize));
+        heldTold = true;
+      }
+    }
+    if (now == acknowledged) {
+      return false;
+    }
+    acknowledged = now;
+    acknowledgements++;
+    LONG.setRelease(ALL, ring + RingLayout.CONSUMED, now);
     reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return wake();
+  }
+
+  /**
+   * Returns whether the last {@link #pollInline} has ended as no record was there.
+   *
+   * @return whether there was none; otherwise {@link #next} may find something
+   */
+  public boolean isDrained() {
+    return lastHeader == RecordHeader.TYPE_EMPTY;
+  }
+
+  /** Ends a {@link #pollInline} of another thread after the message that it is handing over. */
+  public void stop() {
+    stopped = true;
+  }
+
+  /**
+   * Returns how many messages were consumed.
+   *
+   * @return the number of messages
+   */
+  public long messages() {
+    return messages;
+  }
+
+  /**
+   * Returns how many bytes the consumed messages had.
+   *
+   * @return the number of bytes
+   */
+  public long bytes() {
+    return bytes;
+  }
+
+  /**
+   * Returns how often the sender was told what was consumed.
+   *
+   * @return the number of times
+   */
+  public long acknowledgements() {
+    return acknowledgements;
   }
 
   private boolean wake() {
@@ -322,15 +433,6 @@ public class RingConsumer {
       reached(RingStep.RECEIVER_WAKES);
     }
     return asleep;
-  }
-
-  /**
-   * Returns how many slots were taken since the last {@link #acknowledge}.
-   *
-   * @return the number of slots
-   */
-  public int unacknowledged() {
-    return (int) (head - acknowledged);
   }
 
   /**
@@ -348,14 +450,17 @@ public class RingConsumer {
   }
 
   /**
-   * Tells whether it is worth while to call {@link #next}, which then finds a message, takes
-   * padding out, or throws. May be called while another thread receives, and is but a hint then.
+   * Returns whether it is worth while to call {@link #next}, which then finds a message, skips
+   * padding, or throws. May be called while another thread receives, and is but a hint then.
    *
    * @return false if nothing is there, unless it has come just now
    */
   public boolean mayHaveNext() {
-    int header = (int) INT.getOpaque(ALL, ring + place);
-    return header != 0 && RingHeader.lap(header) == lap;
+    long at = position;
+    long header = (long) LONG.getOpaque(ALL, records + (at & mask));
+    return header != 0
+        && (RecordHeader.type(header) != RecordHeader.TYPE_SHARED
+            || SharedWord.isOf(header, SharedWord.lap(at, layout.ringShift())));
   }
 
   /**

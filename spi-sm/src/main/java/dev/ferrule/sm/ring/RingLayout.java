@@ -7,49 +7,43 @@ import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
 /**
- * Where everything lies in one direction's shared memory. There are two files, made by the side
- * that receives: the ring and the buffer.
+ * The layout of one direction's memory, which the receiving side creates: the ring, then the
+ * payload lines.
  *
  * <pre>
- * ring    0     descriptor: magic, version, flags, sizes, generations      written once, before the file's name is told
- *         256   sender's line: asleep, closed                              written by the sender
- *         512   receiver's line: consumed                                  written by the receiver
- *         768   receiver's second line: asleep                             written by the receiver
- *         4096  release ring: one 4-byte entry for each freed message      written by the receiver
- *         ...   slots of 256 bytes: a 4-byte header, then an inline message or the place of one in the buffer;
- *               several short ones behind each other, each with a header
- * buffer        payload lines of 64 bytes
+ * ring    0     descriptor: magic, version, flags, sizes, generations   written once, by the receiver
+ *         256   sender's line: asleep, closed                           written by the sender
+ *         512   receiver's line: consumed, held                         written by the receiver
+ *         768   receiver's second line: asleep                          written by the receiver
+ *         4096  release ring: a 4-byte entry for each freed run         written by the receiver
+ *         ...   records: a header of 8 bytes each, and the payload of   written by the sender
+ *               an inline message
+ * lines         payload lines of 64 bytes                               written by the sender
  * </pre>
  *
- * <p>What different sides write is at least two cache lines apart, as processors fetch lines in
- * pairs. Integers are in the machine's byte order: both sides are on one machine.
+ * <p>Fields that different sides write are at least two cache lines apart, as processors fetch
+ * lines in pairs. Integers are in the machine's byte order: both sides are on one machine.
  *
- * @param slotsShift the binary logarithm of the number of slots
- * @param lines how many payload lines the buffer has
+ * @param ringShift the binary logarithm of the bytes that the records have
+ * @param lines the number of payload lines
  * @param maxMessage the longest message, in bytes
  */
-public record RingLayout(int slotsShift, int lines, int maxMessage) {
+public record RingLayout(int ringShift, int lines, int maxMessage) {
 
-  /** Says that a file is a ring: "Ferrule!" in ASCII, read as a little-endian number. */
+  /** The first field of a descriptor: "Ferrule!" in ASCII, read as a little-endian number. */
   public static final long MAGIC = 0x21656c7572726546L;
 
-  /** The version of everything described here. */
+  /** The version of this layout. */
   public static final int VERSION = 2;
 
   /** Bytes in a cache line, and in a payload line. */
   public static final int LINE = 64;
 
-  /** Bytes in a slot: four lines, of which a short message touches only the first. */
-  public static final int SLOT = 4 * LINE;
+  /** Bytes of a record's header. A record begins at a multiple of this. */
+  public static final int HEADER = Long.BYTES;
 
-  /** The longest message that others may follow in its slot, in bytes: three of them fit. */
-  public static final int PACKED_MAX = 80;
-
-  /** The most slots, one behind the other, that an inline message takes. */
-  public static final int INLINE_SLOTS_MAX = 8;
-
-  /** The longest message that rides inline behind its header, in bytes; less in a small ring. */
-  public static final int INLINE_MAX = INLINE_SLOTS_MAX * SLOT - Integer.BYTES;
+  /** The longest message that any ring carries inline, in bytes. */
+  public static final int INLINE_MAX = 4096;
 
   /** Offset in the ring: {@link #MAGIC}, 8 bytes. */
   public static final long DESCRIPTOR_MAGIC = 0;
@@ -72,8 +66,8 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public static final long DESCRIPTOR_PEER_GENERATION = 24;
 
-  /** Offset in the ring: the binary logarithm of the number of slots, 4 bytes. */
-  public static final long DESCRIPTOR_SLOTS_SHIFT = 32;
+  /** Offset in the ring: the binary logarithm of the bytes of records, 4 bytes. */
+  public static final long DESCRIPTOR_RING_SHIFT = 32;
 
   /** Offset in the ring: the number of payload lines, 4 bytes. */
   public static final long DESCRIPTOR_LINES = 36;
@@ -99,8 +93,14 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    */
   public static final long SENDER_CLOSED = 256 + 4;
 
-  /** Offset in the ring: how many slots the receiver has taken; 8 bytes. */
+  /** Offset in the ring: how many bytes of records the receiver has consumed, ever; 8 bytes. */
   public static final long CONSUMED = 512;
+
+  /**
+   * Offset in the ring: the consumed record whose payload the receiver's program still holds, see
+   * {@link HeldRecord}; 0 if there is none; 8 bytes.
+   */
+  public static final long HELD = 512 + 8;
 
   /**
    * Offset in the ring: 1 while the receiver sleeps and wants to be woken up by a message; 4 bytes.
@@ -110,35 +110,17 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   /** Offset in the ring: the release ring. */
   public static final long RELEASES = 4096;
 
-  /** Offset in a slot: the {@link RingHeader}. */
-  public static final int SLOT_HEADER = 0;
-
-  /** Offset in a slot: the bytes of an inline message. */
-  public static final int SLOT_INLINE = 4;
-
-  /** Offset in a slot: the length of a message in lines, 4 bytes. */
-  public static final int SLOT_LENGTH = 4;
-
-  /** Offset in a slot: the first line of a message in lines, 4 bytes. */
-  public static final int SLOT_LINE = 8;
-
   /**
-   * Offset in a slot: the first line of a message of {@link RingHeader#TYPE_SHARED}, and the rest
-   * of its lap; the second half of its {@link SharedWord}, 4 bytes.
-   */
-  public static final int SLOT_SHARED_LINE = 4;
-
-  /**
-   * Bytes that a message of {@link RingHeader#TYPE_SHARED} has before it in its first line: its
+   * Bytes that a message of {@link RecordHeader#TYPE_SHARED} has before it in its first line: its
    * length, 4 bytes, and as many that say nothing.
    */
   public static final int SHARED_PREFIX = 8;
 
-  /** The least and the greatest binary logarithm of the number of slots. */
-  public static final int MIN_SLOTS_SHIFT = 2;
+  /** The least binary logarithm of the bytes of records. */
+  public static final int MIN_RING_SHIFT = 5;
 
-  /** See {@link #MIN_SLOTS_SHIFT}. */
-  public static final int MAX_SLOTS_SHIFT = 16;
+  /** The greatest binary logarithm of the bytes of records. */
+  public static final int MAX_RING_SHIFT = 24;
 
   /** The greatest number of payload lines: as many as a release entry can name, which is 1 GiB. */
   public static final int MAX_LINES = 1 << 24;
@@ -147,6 +129,8 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   private static final int PAGE = 4096;
+  private static final int RECORDS_FOR_RELEASE = 128; // bytes
+  private static final int MIN_RELEASES = 8;
 
   /**
    * Makes a layout.
@@ -155,92 +139,55 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    *     fit the buffer
    */
   public RingLayout {
-    if (slotsShift < MIN_SLOTS_SHIFT || slotsShift > MAX_SLOTS_SHIFT) {
-      throw new IllegalArgumentException("2^" + slotsShift + " slots");
+    if (ringShift < MIN_RING_SHIFT || ringShift > MAX_RING_SHIFT) {
+      throw new IllegalArgumentException("2^" + ringShift + " bytes of records");
     }
     if (lines < 0 || lines > MAX_LINES) {
       throw new IllegalArgumentException(lines + " lines");
     }
-    if (maxMessage < 0 || maxMessage > Math.max(inlineMax(slotsShift), (long) lines * LINE)) {
+    if (maxMessage < 0 || maxMessage > Math.max(inlineMax(ringShift), (long) lines * LINE)) {
       throw new IllegalArgumentException(
           "messages of " + maxMessage + " bytes in " + lines + " lines");
     }
   }
 
   /**
-   * Returns how many slots the ring has.
+   * Returns how many bytes of records the ring has.
    *
    * @return a power of two
    */
-  public int slots() {
-    return 1 << slotsShift;
+  public int capacity() {
+    return 1 << ringShift;
   }
 
   /**
-   * Returns the longest message that rides inline in this ring.
+   * Returns the longest message that this ring carries inline.
    *
-   * @return the limit in bytes; {@link #INLINE_MAX}, or less if that were more than a quarter of
-   *     the ring
+   * @return the limit in bytes; {@link #INLINE_MAX}, or less in a small ring
    */
   public int inlineMax() {
-    return inlineMax(slotsShift);
+    return inlineMax(ringShift);
   }
 
   /**
-   * Returns the longest message that rides inline.
+   * Returns the longest message that a ring carries inline. A record takes an eighth of the ring at
+   * most: so there is room for one between the end of the ring and two records that are held.
    *
-   * @param slotsShift the binary logarithm of the number of slots
+   * @param ringShift the binary logarithm of the bytes of records
    * @return the limit in bytes
    */
-  public static int inlineMax(int slotsShift) {
-    return inlineSlotsMax(slotsShift) * SLOT - Integer.BYTES;
-  }
-
-  private static int inlineSlotsMax(int slotsShift) {
-    return Math.min(INLINE_SLOTS_MAX, (1 << slotsShift) / 4);
+  public static int inlineMax(int ringShift) {
+    return Math.clamp((1 << ringShift) / 8 - HEADER, 0, INLINE_MAX);
   }
 
   /**
-   * Returns how many slots an inline message takes at most in this ring.
-   *
-   * @return the number of slots
-   */
-  public int inlineSlotsMax() {
-    return inlineSlotsMax(slotsShift);
-  }
-
-  /**
-   * Returns how many slots an inline message takes.
+   * Returns how many bytes the record of an inline message takes.
    *
    * @param length the message's length in bytes
-   * @return the number of slots
+   * @return the size with the header, a multiple of {@link #HEADER}
    */
-  public static int slotsFor(int length) {
-    return (length + Integer.BYTES + SLOT - 1) / SLOT;
-  }
-
-  /**
-   * Returns how many bytes an inline message takes of its slot, header and gap behind it included.
-   *
-   * @param length the message's length in bytes
-   * @return the number of bytes, by which the next header has its place
-   */
-  public static int inSlotFor(int length) {
-    return length + 2 * Integer.BYTES - 1 & -Integer.BYTES;
-  }
-
-  /**
-   * Returns where in its slot a message is followed by another header: right behind it, if a
-   * message as long as itself would fit there. So messages of one length fill a slot without a
-   * header that says that it ends.
-   *
-   * @param offset where in the slot the message's header is
-   * @param length the message's length in bytes
-   * @return the offset of the next header in the slot; 0 if it is that of the next slot
-   */
-  public static int nextInSlot(int offset, int length) {
-    int size = inSlotFor(length);
-    return length <= PACKED_MAX && offset + 2 * size <= SLOT ? offset + size : 0;
+  public static int recordSize(int length) {
+    return length + 2 * HEADER - 1 & -HEADER;
   }
 
   /**
@@ -250,29 +197,38 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
    * @return a power of two
    */
   public int releases() {
-    return 2 << slotsShift;
+    return Math.max(MIN_RELEASES, capacity() / RECORDS_FOR_RELEASE);
   }
 
   /**
-   * Returns the offset in the ring of the first slot.
+   * Returns how many regions each side lends to its program at a time, at most.
+   *
+   * @return a power of two
+   */
+  public int regions() {
+    return releases() / 2;
+  }
+
+  /**
+   * Returns the offset in the ring of the records.
    *
    * @return the offset in bytes, on a page of its own
    */
-  public long slotsOffset() {
-    return RELEASES + roundUp(releases() * 4L);
+  public long recordsOffset() {
+    return RELEASES + roundUp((long) releases() * Integer.BYTES);
   }
 
   /**
-   * Returns the size of the ring's file.
+   * Returns the size of the ring.
    *
    * @return the size in bytes
    */
   public long ringSize() {
-    return slotsOffset() + ((long) SLOT << slotsShift);
+    return recordsOffset() + capacity();
   }
 
   /**
-   * Returns the size of the buffer's file; at least a page, as an empty file cannot be mapped.
+   * Returns the size of the payload lines.
    *
    * @return the size in bytes
    */
@@ -291,7 +247,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many lines a message of {@link RingHeader#TYPE_SHARED} takes, with its prefix.
+   * Returns how many lines a message of {@link RecordHeader#TYPE_SHARED} takes, with its prefix.
    *
    * @param length the message's length in bytes, at most {@link #maxSharedMessage}
    * @return the number of lines
@@ -324,7 +280,7 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
     INT.set(ring, DESCRIPTOR_FLAGS, flags);
     LONG.set(ring, DESCRIPTOR_GENERATION, generation);
     LONG.set(ring, DESCRIPTOR_PEER_GENERATION, peerGeneration);
-    INT.set(ring, DESCRIPTOR_SLOTS_SHIFT, slotsShift);
+    INT.set(ring, DESCRIPTOR_RING_SHIFT, ringShift);
     INT.set(ring, DESCRIPTOR_LINES, lines);
     INT.set(ring, DESCRIPTOR_MAX_MESSAGE, maxMessage);
     LONG.setRelease(ring, DESCRIPTOR_MAGIC, MAGIC);
@@ -354,13 +310,13 @@ public record RingLayout(int slotsShift, int lines, int maxMessage) {
     int flags = (int) INT.get(ring, DESCRIPTOR_FLAGS);
     long generation = (long) LONG.get(ring, DESCRIPTOR_GENERATION);
     long peerGeneration = (long) LONG.get(ring, DESCRIPTOR_PEER_GENERATION);
-    int slotsShift = (int) INT.get(ring, DESCRIPTOR_SLOTS_SHIFT);
+    int ringShift = (int) INT.get(ring, DESCRIPTOR_RING_SHIFT);
     int lines = (int) INT.get(ring, DESCRIPTOR_LINES);
     int maxMessage = (int) INT.get(ring, DESCRIPTOR_MAX_MESSAGE);
     try {
       return Optional.of(
           new Descriptor(
-              new RingLayout(slotsShift, lines, maxMessage), flags, generation, peerGeneration));
+              new RingLayout(ringShift, lines, maxMessage), flags, generation, peerGeneration));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }

@@ -2,26 +2,26 @@
 package dev.ferrule.sm.ring;
 
 import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.BitSet;
 
 /**
- * The sending side of a ring. A message takes three steps: {@link #reserve} takes a slot, and
- * payload lines if the message does not ride inline; one of the {@code stage} methods puts the
- * message into the next slot, or its place; {@link #publish} makes all that is staged visible to
- * the receiver, by one store: of the first header. Those behind it are stored before, as the
- * receiver does not look at them.
+ * The sending side of a ring. A message takes three steps: {@link #reserve} takes room for its
+ * record, and payload lines if it is not inline; one of the {@code stage} methods writes the
+ * record; {@link #publish} makes all that is staged visible to the receiver, by one store: of the
+ * first header.
  *
- * <p>Short messages go behind each other into one slot, the open one, as long as they fit. The rest
- * of it was zeroed before the first of them was published, so that the receiver, who looks for the
- * next header there, finds it or nothing. For the same reason, the slot behind what is staged never
- * begins with bytes of an older message; so one slot is always left free.
+ * <p>Positions count bytes of records, from 0 and without end. Behind each record a header of 0 is
+ * stored before the record is published, so the receiver finds the next record there or nothing.
+ *
+ * <p>A record does not cross a barrier: the end of the ring, the payload of a record that the
+ * receiver's program holds, or that of the region that this side has claimed in place. Padding is
+ * staged in front of a barrier where the next record does not fit.
  *
  * <p>Not for several threads at once.
  */
@@ -30,39 +30,44 @@ public class RingProducer extends SendingEnd {
   /** What {@link #reserve} returns when there is no room. */
   public static final int FULL = AbstractSender.FULL;
 
-  /** What {@link #reserve} returns for a message that rides inline: no line. */
+  /** What {@link #reserve} returns for an inline message: no line. */
   public static final int INLINE = -1;
+
+  /** What {@link #claim} returns if the region cannot lie in the ring. */
+  public static final long NOWHERE = -1;
 
   // The lines used first. As long as little is in flight they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
-  private static final MemorySegment ZEROS =
-      Arena.global().allocate(RingLayout.SLOT, RingLayout.LINE);
-  private static final long NOTHING = 0; // no slot lies at that offset
+  private static final long NOTHING = 0; // no record has that address
 
   private final RingLayout layout;
   private final LineAllocator allocator;
-  private final int slots;
+  private final long recordsOffset;
+  private final long records; // the address
+  private final long mask;
   private final int inlineMax;
-  private final long slotsOffset;
   private final int releaseMask;
 
-  // the first header that is staged and not published, and where it belongs
-  private long first = NOTHING;
-  private int firstHeader;
-
-  private long tail; // position of the next slot to stage
-  private int index; // its index,
-  private long slot; // its offset in the ring,
-  private int lap; // and the lap it is in
-  private boolean zeroed; // whether that slot is
-  private final BitSet noHeader; // slots that begin with bytes of a message, or an older header
-  private long open = NOTHING; // the offset in the ring of the next header in the slot before
-  private int openRoom; // how many bytes that slot has from there on
-  private int openLap;
+  private long tail; // position of the next record
+  private long limit; // the next record, and all that is reserved, fit if they end here
+  private long reserved; // bytes of records that are reserved and not staged
   private long published; // positions before this one are visible to the receiver
-  private int reserved; // slots that were reserved and not staged
-  private long consumed; // what the receiver last said it has taken; never more than that
+  private long consumed; // what the receiver last said
+  private long held; // a HeldRecord: what the receiver last said
+
+  private long marked = NOWHERE; // a position where a header of 0 was stored ahead of time
+  private int lastSize; // of the record that was staged last
+
+  // the region that was claimed in place
+  private long claimed = NOWHERE; // its offset among the records
+  private int claimedSize; // of its record
+
+  // the first header that is staged and not published, and its address
+  private long first = NOTHING;
+  private long firstHeader;
+
+  private boolean receiverAsleep; // after trySend
   private long released; // how many release entries were taken
   private long messagesStaged;
   private long messagesPublished;
@@ -80,13 +85,12 @@ public class RingProducer extends SendingEnd {
     super(ring, buffer, fences);
     this.layout = layout;
     this.allocator = new LineAllocator(layout.lines());
-    this.slots = layout.slots();
+    this.recordsOffset = layout.recordsOffset();
+    this.records = this.ring + recordsOffset;
+    this.mask = layout.capacity() - 1;
     this.inlineMax = layout.inlineMax();
-    this.slotsOffset = layout.slotsOffset();
     this.releaseMask = layout.releases() - 1;
-    this.noHeader = new BitSet(slots);
-    this.slot = slotsOffset;
-    this.lap = RingHeader.lap(0, layout.slotsShift());
+    this.limit = limit();
   }
 
   /**
@@ -94,52 +98,136 @@ public class RingProducer extends SendingEnd {
    *
    * @param length the message's length, 0 to the layout's longest
    * @return the message's first payload line; or INLINE, or FULL
-   * @throws CorruptRingException if the receiver's side of the ring cannot be right
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public int reserve(int length) {
-    int count = slotsToReserve(length);
-    if (tail + reserved + count - consumed >= slots && !hasSlots(count) && !isRoomInside(length)) {
-      return FULL;
+    if (length > inlineMax) {
+      return reserveLines(RingLayout.linesFor(length));
     }
-    int line = length <= inlineMax ? INLINE : reserveLines(RingLayout.linesFor(length));
-    if (line != FULL) {
-      reserved += count;
-      reached(RingStep.SENDER_RESERVED);
+    return reserveRecord(RingLayout.recordSize(length)) ? INLINE : FULL;
+  }
+
+  private boolean reserveRecord(int size) {
+    if (tail + reserved + size > limit && !makeRoom(size)) {
+      return false;
     }
-    return line;
+    reserved += size;
+    reached(RingStep.SENDER_RESERVED);
+    return true;
   }
 
   /**
-   * A message of several slots may find the end of the ring too near, and leave out up to all but
-   * one of them. Whether it does is only known when it is sent; but then it must not have to wait.
+   * Looks what the receiver has consumed. If nothing else is reserved, the tail moves to where the
+   * record fits; otherwise each record finds its place when it is staged.
    */
-  private int slotsToReserve(int length) {
-    return length <= inlineMax ? 2 * RingLayout.slotsFor(length) - 1 : 1;
+  private boolean makeRoom(int size) {
+    readConsumed();
+    boolean result = hasRoom(size);
+    if (result && reserved == 0) {
+      moveTo(size);
+    }
+    limit = limit();
+    return result;
   }
 
-  private boolean hasSlots(int count) {
+  /** Whether there is room for a record beside what is reserved, wherever the barriers are. */
+  private boolean hasRoom(int size) {
+    long needed = reserved + size;
+    return placeFor(needed) + needed + HEADER <= consumed + layout.capacity();
+  }
+
+  private void readConsumed() {
     long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
-    if (now < consumed || now > published) {
+    if (now < consumed || now > published || now % HEADER != 0) {
       throw new CorruptRingException(
-          "the receiver says it took "
+          "the receiver says it consumed "
               + now
-              + " slots, after "
+              + " bytes, after "
               + consumed
               + ", when "
               + published
               + " were published");
     }
     consumed = now;
-    return tail + reserved + count - consumed < slots;
+    // the receiver stores what it holds before it says that it has consumed that
+    long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
+    if (!HeldRecord.isValid(word, layout)) {
+      throw new CorruptRingException("the receiver says it holds 0x" + Long.toHexString(word));
+    }
+    held = word;
   }
 
-  /** Whether a message fits into the open slot, and is the only one to go there. */
-  private boolean isRoomInside(int length) {
-    return reserved == 0 && length <= RingLayout.PACKED_MAX && fitsOpenSlot(length);
+  /** Where the next record and what is reserved have to end, if they are to lie side by side. */
+  private long limit() {
+    return Math.min(consumed + layout.capacity() - HEADER, barrier(tail));
   }
 
-  private boolean fitsOpenSlot(int length) {
-    return open != NOTHING && RingLayout.inSlotFor(length) <= openRoom;
+  /** The position of the next barrier: at a position, or behind it. */
+  private long barrier(long position) {
+    long result = (position | mask) + 1; // the end of the ring
+    if (held != HeldRecord.NONE) {
+      result = Math.min(result, next(HeldRecord.offset(held), position));
+    }
+    if (claimed != NOWHERE) {
+      result = Math.min(result, next(claimed, position));
+    }
+    return result;
+  }
+
+  /** How many bytes a record has to skip at a barrier. */
+  private long barrierSize(long barrier) {
+    long offset = barrier & mask;
+    if (offset == claimed) {
+      return claimedSize;
+    }
+    return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
+  }
+
+  /** The first position that has an offset among the records. */
+  private long next(long offset, long position) {
+    return position + (offset - position & mask);
+  }
+
+  /** The first position, from the tail on, where so many bytes lie side by side. */
+  private long placeFor(long size) {
+    long position = tail;
+    long end = consumed + layout.capacity();
+    while (position < end) {
+      long barrier = barrier(position);
+      if (position + size <= barrier) {
+        return position;
+      }
+      position = barrier + barrierSize(barrier);
+    }
+    return position;
+  }
+
+  /** Moves the tail to where a record of a size fits. The receiver skips what lies between. */
+  private void moveTo(int size) {
+    long position = tail;
+    while (true) {
+      long barrier = barrier(position);
+      if (position + size <= barrier) {
+        break;
+      }
+      if (position < barrier) {
+        note(position, RecordHeader.padding(barrier - position));
+      }
+      long skipped = barrierSize(barrier);
+      if (skipped > 0) {
+        note(barrier, RecordHeader.padding(skipped));
+      }
+      position = barrier + skipped;
+    }
+    if (position != tail) {
+      mark(position);
+      tail = position;
+    }
+  }
+
+  /** Stores that no record begins at a position. */
+  private void mark(long position) {
+    LONG.set(ALL, records + (position & mask), 0L);
   }
 
   private int reserveLines(int count) {
@@ -151,7 +239,14 @@ public class RingProducer extends SendingEnd {
     if (line == LineAllocator.NONE && hasReleaseEntry()) {
       line = allocator.allocate(count, Integer.MAX_VALUE);
     }
-    return line == LineAllocator.NONE ? FULL : line;
+    if (line == LineAllocator.NONE) {
+      return FULL;
+    }
+    if (!reserveRecord(HEADER)) {
+      allocator.release(line);
+      return FULL;
+    }
+    return line;
   }
 
   /**
@@ -180,16 +275,15 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Tells whether the receiver has anything that it could still give back. If not, and there is no
-   * room, then waiting for room is in vain: it is all reserved on this side. The open slot is not
-   * given back.
+   * Returns whether the receiver has anything that it could still give back. If not, and there is
+   * no room, then waiting for room is in vain: it is all reserved on this side.
    *
    * @return whether the receiver has
    */
   public boolean isAnythingOut() {
     takeReleases();
-    hasSlots(0); // for what the receiver has taken by now
-    return tail - consumed > (open == NOTHING ? 0 : 1) || allocator.isAnythingCommitted();
+    readConsumed();
+    return published != consumed || held != HeldRecord.NONE || allocator.isAnythingCommitted();
   }
 
   /**
@@ -199,153 +293,137 @@ public class RingProducer extends SendingEnd {
    * @param length what it was given
    */
   public void unreserve(int line, int length) {
-    reserved -= slotsToReserve(length);
     if (line >= 0) {
       allocator.release(line);
+      reserved -= HEADER;
+    } else {
+      reserved -= RingLayout.recordSize(length);
     }
   }
 
   /**
-   * Puts an inline message into the open slot, or the next ones; it was reserved.
+   * Finds a place in the ring for an inline message that was reserved, where the program writes it.
+   * There is none while another region is claimed in place, nor where a message that is staged
+   * before it would leave no room for it. The region is to be staged by {@link #stageClaim} or
+   * given back by {@link #abortClaim}.
+   *
+   * @param length the message's length, as it was reserved
+   * @return the offset in the ring's memory; or NOWHERE
+   */
+  public long claim(int length) {
+    int size = RingLayout.recordSize(length);
+    if (claimed != NOWHERE || tail + size > limit) {
+      return NOWHERE;
+    }
+    // if another message is staged first, this one is copied behind it
+    if (tail + reserved + size > limit) {
+      readConsumed();
+      if (!hasRoom(size)) {
+        return NOWHERE;
+      }
+    }
+    reserved += size;
+    marked = NOWHERE; // the program may overwrite it
+    claimed = tail & mask;
+    claimedSize = size;
+    limit = limit();
+    return recordsOffset + claimed + HEADER;
+  }
+
+  /**
+   * Stages the region that was claimed in place: where it lies, unless another message was staged
+   * since.
+   *
+   * @param length the message's length, not more than was claimed
+   */
+  public void stageClaim(int length) {
+    if ((tail & mask) == claimed) {
+      int size = RingLayout.recordSize(length);
+      mark(tail + size);
+      reached(RingStep.SENDER_WRITTEN);
+      note(tail, RecordHeader.inline(length));
+      staged(size);
+    } else {
+      stage(ALL, records + claimed + HEADER, length);
+    }
+    abortClaim();
+  }
+
+  /** Gives back the region that was claimed in place, and what was reserved for it. */
+  public void abortClaim() {
+    reserved -= 2L * claimedSize;
+    claimed = NOWHERE;
+    limit = limit();
+  }
+
+  /**
+   * Stages an inline message that was reserved.
    *
    * @param source holds the message
    * @param offset where in it the message starts
    * @param length its length, not more than was reserved
-   * @param reservedLength the length that was reserved, which rides inline
+   * @param reservedLength the length that was reserved, of an inline message
    */
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
-    if (length > RingLayout.PACKED_MAX) {
-      stageInSlots(source, offset, length);
-    } else if (fitsOpenSlot(length)) {
-      stageInOpenSlot(source, offset, length);
-    } else {
-      stageInNewSlot(source, offset, length);
-    }
-    messagesStaged++;
-    reserved -= slotsToReserve(reservedLength);
-    reached(RingStep.SENDER_STAGED);
+    stage(source, offset, length);
+    reserved -= RingLayout.recordSize(reservedLength);
   }
 
-  // The copy always goes first: it fails if the program's memory is gone, and then nothing is
-  // staged. What it has left in a slot where other messages go must not be taken for headers.
+  // The copy goes first: it fails if the program's memory is gone, and then nothing is staged.
+  private void stage(MemorySegment source, long offset, int length) {
+    int size = RingLayout.recordSize(length);
+    if (tail + size > limit) {
+      moveTo(size);
+      limit = limit();
+    }
+    write(source, offset, length, tail + size);
+    note(tail, RecordHeader.inline(length));
+    staged(size);
+  }
 
-  private void stageInSlots(MemorySegment source, long offset, int length) {
-    int count = RingLayout.slotsFor(length);
-    int left = slots - index;
-    long place = count > left ? slotsOffset : slot;
-    int begin = count > left ? 0 : index;
-    noHeader.set(begin + 1, begin + count);
-    zeroed = false;
-    MemorySegment.copy(source, offset, ALL, ring + place + RingLayout.SLOT_INLINE, length);
+  private void write(MemorySegment source, long offset, int length, long end) {
+    if (end != marked) {
+      marked = NOWHERE; // what follows may overwrite it
+      mark(end);
+    }
+    MemorySegment.copy(source, offset, ALL, records + (tail & mask) + HEADER, length);
     reached(RingStep.SENDER_WRITTEN);
-    endOpenSlot();
-    if (count > left) {
-      note(slot, RingHeader.of(RingHeader.TYPE_PADDING, lap, left));
-      noHeader.set(index + 1, slots);
-      takeSlots(left);
-    }
-    note(slot, RingHeader.of(RingHeader.TYPE_INLINE, lap, length));
-    takeSlots(count);
-  }
-
-  private void stageInOpenSlot(MemorySegment source, long offset, int length) {
-    copyBehindHeader(source, offset, open, openRoom, length);
-    reached(RingStep.SENDER_WRITTEN);
-    note(open, RingHeader.of(RingHeader.TYPE_INLINE, openLap, length));
-    goOnInSlot(open, openRoom, openLap, length);
-  }
-
-  private void stageInNewSlot(MemorySegment source, long offset, int length) {
-    if (!zeroed) {
-      zeroSlot();
-    }
-    copyBehindHeader(source, offset, slot, RingLayout.SLOT, length);
-    reached(RingStep.SENDER_WRITTEN);
-    endOpenSlot();
-    note(slot, RingHeader.of(RingHeader.TYPE_INLINE, lap, length));
-    goOnInSlot(slot, RingLayout.SLOT, lap, length);
-    takeSlots(1);
-  }
-
-  private void copyBehindHeader(
-      MemorySegment source, long offset, long place, int room, int length) {
-    boolean copied = false;
-    try {
-      MemorySegment.copy(source, offset, ALL, ring + place + RingLayout.SLOT_INLINE, length);
-      copied = true;
-    } finally {
-      if (!copied) {
-        MemorySegment.copy(ZEROS, 0, ALL, ring + place, room);
-      }
-    }
-  }
-
-  private void zeroSlot() {
-    MemorySegment.copy(ZEROS, 0, ALL, ring + slot, RingLayout.SLOT);
-    zeroed = true;
-  }
-
-  private void goOnInSlot(long place, int room, int slotsLap, int length) {
-    if (RingLayout.nextInSlot(RingLayout.SLOT - room, length) == 0) {
-      open = NOTHING;
-    } else {
-      int size = RingLayout.inSlotFor(length);
-      open = place + size;
-      openRoom = room - size;
-      openLap = slotsLap;
-    }
-  }
-
-  private void endOpenSlot() {
-    if (open != NOTHING) {
-      note(open, RingHeader.of(RingHeader.TYPE_END, openLap, 0));
-      open = NOTHING;
-    }
   }
 
   /**
-   * Puts the place of a message in lines into the next slot; it was reserved, and its lines are
-   * written.
+   * Stages a message in lines, which are reserved and written.
    *
    * @param line its first line
    * @param length its length, not more than was reserved
    */
   public void stageLines(int line, int length) {
     allocator.commit(line);
-    INT.set(ALL, ring + slot + RingLayout.SLOT_LENGTH, length);
-    INT.set(ALL, ring + slot + RingLayout.SLOT_LINE, line);
+    if (tail + HEADER > limit) {
+      moveTo(HEADER);
+      limit = limit();
+    }
+    mark(tail + HEADER);
     reached(RingStep.SENDER_WRITTEN);
-    endOpenSlot();
-    note(slot, RingHeader.of(RingHeader.TYPE_LINES, lap, 0));
-    takeSlots(1);
+    note(tail, RecordHeader.lines(line, length));
+    reserved -= HEADER;
+    staged(HEADER);
+  }
+
+  private void staged(int size) {
+    tail += size;
+    lastSize = size;
     messagesStaged++;
-    reserved--;
     reached(RingStep.SENDER_STAGED);
   }
 
   /** Notes the first header for {@link #publish}; those behind it are stored at once. */
-  private void note(long place, int header) {
+  private void note(long position, long header) {
+    long address = records + (position & mask);
     if (first == NOTHING) {
-      first = place;
+      first = address;
       firstHeader = header;
     } else {
-      INT.set(ALL, ring + place, header);
-    }
-  }
-
-  private void takeSlots(int count) {
-    tail += count;
-    index += count;
-    slot += (long) count * RingLayout.SLOT;
-    zeroed = false;
-    if (index == slots) {
-      index = 0;
-      slot = slotsOffset;
-      lap = RingHeader.lap(tail, layout.slotsShift());
-    }
-    if (noHeader.get(index)) {
-      noHeader.clear(index);
-      INT.set(ALL, ring + slot, 0); // the receiver comes there next
+      LONG.set(ALL, address, header);
     }
   }
 
@@ -356,24 +434,65 @@ public class RingProducer extends SendingEnd {
    */
   public boolean publish() {
     if (first != NOTHING) {
-      INT.setRelease(ALL, ring + first, firstHeader);
+      LONG.setRelease(ALL, first, firstHeader);
       first = NOTHING;
     }
-    published = tail;
     messagesPublished = messagesStaged;
+    return published();
+  }
+
+  /**
+   * Sends an inline message at once, if there is room for it where the last one ends, nothing is
+   * staged, and nothing is reserved. It does what {@link #reserve}, {@link #stageInline} and {@link
+   * #publish} do, in fewer steps.
+   *
+   * @param source holds the message
+   * @param offset where in it the message starts
+   * @param length its length
+   * @return whether it was sent; {@link #isReceiverAsleep} is to be looked at then
+   */
+  public boolean trySend(MemorySegment source, long offset, int length) {
+    int size = RingLayout.recordSize(length);
+    long end = tail + size;
+    if (length > inlineMax || end > limit || reserved != 0 || first != NOTHING) {
+      return false;
+    }
+    write(source, offset, length, end);
+    LONG.setRelease(ALL, records + (tail & mask), RecordHeader.inline(length));
+    tail = end;
+    lastSize = size;
+    messagesPublished = ++messagesStaged;
+    receiverAsleep = published();
+    return true;
+  }
+
+  /**
+   * Returns what {@link #trySend} has found.
+   *
+   * @return whether the receiver is asleep and has to be woken up
+   */
+  public boolean isReceiverAsleep() {
+    return receiverAsleep;
+  }
+
+  /**
+   * Ends the publishing. The header of 0 behind the next record is stored ahead of time, if that is
+   * as long as the last one: its line has to be fetched from the receiver's cache, which the next
+   * record need not wait for then.
+   */
+  private boolean published() {
+    published = tail;
     reached(RingStep.SENDER_PUBLISHED);
     boolean asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
     if (asleep) {
       reached(RingStep.SENDER_WAKES);
     }
-    if (open != NOTHING && !zeroed && isNextSlotSoon() && tail - consumed < slots) {
-      zeroSlot(); // now, and not when a message waits for its lines to leave the receiver's cache
+    long ahead = tail + lastSize;
+    if (ahead <= limit) {
+      mark(ahead);
+      marked = ahead;
     }
     return asleep;
-  }
-
-  private boolean isNextSlotSoon() {
-    return openRoom <= RingLayout.SLOT / 2;
   }
 
   /**

@@ -10,7 +10,7 @@ package dev.ferrule.sm.ring;
 public enum RingStep {
   /** One of several senders has marked some of the lines that it takes, and not all. */
   SHARED_LINES_PARTLY_TAKEN,
-  /** One of several senders has taken lines, and no slot. */
+  /** One of several senders has taken lines, and no record. */
   SHARED_LINES_TAKEN,
   /** One of several senders has claimed all that it needs. */
   SHARED_CLAIMED,
@@ -18,10 +18,10 @@ public enum RingStep {
   SHARED_RELEASE_TAKEN,
   /** One of several senders has freed lines, and not told those who wait. */
   SHARED_RELEASE_FREED,
-  /** One of several senders has written its message, and not looked for a slot. */
+  /** One of several senders has written its message, and not looked for a record. */
   SHARED_COMMITTED,
-  /** One of several senders has found the next slot, and not swapped its word. */
-  SHARED_SLOT_FOUND,
+  /** One of several senders has found the next record, and not swapped its word. */
+  SHARED_RECORD_FOUND,
   /** One of several senders has swapped the word, and not advanced the tail. */
   SHARED_PUBLISHED,
   /** One of several senders has advanced the tail, and not looked whether the receiver sleeps. */
@@ -30,7 +30,7 @@ public enum RingStep {
   SHARED_RECEIVER_ASLEEP,
   /** One of several senders has told the receiver, and not put out its flag. */
   SHARED_RECEIVER_TOLD,
-  /** One of several senders has given back the lines of an aborted claim, and not its slot. */
+  /** One of several senders has given back the lines of an aborted claim, and not its record. */
   SHARED_ABORTED_LINES,
   /** One of several senders has given back an aborted claim, and not told those who wait. */
   SHARED_ABORTED,

@@ -16,12 +16,14 @@ public abstract class SendingEnd {
 
   final long ring; // the address
   final long buffer; // the address
+  private final MemorySegment ringView;
   private final MemorySegment bufferView;
   final boolean fences;
 
   SendingEnd(MemorySegment ring, MemorySegment buffer, boolean fences) {
     this.ring = RawMemory.address(ring);
     this.buffer = RawMemory.address(buffer);
+    this.ringView = ring;
     this.bufferView = buffer;
     this.fences = fences;
   }
@@ -41,6 +43,15 @@ public abstract class SendingEnd {
    *     late
    */
   public abstract long messagesPublished();
+
+  /**
+   * Returns the ring.
+   *
+   * @return the memory in which {@link RingProducer#claim} finds a place
+   */
+  public final MemorySegment ring() {
+    return ringView;
+  }
 
   /**
    * Returns the payload lines.

@@ -2,14 +2,14 @@
 package dev.ferrule.sm.ring;
 
 /**
- * The first 8 bytes of a slot that holds a message of {@link RingHeader#TYPE_SHARED}: all that
- * several threads have to agree on, written by one compare-and-swap. From the least significant
- * bit: 4 bits type, 28 bits lap, 24 bits first payload line, 8 more bits of the lap.
+ * The header of a record of {@link RecordHeader#TYPE_SHARED}: all that several threads have to
+ * agree on, written by one compare-and-swap. From the least significant bit: 4 bits type, 28 bits
+ * lap, 24 bits first payload line, 8 more bits of the lap.
  *
- * <p>The first 4 bytes are a {@link RingHeader} with its lap of 12 bits. The other 24 are there for
- * the swap alone: a thread that was stopped before it must not find the same lap again when it goes
- * on, as it would take a slot of today for the one that it had looked at. It takes 2^36 laps for
- * that, a quarter of a million million messages through the smallest ring.
+ * <p>The lap says which records are new: these have no header of 0 behind them. It has 36 bits for
+ * the sake of the swap. A thread that is stopped before its swap must not find the same lap again
+ * when it continues, as it would take a record of today for the one that it had read. That takes
+ * 2^36 laps.
  */
 final class SharedWord {
 
@@ -24,25 +24,20 @@ final class SharedWord {
   private SharedWord() {}
 
   static long of(long lap, int line) {
-    return RingHeader.TYPE_SHARED
+    return RecordHeader.TYPE_SHARED
         | (lap & LAP_MASK) << LAP_SHIFT
         | (long) line << LINE_SHIFT
         | lap >>> LAP_BITS << MORE_LAP_SHIFT;
   }
 
-  /** The lap that a position of the ring is in; the first is 1. */
-  static long lap(long position, int slotsShift) {
-    return (position >>> slotsShift) + 1 & ALL_LAP_MASK;
+  /** The lap that a position, in bytes, is in; the first is 1. */
+  static long lap(long position, int ringShift) {
+    return (position >>> ringShift) + 1 & ALL_LAP_MASK;
   }
 
   /** Whether a word is one of this type and lap, whatever its line is. */
   static boolean isOf(long word, long lap) {
     return (word & ~LINE_BITS) == of(lap, 0);
-  }
-
-  /** Puts a word together of the halves that the receiver reads. */
-  static long ofHalves(int header, int lineAndLap) {
-    return Integer.toUnsignedLong(header) | (long) lineAndLap << LINE_SHIFT;
   }
 
   static int line(long word) {

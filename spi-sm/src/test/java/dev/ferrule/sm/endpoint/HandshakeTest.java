@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HandshakeTest {
 
   private static final URI NAME = URI.create("sm:///test");
-  private static final RingLayout LAYOUT = new RingLayout(4, 0, 100);
+  private static final RingLayout LAYOUT = new RingLayout(12, 0, 100);
 
   @TempDir Path directory = Path.of("");
 

@@ -45,7 +45,7 @@ class TwoProcessesTest extends ProcessTest {
   @EnumSource(WaitStrategy.class)
   void shouldKeepManyMessagesInFlightInBothDirections(WaitStrategy wait) throws Exception {
     String options =
-        "?slots=64&buffer=256KiB&maxMessage=64KiB&wait=" + wait.name().toLowerCase(Locale.ROOT);
+        "?ring=16KiB&buffer=256KiB&maxMessage=64KiB&wait=" + wait.name().toLowerCase(Locale.ROOT);
     try (OtherProcess other = OtherProcess.start("echo", address() + options);
         Connection connection = Ferrule.connect(URI.create(other.line() + options))) {
       int count = 20_000;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 class ConcurrentRingProducerTest {
 
   private static final int FULL = ConcurrentRingProducer.FULL;
-  private static final RingLayout SMALL = new RingLayout(2, 64, 2_000);
+  private static final RingLayout SMALL = new RingLayout(5, 64, 2_000);
   private static final IntPredicate ALL = line -> true;
 
   /** A message whose payload lines the consumer still holds. */
@@ -31,11 +31,11 @@ class ConcurrentRingProducerTest {
 
   @Property(tries = 300)
   void behavesLikeAQueueWhateverTheOrderOfClaimsSendsReceivesAndFrees(
-      @ForAll @IntRange(min = 2, max = 6) int slotsShift,
+      @ForAll @IntRange(min = 5, max = 9) int ringShift,
       @ForAll @IntRange(min = 20, max = 400) int lines,
       @ForAll long seed) {
     SharedRings rings =
-        new SharedRings(new RingLayout(slotsShift, lines, lines * RingLayout.LINE / 3));
+        new SharedRings(new RingLayout(ringShift, lines, lines * RingLayout.LINE / 3));
     Random random = new Random(seed);
     List<Integer> claims = new ArrayList<>();
     List<Integer> claimed = new ArrayList<>(); // their lengths
@@ -108,7 +108,7 @@ class ConcurrentRingProducerTest {
     }
     held.forEach(one -> rings.consumer.release(one.line));
     rings.consumer.acknowledge();
-    for (int i = 0; i < 3 * rings.layout.slots(); i++) {
+    for (int i = 0; i < 3 * SharedRings.records(rings.layout); i++) {
       byte[] longest = Rings.message(rings.layout.maxSharedMessage(), i);
       assertThat(rings.send(longest)).as("room for the longest message").isPositive();
       assertThat(Arrays.equals(rings.receive(), longest)).isTrue();
@@ -118,13 +118,16 @@ class ConcurrentRingProducerTest {
       room++;
     }
     assertThat(room)
-        .as("every slot and every line is usable")
-        .isEqualTo(Math.min(rings.layout.slots(), rings.layout.lines()));
+        .as("every record, line and entry of the release ring is usable")
+        .isEqualTo(
+            Math.min(
+                Math.min(SharedRings.records(rings.layout), rings.layout.releases()),
+                rings.layout.lines()));
   }
 
   @Test
   void aMessageOfNoBytesAndOneThatFillsTheBufferWithItsPrefixArrive() {
-    RingLayout layout = new RingLayout(2, 10, 640);
+    RingLayout layout = new RingLayout(5, 10, 640);
     assertThat(layout.maxSharedMessage()).isEqualTo(632);
     SharedRings rings = new SharedRings(layout);
     for (int i = 0; i < 100; i++) {
@@ -138,7 +141,7 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void aSlotThatIsClaimedIsThereWhenItIsUsed() {
+  void aRecordThatIsClaimedIsThereWhenItIsUsed() {
     SharedRings rings = new SharedRings(SMALL);
     int[] lines = new int[4];
     for (int i = 0; i < 4; i++) {
@@ -167,15 +170,15 @@ class ConcurrentRingProducerTest {
     }
     assertThat(held).hasSize(SMALL.releases());
     held.forEach(rings.consumer::release);
-    for (int i = 0; i < SMALL.slots(); i++) {
+    for (int i = 0; i < SharedRings.records(SMALL); i++) {
       assertThat(rings.send(new byte[8])).isPositive();
     }
   }
 
   @Test
-  void lapsGoOnWhereTheHeadersTwelveBitsBeginAnew() {
+  void lapsGoOnForLong() {
     SharedRings rings = new SharedRings(SMALL);
-    int messages = (2 * RingHeader.LAPS + 3) * SMALL.slots();
+    int messages = 10_003 * SharedRings.records(SMALL);
     for (int i = 0; i < messages; i++) {
       assertThat(rings.send(Rings.message(4, i))).isEqualTo(i + 1);
       if (i % 3 == 2 || i == messages - 1) {
@@ -191,31 +194,29 @@ class ConcurrentRingProducerTest {
     for (long lap : new long[] {1, 0xfff, 0x1000, 0xfffffff, 0x10000000, 0xfffffffffL}) {
       for (int line : new int[] {0, 1, 0x123456, RingLayout.MAX_LINES - 1}) {
         long word = SharedWord.of(lap, line);
-        assertThat(RingHeader.type((int) word)).isEqualTo(RingHeader.TYPE_SHARED);
-        assertThat(RingHeader.lap((int) word)).isEqualTo((int) lap & RingHeader.LAPS - 1);
+        assertThat(RecordHeader.type(word)).isEqualTo(RecordHeader.TYPE_SHARED);
         assertThat(SharedWord.line(word)).isEqualTo(line);
-        assertThat(SharedWord.ofHalves((int) word, (int) (word >>> 32))).isEqualTo(word);
         assertThat(SharedWord.isOf(word, lap)).isTrue();
         assertThat(SharedWord.isOf(word, lap - 1)).isFalse();
         assertThat(SharedWord.isOf(word, lap + 0x1000 & 0xfffffffffL)).isFalse();
         assertThat(SharedWord.isOf(word, lap ^ 0x800000000L)).isFalse();
       }
     }
-    assertThat(SharedWord.lap(3, 2)).isEqualTo(1);
-    assertThat(SharedWord.lap(4, 2)).isEqualTo(2);
-    assertThat(SharedWord.lap((1L << 38) - 4, 2)).isZero();
+    assertThat(SharedWord.lap(3 * 8, 5)).isEqualTo(1);
+    assertThat(SharedWord.lap(4 * 8, 5)).isEqualTo(2);
+    assertThat(SharedWord.lap((1L << 41) - 32, 5)).isZero();
   }
 
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendThroughAFullRingAndEachKeepsItsOrder() {
-    severalThreadsSend(new RingLayout(2, 200, 2_000), 60_000, 500);
+    severalThreadsSend(new RingLayout(5, 200, 2_000), 60_000, 500);
   }
 
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendLongRunsThatCrossWords() {
-    severalThreadsSend(new RingLayout(4, 500, 12_000), 15_000, 11_000);
+    severalThreadsSend(new RingLayout(7, 500, 12_000), 15_000, 11_000);
   }
 
   private static void severalThreadsSend(RingLayout layout, int each, int longest) {
@@ -308,7 +309,7 @@ class ConcurrentRingProducerTest {
     int held = rings.take();
     assertThat(rings.producer.isAllClaimed(8, ALL)).as("the receiver holds it").isFalse();
     rings.consumer.release(held);
-    assertThat(rings.producer.isAllClaimed(8, ALL)).as("there is a slot").isFalse();
+    assertThat(rings.producer.isAllClaimed(8, ALL)).as("there is a record").isFalse();
     rings.producer.reserve(8);
     assertThat(rings.producer.isAllClaimed(8, ALL)).isTrue();
 
@@ -367,7 +368,7 @@ class ConcurrentRingProducerTest {
 
   @Test
   void theOrdinarySenderAndOneForSeveralThreadsAreReceivedAlike() {
-    RingLayout layout = new RingLayout(3, 100, 1_000);
+    RingLayout layout = new RingLayout(11, 100, 1_000);
     Rings ordinary = new Rings(layout, true);
     SharedRings shared = new SharedRings(layout);
     for (int i = 0; i < 100; i++) {
@@ -380,8 +381,8 @@ class ConcurrentRingProducerTest {
 
   @Test
   void aRingWithoutLinesHasNoRoomForAnyMessage() {
-    assertThat(new RingLayout(2, 0, 100).maxSharedMessage()).isNegative();
-    assertThatThrownBy(() -> new RingLayout(2, 0, 300))
+    assertThat(new RingLayout(12, 0, 100).maxSharedMessage()).isNegative();
+    assertThatThrownBy(() -> new RingLayout(5, 0, 1))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout;
  */
 class HostileReceiverTest {
 
-  private static final RingLayout LAYOUT = new RingLayout(3, 256, 10_000);
+  private static final RingLayout LAYOUT = new RingLayout(6, 256, 10_000);
 
   private final SharedRings rings = new SharedRings(LAYOUT);
 
   private void word(long position, long word) {
-    rings.ring.set(ValueLayout.JAVA_LONG, rings.slot(position), word);
+    rings.ring.set(ValueLayout.JAVA_LONG, rings.header(position), word);
   }
 
   private void release(int entry, int line, int lap) {
@@ -48,9 +48,9 @@ class HostileReceiverTest {
   }
 
   @Test
-  void aWordInAFreshSlotIsNoticed() {
+  void aWordInAFreshRecordIsNoticed() {
     word(0, 17);
-    assertSenderSees("0x11 to slot 0 after 0 messages");
+    assertSenderSees("0x11 to record 0 after 0 messages");
   }
 
   @Test
@@ -60,25 +60,25 @@ class HostileReceiverTest {
       rings.receive();
     }
     word(8, SharedWord.of(1 + (1 << 12), 0)); // the header alone looks right
-    assertSenderSees("to slot 0 after 8 messages");
+    assertSenderSees("to record 0 after 8 messages");
   }
 
   @Test
-  void aSlotThatWasClearedIsNoticed() {
+  void aRecordThatWasClearedIsNoticed() {
     for (int i = 0; i < 8; i++) {
       rings.send(new byte[8]);
       rings.receive();
     }
     word(8, 0);
-    assertSenderSees("0x0 to slot 0 after 8 messages");
+    assertSenderSees("0x0 to record 0 after 8 messages");
   }
 
   @Test
   void aReceiverThatPretendsThatOthersHaveSentIsNoticedBeforeTheSenderHasGoneRound() {
-    for (int i = 0; i < LAYOUT.slots(); i++) {
+    for (int i = 0; i < SharedRings.records(LAYOUT); i++) {
       word(i, SharedWord.of(1, i));
     }
-    assertSenderSees("of which nobody has sent");
+    assertSenderSees("where no message was sent");
   }
 
   @Test
@@ -98,10 +98,10 @@ class HostileReceiverTest {
 
               @Override
               protected void reached(RingStep step) {
-                if (step == RingStep.SHARED_SLOT_FOUND && messagesPublished() == 8) {
+                if (step == RingStep.SHARED_RECORD_FOUND && messagesPublished() == 8) {
                   // a word of the lap before, but another one each time that it is looked at
                   memory.set(
-                      ValueLayout.JAVA_LONG, layout.slotsOffset(), SharedWord.of(1, ++line + 9));
+                      ValueLayout.JAVA_LONG, layout.recordsOffset(), SharedWord.of(1, ++line + 9));
                 }
               }
             };
@@ -114,14 +114,14 @@ class HostileReceiverTest {
     }
     assertThatThrownBy(() -> scribbled.send(new byte[8]))
         .isInstanceOf(CorruptRingException.class)
-        .hasMessageContaining("slot 0 after 8 messages");
+        .hasMessageContaining("record 0 after 8 messages");
   }
 
   @Test
   void aReceiverThatTookMoreThanWasSentIsNoticed() {
     fill();
-    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, LAYOUT.slots() + 1L);
-    assertSenderSees("took 9 slots");
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, LAYOUT.capacity() + 8L);
+    assertSenderSees("consumed 72 bytes");
   }
 
   @Test
@@ -130,11 +130,11 @@ class HostileReceiverTest {
     rings.receive();
     assertThat(rings.send(new byte[1])).isPositive();
     rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, 0L);
-    assertSenderSees("took 0 slots, after 1");
+    assertSenderSees("consumed 0 bytes, after 8");
   }
 
   private void fill() {
-    for (int i = 0; i < LAYOUT.slots(); i++) {
+    for (int i = 0; i < SharedRings.records(LAYOUT); i++) {
       assertThat(rings.send(new byte[1])).isPositive();
     }
   }
@@ -172,7 +172,7 @@ class HostileReceiverTest {
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aReleaseDuringAClaimCannotGetALineTwice() {
     List<CompletableFuture<Integer>> takers = new ArrayList<>();
-    SharedRings small = new SharedRings(new RingLayout(3, 1, 8));
+    SharedRings small = new SharedRings(new RingLayout(6, 1, 8));
     assertThat(small.send(new byte[8])).isPositive();
     small.ring.set(ValueLayout.JAVA_INT, RingLayout.RELEASES, ReleaseEntry.of(0, 1));
     for (int i = 0; i < 4; i++) {
@@ -209,17 +209,17 @@ class HostileReceiverTest {
   }
 
   @Test
-  void aWordWhoseLapIsRightInItsFirstTwelveBitsOnlyIsNoticed() {
+  void aWordWhoseLapIsRightInItsFirstBitsOnlyIsNoticed() {
     word(0, SharedWord.of(1 + (1 << 12), 0));
-    assertReceiverSees("after 0 slots");
+    assertReceiverSees("after 0 bytes");
     word(0, SharedWord.of(1 + (1L << 28), 0));
-    assertReceiverSees("after 0 slots");
+    assertReceiverSees("after 0 bytes");
   }
 
   @Test
   void aRingWithoutLinesTakesNoSuchMessage() {
-    SharedRings bare = new SharedRings(new RingLayout(3, 0, 100));
-    bare.ring.set(ValueLayout.JAVA_LONG, bare.slot(0), SharedWord.of(1, 0));
+    SharedRings bare = new SharedRings(new RingLayout(11, 0, 100));
+    bare.ring.set(ValueLayout.JAVA_LONG, bare.header(0), SharedWord.of(1, 0));
     assertThatThrownBy(bare.consumer::next).isInstanceOf(CorruptRingException.class);
   }
 
@@ -255,7 +255,7 @@ class HostileReceiverTest {
       case 1 ->
           victim.ring.set(
               ValueLayout.JAVA_LONG,
-              victim.slot(random.nextInt(8)),
+              victim.header(random.nextInt(8)),
               SharedWord.of(random.nextInt(3), random.nextInt(300)));
       case 2 ->
           victim.ring.set(
@@ -281,7 +281,7 @@ class HostileReceiverTest {
               while (!Thread.currentThread().isInterrupted()) {
                 victim.ring.set(
                     ValueLayout.JAVA_LONG,
-                    victim.slot(random.nextInt(8)),
+                    victim.header(random.nextInt(8)),
                     SharedWord.of(random.nextInt(3), random.nextInt(256)));
               }
             });

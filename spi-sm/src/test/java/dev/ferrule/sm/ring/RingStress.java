@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
  */
 public final class RingStress {
 
-  private static final RingLayout LAYOUT = new RingLayout(2, 16, 512);
+  private static final RingLayout LAYOUT = new RingLayout(12, 16, 1_024);
 
   /** Much less than a sleeper really waits. */
   private static final long SECOND_LOOK_NANOS = 5_000;
@@ -48,7 +48,7 @@ public final class RingStress {
     }
   }
 
-  /** A message that rides inline is seen whole or not at all. */
+  /** An inline message is seen whole or not at all. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
   @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "there, whole")
@@ -83,7 +83,7 @@ public final class RingStress {
   @State
   public static class Lines {
     private final Rings rings = rings(true);
-    private final byte[] message = message(500);
+    private final byte[] message = message(1_000);
 
     /** Sends. */
     @Actor
@@ -112,11 +112,11 @@ public final class RingStress {
   @State
   public static class Reuse {
     private final Rings rings = rings(true);
-    private final byte[] next = new byte[500];
+    private final byte[] next = new byte[1_000];
 
     /** Fills the ring. */
     public Reuse() {
-      byte[] message = message(500);
+      byte[] message = message(1_000);
       while (rings.send(message)) {
         continue;
       }

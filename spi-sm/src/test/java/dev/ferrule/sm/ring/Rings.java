@@ -9,9 +9,6 @@ import java.util.Arrays;
 /** Both sides of one ring, in ordinary memory of this process. */
 final class Rings {
 
-  /** The length of messages of which no two share a slot. */
-  static final int ONE_IN_A_SLOT = RingLayout.PACKED_MAX + 1;
-
   final RingLayout layout;
   final MemorySegment ring;
   final MemorySegment buffer;
@@ -44,6 +41,15 @@ final class Rings {
       MemorySegment.copy(source, 0, buffer, (long) line * RingLayout.LINE, message.length);
       producer.stageLines(line, message.length);
     }
+  }
+
+  /** Claims a region for an inline message that was reserved, and writes it. */
+  long claim(byte[] message) {
+    long place = producer.claim(message.length);
+    if (place != RingProducer.NOWHERE) {
+      MemorySegment.copy(MemorySegment.ofArray(message), 0, ring, place, message.length);
+    }
+    return place;
   }
 
   boolean send(byte[] message) {

@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
  */
 public final class SeveralSendersStress {
 
-  private static final RingLayout LAYOUT = new RingLayout(2, 16, 512);
+  private static final RingLayout LAYOUT = new RingLayout(5, 16, 512);
   private static final int ALL = Integer.MAX_VALUE;
   private static final long FIRST = 0x1111111111111111L;
   private static final long SECOND = 0x2222222222222222L;
@@ -51,7 +51,7 @@ public final class SeveralSendersStress {
     return begin == end ? begin : -1;
   }
 
-  /** Two threads that swap the word of the same slot: each gets a place of its own. */
+  /** Two threads that swap the word of the same record: each gets a place of its own. */
   @JCStressTest
   @Outcome(
       id = {"1, 2, " + FIRST + ", " + SECOND, "2, 1, " + SECOND + ", " + FIRST},
@@ -127,18 +127,18 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** The last slot is claimed by one of two. */
+  /** The last record is claimed by one of two. */
   @JCStressTest
   @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "the one")
   @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "or the other")
   @Outcome(expect = Expect.FORBIDDEN, desc = "both, or neither")
   @State
-  public static class LastSlot {
+  public static class LastRecord {
     private final SharedRings rings = new SharedRings(LAYOUT);
 
-    /** Claims all slots but one. */
-    public LastSlot() {
-      for (int i = 1; i < LAYOUT.slots(); i++) {
+    /** Claims all records but one. */
+    public LastRecord() {
+      for (int i = 1; i < SharedRings.records(LAYOUT); i++) {
         rings.producer.reserve(8);
       }
     }
@@ -175,7 +175,7 @@ public final class SeveralSendersStress {
   @Outcome(expect = Expect.FORBIDDEN, desc = "the same lines for both, or for nobody")
   @State
   public static class Release {
-    private final SharedRings rings = new SharedRings(new RingLayout(2, 1, 8));
+    private final SharedRings rings = new SharedRings(new RingLayout(5, 1, 8));
 
     /** Sends as much as there are lines, and frees them. */
     public Release() {
@@ -297,7 +297,7 @@ public final class SeveralSendersStress {
   @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
   @State
   public static class SleepForRoom {
-    private final SharedRings rings = new SharedRings(new RingLayout(2, 1, 8));
+    private final SharedRings rings = new SharedRings(new RingLayout(5, 1, 8));
     private final int held;
 
     /** Sends as much as there are lines, and receives it. */

@@ -68,8 +68,13 @@ final class SharedRings {
     return line;
   }
 
-  /** Where the word of a slot is. */
-  long slot(long position) {
-    return layout.slotsOffset() + position % layout.slots() * RingLayout.SLOT;
+  /** The offset of the header of a record, by its number. */
+  long header(long number) {
+    return layout.recordsOffset() + number * RingLayout.HEADER % layout.capacity();
+  }
+
+  /** The number of records, each of which is a header alone. */
+  static int records(RingLayout layout) {
+    return layout.capacity() / RingLayout.HEADER;
   }
 }

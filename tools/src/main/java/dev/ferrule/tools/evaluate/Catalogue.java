@@ -37,7 +37,11 @@ public final class Catalogue {
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String INLINE = "inline";
   private static final String MAPPING = "mapping";
-  private static final String SLOTS = "slots";
+  private static final String RING = "ring";
+
+  /** The longest inline message with ring=4KiB. */
+  private static final int INLINE_IN_SMALLEST_RING = 504;
+
   private static final String RECEIVES = "receives";
   private static final String RMA = "rma";
   private static final String ON = "on";
@@ -554,23 +558,23 @@ public final class Catalogue {
     List<Integer> sizes =
         quick
             ? sizes(16, 512, 2048, 8192)
-            : sizes(16, 64, 128, 252, 512, 1024, 2044, 2048, 4096, 8192, 65536, 1 << 20);
-    List<Integer> inLines = sizes.stream().filter(size -> size > 252).toList();
+            : sizes(16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    List<Integer> inLines = sizes.stream().filter(size -> size > INLINE_IN_SMALLEST_RING).toList();
     List<Series> series = new ArrayList<>();
     series.add(
         Series.measured(
-            "message: inline to 2044 B, then lines",
+            "message: inline to 4096 B, then lines",
             0,
             Figure.P50,
             samples(sizes, size -> new Draft("paths", Point.Kind.LATENCY).size(size))));
     series.add(
         Series.measured(
-            "message: lines (slots=4)",
+            "message: lines (ring=4KiB)",
             1,
             Figure.P50,
             samples(
                 inLines,
-                size -> new Draft("paths", Point.Kind.LATENCY).size(size).both(SLOTS, "4"))));
+                size -> new Draft("paths", Point.Kind.LATENCY).size(size).both(RING, "4KiB"))));
     for (String path : List.of("cma", "mmap")) {
       series.add(
           Series.measured(
@@ -589,9 +593,9 @@ public final class Catalogue {
             + " access until it is complete, and nobody is told of it.",
         SIZE,
         LATENCY,
-        has(SLOTS)
+        has(RING)
             ? Optional.empty()
-            : Optional.of("these are the ways of sm; " + scheme() + " has no slots and lines"),
+            : Optional.of("these are the ways of sm; " + scheme() + " has no ring and lines"),
         series);
   }
 

@@ -6,16 +6,18 @@ package dev.ferrule.tools.model;
  * have the same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are made.
  *
  * @param maxMessage the longest message in bytes, at least 1
- * @param slots how many slots each ring has, a power of two
+ * @param ring the option {@code ring}, in bytes: a power of two, at least 4096
  */
-public record SharedMemory(long maxMessage, int slots) {
+public record SharedMemory(long maxMessage, int ring) {
 
   private static final long PAGE = 4096;
-  private static final long SLOT = 256;
-  private static final long RELEASES_PER_SLOT = 8;
-  private static final int LONGEST_INLINE = 2044;
-  private static final int HEADER = 4;
+  private static final long RELEASE_ENTRY = 4;
+  private static final int RECORDS_FOR_RELEASE = 128; // bytes
+  private static final int LONGEST_INLINE = 4096;
+  private static final int HEADER = 8;
+  private static final int LINE = 64;
   private static final int MESSAGES_IN_BUFFER = 4;
+  private static final int SHARED_MESSAGES_IN_BUFFER = 16;
   private static final long LEAST_BUFFER = 64 << 10;
   private static final long MOST_BUFFER = 1L << 30;
   private static final long RMA = 20 << 10;
@@ -30,23 +32,26 @@ public record SharedMemory(long maxMessage, int slots) {
    * @return bytes
    */
   public long ringBytes() {
-    return PAGE + pages(RELEASES_PER_SLOT * slots) + SLOT * slots;
+    return PAGE + pages(RELEASE_ENTRY * ring / RECORDS_FOR_RELEASE) + ring;
   }
 
-  /** In a small ring a message takes a quarter of the slots at most. */
+  /** A record takes an eighth of the ring at most. */
   private long longestInline() {
-    return Math.min(LONGEST_INLINE, SLOT * slots / 4 - HEADER);
+    return Math.min(LONGEST_INLINE, ring / 8 - HEADER);
   }
 
   /**
-   * The payload lines of one direction, for messages that do not ride inline.
+   * The payload lines of one direction, for messages that are not inline. If all are, there are
+   * lines for those of several threads that send.
    *
    * @return bytes
    */
   public long bufferBytes() {
-    return maxMessage <= longestInline()
-        ? PAGE
-        : pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
+    if (maxMessage <= longestInline()) {
+      long lines = (maxMessage + HEADER + LINE - 1) / LINE;
+      return Math.max(PAGE, pages(SHARED_MESSAGES_IN_BUFFER * lines * LINE));
+    }
+    return pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }
 
   /**

@@ -54,7 +54,7 @@ class JournalTest {
         0,
         1,
         "spin",
-        Map.of("maxMessage", "8192", "slots", "4"),
+        Map.of("maxMessage", "8192", "ring", "4KiB"),
         Map.of());
   }
 

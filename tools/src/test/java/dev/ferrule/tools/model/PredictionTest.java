@@ -71,12 +71,12 @@ class PredictionTest {
 
   /** The table of docs/sm.md, The ring. */
   @Test
-  void inASmallRingFewerMessagesRideInline() {
-    assertThat(new SharedMemory(1000, 4).bufferBytes()).isEqualTo(64 << 10);
-    assertThat(new SharedMemory(252, 4).bufferBytes()).isEqualTo(4096);
-    assertThat(new SharedMemory(253, 4).bufferBytes()).isEqualTo(64 << 10);
-    assertThat(new SharedMemory(1020, 16).bufferBytes()).isEqualTo(4096);
-    assertThat(new SharedMemory(2044, 64).bufferBytes()).isEqualTo(4096);
+  void inASmallRingFewerMessagesAreInline() {
+    assertThat(new SharedMemory(504, 4 << 10).bufferBytes()).isEqualTo(8 << 10);
+    assertThat(new SharedMemory(505, 4 << 10).bufferBytes()).isEqualTo(64 << 10);
+    assertThat(new SharedMemory(2040, 16 << 10).bufferBytes()).isEqualTo(32 << 10);
+    assertThat(new SharedMemory(4096, 256 << 10).bufferBytes()).isEqualTo(68 << 10);
+    assertThat(new SharedMemory(4097, 256 << 10).bufferBytes()).isEqualTo(64 << 10);
   }
 
   @Test
@@ -119,9 +119,9 @@ class PredictionTest {
 
   /** The table of docs/sm.md, Memory, and 20 KiB for remote memory access in each direction. */
   @ParameterizedTest
-  @CsvSource({"2044, 272", "4096, 332", "16384, 332", "65536, 524", "1048576, 4364"})
+  @CsvSource({"248, 272", "2048, 304", "4096, 336", "16384, 332", "65536, 524", "1048576, 4364"})
   void connectionsOverSharedMemoryTakeWhatTheirDocumentSays(long maxMessage, long kibEachWay) {
-    assertThat(new SharedMemory(maxMessage, 1024).bytes(3))
+    assertThat(new SharedMemory(maxMessage, 256 << 10).bytes(3))
         .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
   }
 }

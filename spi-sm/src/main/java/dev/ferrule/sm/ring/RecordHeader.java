@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+/**
+ * The 8-byte header of a record, which one store publishes. From the least significant bit: 4 bits
+ * type; of an inline message or padding, 28 bits length; of a message in payload lines, 4 bits that
+ * are 0, 24 bits first line, 32 bits length. All other bits are 0.
+ *
+ * <p>A header of 0 is no record. The sender stores one behind each record before it publishes the
+ * record, so the receiver never takes older bytes for a header. {@link SharedWord} describes the
+ * headers of several threads that send.
+ */
+public final class RecordHeader {
+
+  /** No record. */
+  public static final int TYPE_EMPTY = 0;
+
+  /** A message whose payload follows the header. */
+  public static final int TYPE_INLINE = 1;
+
+  /** A message in payload lines. The record is the header alone. */
+  public static final int TYPE_LINES = 2;
+
+  /** No message: the receiver skips the record. Its length counts the header. */
+  public static final int TYPE_PADDING = 3;
+
+  /** A message of one of several threads, in payload lines; see {@link SharedWord}. */
+  public static final int TYPE_SHARED = 4;
+
+  private static final int TYPE_MASK = 0xf;
+  private static final int LENGTH_SHIFT = 4;
+  private static final int LINE_SHIFT = 8;
+  private static final int LINES_LENGTH_SHIFT = 32;
+
+  private RecordHeader() {}
+
+  /**
+   * Returns the header of an inline message.
+   *
+   * @param length the message's length in bytes
+   * @return the header
+   */
+  public static long inline(int length) {
+    return (long) length << LENGTH_SHIFT | TYPE_INLINE;
+  }
+
+  /**
+   * Returns the header of padding.
+   *
+   * @param size how many bytes the receiver skips, this header included
+   * @return the header
+   */
+  public static long padding(long size) {
+    return size << LENGTH_SHIFT | TYPE_PADDING;
+  }
+
+  /**
+   * Returns the header of a message in payload lines.
+   *
+   * @param line its first line
+   * @param length its length in bytes
+   * @return the header
+   */
+  public static long lines(int line, int length) {
+    return (long) length << LINES_LENGTH_SHIFT | (long) line << LINE_SHIFT | TYPE_LINES;
+  }
+
+  /**
+   * Returns a header's type.
+   *
+   * @param header the header
+   * @return 0 to 15
+   */
+  public static int type(long header) {
+    return (int) header & TYPE_MASK;
+  }
+
+  /**
+   * Returns the length in the header of an inline message or of padding. One whose upper half is
+   * not 0 gets a length that no record has.
+   *
+   * @param header the header
+   * @return the length in bytes, which the peer chose; negative or out of range if it is not valid
+   */
+  public static long length(long header) {
+    return header >>> LENGTH_SHIFT;
+  }
+
+  /**
+   * Returns the first line in the header of a message in payload lines.
+   *
+   * @param header the header
+   * @return the line, which the peer chose
+   */
+  public static int line(long header) {
+    return (int) header >>> LINE_SHIFT;
+  }
+
+  /**
+   * Returns the length in the header of a message in payload lines.
+   *
+   * @param header the header
+   * @return the length in bytes, which the peer chose; may be negative
+   */
+  public static int linesLength(long header) {
+    return (int) (header >>> LINES_LENGTH_SHIFT);
+  }
+}
