@@ -39,6 +39,29 @@ public final class Waiter {
     void disarm();
 
     /**
+     * Blocks the current thread, after {@link #arm}, until the peer's wake-up, {@link #unblock} or
+     * an interrupt; may return earlier.
+     *
+     * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
+     */
+    default void block(long nanos) {
+      if (nanos == Long.MAX_VALUE) {
+        LockSupport.park(this);
+      } else {
+        LockSupport.parkNanos(this, nanos);
+      }
+    }
+
+    /**
+     * Ends the {@link #block} that a thread is in, or is about to begin.
+     *
+     * @param sleeper the thread
+     */
+    default void unblock(Thread sleeper) {
+      LockSupport.unpark(sleeper);
+    }
+
+    /**
      * Returns what to throw when the waiting thread is interrupted.
      *
      * @return the exception
@@ -79,6 +102,7 @@ public final class Waiter {
   private final BooleanSupplier letsOthersRun;
   private volatile @Nullable Thread waiting;
   private volatile @Nullable Thread sleeper;
+  private @Nullable Condition awaited; // by the sleeper, and written before it
   private volatile boolean woken; // since the sleeper last asked for it
   private volatile long sleeps; // written by one thread at a time
 
@@ -234,6 +258,7 @@ public final class Waiter {
 
   /** Blocks once; returns whether the condition came true before it did. */
   private boolean sleep(Condition condition, boolean bounded, long deadline) {
+    awaited = condition;
     sleeper = Thread.currentThread();
     woken = false;
     try {
@@ -243,16 +268,15 @@ public final class Waiter {
       }
       sleeps++;
       if (secondLookNanos > 0) {
-        park(bounded, deadline, secondLookNanos);
+        block(condition, bounded, deadline, secondLookNanos);
         if (condition.isReady()) {
           return true;
         }
       }
       // Else the peer's wake-up is used up, and has to be asked for anew; also if it only looks as
-      // if
-      // it were not: a peer may take back what was asked for after it has given it.
+      // if it were not: a peer may take back what was asked for after it has given it.
       if (!woken && condition.isArmed()) {
-        park(bounded, deadline, longestSleepNanos);
+        block(condition, bounded, deadline, longestSleepNanos);
       }
       return false;
     } finally {
@@ -261,21 +285,20 @@ public final class Waiter {
     }
   }
 
-  private void park(boolean bounded, long deadline, long longest) {
+  private static void block(Condition condition, boolean bounded, long deadline, long longest) {
     long nanos = bounded ? Math.min(longest, deadline - System.nanoTime()) : longest;
-    if (nanos == Long.MAX_VALUE) {
-      LockSupport.park(this);
-    } else if (nanos > 0) {
-      LockSupport.parkNanos(this, nanos);
+    if (nanos > 0) {
+      condition.block(nanos);
     }
   }
 
   /** Makes a thread that sleeps look again. */
   public void wake() {
     Thread thread = sleeper;
-    if (thread != null) {
-      woken = true; // before the permit, with which it does not park if it has just looked at this
-      LockSupport.unpark(thread);
+    Condition condition = awaited;
+    if (thread != null && condition != null) {
+      woken = true; // before it is unblocked, so that it does not block if it has just looked
+      condition.unblock(thread);
     }
   }
 

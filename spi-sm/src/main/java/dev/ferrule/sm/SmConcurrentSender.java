@@ -98,13 +98,28 @@ final class SmConcurrentSender extends SendingHalf {
       long id = producer.publish(line, length);
       bytes.add(length);
       int flag = producer.receiverAsleep();
-      if (flag != 0 && connection.wakePeer()) {
-        producer.receiverTold(flag); // else the next one tells it
+      if (flag != 0) {
+        wakeReceiver(flag);
       }
       Reference.reachabilityFence(this);
       return id;
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
+    }
+  }
+
+  /**
+   * The flag is put out when the receiver was told, as other threads rely on the one that puts it
+   * out, and this one may stop before. A receiver that was told by its flag too early, as it was
+   * only about to sleep, is told again.
+   */
+  private void wakeReceiver(int flag) {
+    if (SendingEnd.isOnFlag(flag)) {
+      connection.wakeReceiver(flag);
+      producer.receiverTold(flag);
+      producer.wakeReceiver();
+    } else if (connection.wakePeer()) {
+      producer.receiverTold(flag); // else the next one tells it
     }
   }
 

@@ -20,6 +20,7 @@ import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.spi.Lifecycle;
 import dev.ferrule.spi.SingleThreadedUse;
@@ -292,10 +293,20 @@ final class SmConnection implements Connection, Link {
     return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
   }
 
-  /** Wakes the peer up; returns whether it was told. */
+  /** Wakes the peer up by its endpoint's thread; returns whether that was told. */
   boolean wakePeer() {
     wakeupsSent++; // two threads may miss each other's; the count need not be exact
     return resources.peer().wake();
+  }
+
+  /** Wakes the peer's receiver up, which sleeps as its flag says. */
+  void wakeReceiver(int flag) {
+    if (SendingEnd.isOnFlag(flag)) {
+      wakeupsSent++;
+      sender.end().wakeReceiver();
+    } else {
+      wakePeer();
+    }
   }
 
   @Override

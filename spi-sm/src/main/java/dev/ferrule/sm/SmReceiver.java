@@ -425,8 +425,29 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   @Override
   public void arm() {
-    consumer.armSleep();
+    consumer.armSleep(!Thread.currentThread().isVirtual());
     Reference.reachabilityFence(this);
+  }
+
+  /** A platform thread sleeps on its flag in the ring, where the peer wakes it by one call. */
+  @Override
+  public void block(long nanos) {
+    if (Thread.currentThread().isVirtual()) {
+      Waiter.Condition.super.block(nanos);
+    } else {
+      consumer.sleepOnFlag(nanos);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  @Override
+  public void unblock(Thread sleeper) {
+    if (sleeper.isVirtual()) {
+      Waiter.Condition.super.unblock(sleeper);
+    } else {
+      consumer.endSleepOnFlag();
+      Reference.reachabilityFence(this);
+    }
   }
 
   @Override

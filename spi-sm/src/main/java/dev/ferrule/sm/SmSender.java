@@ -156,8 +156,8 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     if (sent) {
       bytesStaged += length;
       bytesPublished = bytesStaged;
-      if (producer.isReceiverAsleep()) {
-        connection.wakePeer();
+      if (producer.receiverAsleep() != 0) {
+        connection.wakeReceiver(producer.receiverAsleep());
       }
       Reference.reachabilityFence(this);
     }
@@ -168,8 +168,9 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   @Override
   protected void publish() {
     bytesPublished = bytesStaged;
-    if (producer.publish()) {
-      connection.wakePeer();
+    int asleep = producer.publish();
+    if (asleep != 0) {
+      connection.wakeReceiver(asleep);
     }
     Reference.reachabilityFence(this);
   }

@@ -133,9 +133,9 @@ class FallingAsleepTest {
     }
 
     @Override
-    public void armSleep() {
+    public void armSleep(boolean onFlag) {
       receiverIs(Point.BEFORE_IT_SAYS_SO);
-      super.armSleep();
+      super.armSleep(onFlag);
       armed = true;
       receiverIs(Point.WHEN_IT_HAS_SAID_SO);
     }

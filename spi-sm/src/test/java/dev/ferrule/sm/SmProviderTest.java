@@ -649,7 +649,8 @@ class SmProviderTest {
                   }
                 }
                 return sum;
-              });
+              },
+              task -> Thread.ofVirtual().start(task)); // by the FIFO
       byte[] noise = new byte[4096]; // headers of no connection, and of no type
       try (var channel = Files.newByteChannel(fifo, java.nio.file.StandardOpenOption.WRITE)) {
         for (int i = 0; i < 200; i++) {
@@ -670,7 +671,8 @@ class SmProviderTest {
     CountDownLatch goOn = new CountDownLatch(1);
     try (Pair pair = Pair.open(address("?wait=block&peerTimeout=0"));
         Arena arena = Arena.ofConfined()) {
-      Thread receiver = Thread.ofPlatform().start(() -> pair.server().receiver().receive().close());
+      // by the FIFO, as a platform thread sleeps on its flag
+      Thread receiver = Thread.ofVirtual().start(() -> pair.server().receiver().receive().close());
       while (receiver.getState() != Thread.State.WAITING) {
         Thread.onSpinWait();
       }

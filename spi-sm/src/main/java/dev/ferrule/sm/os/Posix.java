@@ -34,9 +34,14 @@ final class Posix {
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
-  // The bindings were made on x86-64, where these two have other values than on aarch64.
+  // The bindings were made on x86-64, where these have other values than on aarch64.
   private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
   private static final long SYS_MEMBARRIER = AARCH64 ? 283 : LibC.SYS_membarrier();
+  private static final long SYS_FUTEX = AARCH64 ? 98 : LibC.SYS_futex();
+
+  // linux/futex.h; not among the bindings
+  private static final int FUTEX_WAIT = 0;
+  private static final int FUTEX_WAKE = 1;
 
   /** Do not follow a symbolic link. */
   static final int O_NOFOLLOW = AARCH64 ? 0100000 : LibC.O_NOFOLLOW();
@@ -79,6 +84,13 @@ final class Posix {
       LINKER.downcallHandle(
           LibC.syscall.address(),
           LibC.syscall.makeInvoker(LibC.C_INT, LibC.C_INT, LibC.C_INT).descriptor(),
+          Linker.Option.firstVariadicArg(1));
+  private static final MethodHandle SYSCALL_FUTEX =
+      LINKER.downcallHandle(
+          LibC.syscall.address(),
+          LibC.syscall
+              .makeInvoker(JAVA_LONG, LibC.C_INT, LibC.C_INT, LibC.C_POINTER)
+              .descriptor(),
           Linker.Option.firstVariadicArg(1));
   private static final MethodHandle SYSCALL_FSTAT =
       variadic(
@@ -485,6 +497,40 @@ final class Posix {
       MemorySegment state = arena.allocate(STATE);
       int result = (int) EVENTFD.invokeExact(state, 0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK());
       return check(result, state, "eventfd", "");
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /**
+   * Sleeps while a word has a value, but not longer than a time; Long.MAX_VALUE is for ever. May
+   * return at any time, for which errno would give a reason that makes no difference.
+   */
+  static void futexWait(long address, int value, long nanos) {
+    if (nanos <= 0) {
+      return;
+    }
+    if (nanos == Long.MAX_VALUE) {
+      futex(address, FUTEX_WAIT, value, MemorySegment.NULL);
+      return;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment time = arena.allocate(JAVA_LONG, 2);
+      time.set(JAVA_LONG, 0, nanos / 1_000_000_000);
+      time.set(JAVA_LONG, Long.BYTES, nanos % 1_000_000_000);
+      futex(address, FUTEX_WAIT, value, time);
+    }
+  }
+
+  /** Wakes a thread that sleeps on a word. */
+  static void futexWake(long address) {
+    futex(address, FUTEX_WAKE, 1, MemorySegment.NULL);
+  }
+
+  private static void futex(long address, int operation, int value, MemorySegment time) {
+    try {
+      long ignored =
+          (long) SYSCALL_FUTEX.invokeExact(SYS_FUTEX, address, operation, value, time);
     } catch (Throwable e) {
       throw unexpected(e);
     }

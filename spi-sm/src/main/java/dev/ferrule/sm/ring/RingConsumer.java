@@ -7,6 +7,7 @@ import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
 import dev.ferrule.MessageHandler;
+import dev.ferrule.sm.os.Futex;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.os.RawMemory;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,7 @@ import java.lang.invoke.VarHandle;
 public class RingConsumer {
 
   private static final long NOWHERE = -1;
+  private static final int MAX_SLEEP = Integer.MAX_VALUE - 3;
 
   private final RingLayout layout;
   private final long ring; // the address
@@ -48,7 +50,9 @@ public class RingConsumer {
   private int heldSize;
   private boolean heldTold; // whether the sender knows that it is held
 
-  private int sleeps; // the number by which this side last said that it sleeps
+  private final Futex flag; // by which this side says that it sleeps
+  private int sleeps; // the number by which it last said so
+  private int armed; // the same by armSleep, with what it sleeps on
   private volatile boolean stopped;
 
   private long messageOffset;
@@ -83,6 +87,7 @@ public class RingConsumer {
     this.mask = capacity - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.releaseMask = layout.releases() - 1;
+    this.flag = new Futex(this.ring + RingLayout.RECEIVER_ASLEEP);
   }
 
   /**
@@ -428,7 +433,7 @@ public class RingConsumer {
   }
 
   private boolean wake() {
-    boolean asleep = SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences);
+    boolean asleep = SleepFlag.wake(ring, RingLayout.SENDER_ASLEEP, fences) != 0;
     if (asleep) {
       reached(RingStep.RECEIVER_WAKES);
     }
@@ -482,15 +487,34 @@ public class RingConsumer {
   /**
    * Says that this side goes to sleep until there is a message; a last look has to follow before it
    * does.
+   *
+   * @param onFlag whether it does so by {@link #sleepOnFlag}
    */
-  public void armSleep() {
-    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, nextSleep(), fences);
+  public void armSleep(boolean onFlag) {
+    int number = nextSleep() | (onFlag ? SleepFlag.ON_FLAG : 0);
+    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, number, fences);
+    armed = number;
   }
 
-  /** Another number each time, so that the answer to one does not count for the next; not 0. */
+  /** Another even number each time, so that the answer to one does not count for the next; not 0. */
   private int nextSleep() {
-    sleeps = sleeps == Integer.MAX_VALUE ? 1 : sleeps + 1;
+    sleeps = sleeps >= MAX_SLEEP ? 2 : sleeps + 2;
     return sleeps;
+  }
+
+  /**
+   * Sleeps as {@link #armSleep} has said, until the other side answers that or {@link
+   * #endSleepOnFlag} is called; may return earlier.
+   *
+   * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
+   */
+  public void sleepOnFlag(long nanos) {
+    flag.await(armed, nanos);
+  }
+
+  /** Wakes the thread that sleeps by {@link #sleepOnFlag}, or is about to. */
+  public void endSleepOnFlag() {
+    flag.release();
   }
 
   /**

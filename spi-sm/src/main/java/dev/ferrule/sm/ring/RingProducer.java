@@ -67,7 +67,7 @@ public class RingProducer extends SendingEnd {
   private long first = NOTHING;
   private long firstHeader;
 
-  private boolean receiverAsleep; // after trySend
+  private int receiverAsleep; // after trySend
   private long released; // how many release entries were taken
   private long messagesStaged;
   private long messagesPublished;
@@ -430,9 +430,9 @@ public class RingProducer extends SendingEnd {
   /**
    * Makes all staged messages visible to the receiver.
    *
-   * @return whether the receiver is asleep and has to be woken up
+   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not
    */
-  public boolean publish() {
+  public int publish() {
     if (first != NOTHING) {
       LONG.setRelease(ALL, first, firstHeader);
       first = NOTHING;
@@ -449,7 +449,7 @@ public class RingProducer extends SendingEnd {
    * @param source holds the message
    * @param offset where in it the message starts
    * @param length its length
-   * @return whether it was sent; {@link #isReceiverAsleep} is to be looked at then
+   * @return whether it was sent; {@link #receiverAsleep} is to be looked at then
    */
   public boolean trySend(MemorySegment source, long offset, int length) {
     int size = RingLayout.recordSize(length);
@@ -469,9 +469,9 @@ public class RingProducer extends SendingEnd {
   /**
    * Returns what {@link #trySend} has found.
    *
-   * @return whether the receiver is asleep and has to be woken up
+   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not
    */
-  public boolean isReceiverAsleep() {
+  public int receiverAsleep() {
     return receiverAsleep;
   }
 
@@ -480,11 +480,11 @@ public class RingProducer extends SendingEnd {
    * as long as the last one: its line has to be fetched from the receiver's cache, which the next
    * record need not wait for then.
    */
-  private boolean published() {
+  private int published() {
     published = tail;
     reached(RingStep.SENDER_PUBLISHED);
-    boolean asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
-    if (asleep) {
+    int asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    if (asleep != 0) {
       reached(RingStep.SENDER_WAKES);
     }
     long ahead = tail + lastSize;

@@ -4,6 +4,7 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 
+import dev.ferrule.sm.os.Futex;
 import dev.ferrule.sm.os.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -13,6 +14,9 @@ import java.lang.invoke.VarHandle;
  * tell the receiver of themselves.
  */
 public abstract class SendingEnd {
+
+  /** Not on the flag: several threads may wait for room. */
+  private static final int SENDER_SLEEPS = 2;
 
   final long ring; // the address
   final long buffer; // the address
@@ -77,11 +81,26 @@ public abstract class SendingEnd {
   }
 
   /**
+   * Returns whether a receiver is woken by {@link #wakeReceiver}, and not by its endpoint's thread.
+   *
+   * @param flag by what it sleeps, not 0
+   * @return whether it is
+   */
+  public static boolean isOnFlag(int flag) {
+    return (flag & SleepFlag.ON_FLAG) != 0;
+  }
+
+  /** Wakes the receiving thread that sleeps on its flag. */
+  public final void wakeReceiver() {
+    Futex.wake(ring + RingLayout.RECEIVER_ASLEEP);
+  }
+
+  /**
    * Says that a thread of this side goes to sleep until there is room; a last look has to follow
    * before it does.
    */
   public final void armSleep() {
-    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, 1, fences);
+    SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, SENDER_SLEEPS, fences);
   }
 
   /**

@@ -19,6 +19,12 @@ import java.lang.invoke.VarHandle;
  */
 final class SleepFlag {
 
+  /**
+   * A bit of the number: the thread sleeps on the flag itself, as on a {@link
+   * dev.ferrule.sm.os.Futex}. Otherwise it is woken by its endpoint's thread.
+   */
+  static final int ON_FLAG = 1;
+
   private SleepFlag() {}
 
   /** Says that this side sleeps, by any number but 0. */
@@ -39,9 +45,12 @@ final class SleepFlag {
     return (int) INT.getOpaque(ALL, ring + offset) != 0;
   }
 
-  /** Whether the other side sleeps; true only once for each time that it went to sleep. */
-  static boolean wake(long ring, long offset, boolean fences) {
-    return look(ring, offset, fences) != 0 && (int) INT.getAndSet(ALL, ring + offset, 0) != 0;
+  /**
+   * By which number the other side sleeps, which it is told once for each time that it went to
+   * sleep; 0 if it does not.
+   */
+  static int wake(long ring, long offset, boolean fences) {
+    return look(ring, offset, fences) == 0 ? 0 : (int) INT.getAndSet(ALL, ring + offset, 0);
   }
 
   /** By which number the other side sleeps; 0 if it does not. */

@@ -349,14 +349,14 @@ class ConcurrentRingProducerTest {
   void aLateAnswerDoesNotPutOutTheFlagOfAnotherSleep() {
     SharedRings rings = new SharedRings(SMALL);
     assertThat(rings.producer.receiverAsleep()).isZero();
-    rings.consumer.armSleep();
+    rings.consumer.armSleep(false);
     int first = rings.producer.receiverAsleep();
     assertThat(first).isNotZero();
     assertThat(rings.producer.receiverAsleep())
         .as("it is not told before it is told")
         .isEqualTo(first);
     rings.consumer.disarmSleep(); // it was woken up, and sleeps again
-    rings.consumer.armSleep();
+    rings.consumer.armSleep(false);
     int second = rings.producer.receiverAsleep();
     rings.producer.receiverTold(first);
 

@@ -162,7 +162,7 @@ public final class RingStress {
     @Actor
     public void sender(ZZ_Result result) {
       rings.stage(message);
-      result.r1 = rings.producer.publish();
+      result.r1 = rings.producer.publish() != 0;
     }
 
     /**
@@ -172,7 +172,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      rings.consumer.armSleep();
+      rings.consumer.armSleep(false);
       result.r2 = rings.consumer.next();
     }
   }
@@ -197,7 +197,7 @@ public final class RingStress {
     @Actor
     public void sender(ZZ_Result result) {
       rings.stage(message);
-      result.r1 = rings.producer.publish();
+      result.r1 = rings.producer.publish() != 0;
     }
 
     /**
@@ -207,7 +207,7 @@ public final class RingStress {
      */
     @Actor
     public void receiver(ZZ_Result result) {
-      rings.consumer.armSleep();
+      rings.consumer.armSleep(false);
       boolean found = rings.consumer.next();
       if (!found) {
         long start = System.nanoTime();

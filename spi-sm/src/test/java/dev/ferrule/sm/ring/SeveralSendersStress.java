@@ -365,7 +365,7 @@ public final class SeveralSendersStress {
      */
     @Actor
     public void receiver(II_Result result) {
-      rings.consumer.armSleep();
+      rings.consumer.armSleep(false);
       result.r2 = rings.consumer.next() ? 1 : 0;
     }
   }

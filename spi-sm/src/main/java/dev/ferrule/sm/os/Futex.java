@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Set;
+
+/**
+ * A word of shared memory on which one thread of this process sleeps until a thread of any process
+ * wakes it: futex(2). So a wake-up takes one system call of the waker, and no other thread is
+ * involved.
+ *
+ * <p>A platform thread that sleeps here does not notice {@link Thread#interrupt} by itself, so the
+ * interrupt is turned into a wake-up. A virtual thread must not sleep here, as it would keep its
+ * carrier.
+ */
+public final class Futex {
+
+  private static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
+
+  private final long address;
+  private final Interruption interruption = new Interruption();
+
+  /**
+   * Names a word.
+   *
+   * @param address its address, a multiple of 4. Its memory has to stay mapped as long as this is
+   *     used
+   */
+  public Futex(long address) {
+    this.address = address;
+  }
+
+  /**
+   * Sleeps, unless the word has another value. May return at any time; the caller looks again at
+   * what it waits for.
+   *
+   * @param value what the word has to be
+   * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
+   */
+  public void await(int value, long nanos) {
+    interruption.enter();
+    try {
+      Posix.futexWait(address, value, nanos);
+    } finally {
+      interruption.leave();
+    }
+  }
+
+  /** Wakes the thread that sleeps or is about to: sets the word to 0 first. */
+  public void release() {
+    WORD.setOpaque(RawMemory.ALL, address, 0);
+    wake(address);
+  }
+
+  /**
+   * Wakes the thread that sleeps on a word. One that is about to sleep does so, unless the word has
+   * changed before.
+   *
+   * @param address the word's address
+   */
+  public static void wake(long address) {
+    Posix.futexWake(address);
+  }
+
+  /**
+   * Learns of interrupts in the way that is meant for selectors, the only one that the platform
+   * offers: while a thread is between {@link #enter} and {@link #leave}, its interruption calls
+   * {@link #wakeup}, and so does one that came before. Nothing else of a selector is used.
+   */
+  private final class Interruption extends AbstractSelector {
+
+    Interruption() {
+      super(SelectorProvider.provider());
+    }
+
+    void enter() {
+      begin();
+    }
+
+    void leave() {
+      end();
+    }
+
+    @Override
+    public Selector wakeup() {
+      release();
+      return this;
+    }
+
+    @Override
+    protected void implCloseSelector() {}
+
+    @Override
+    protected SelectionKey register(
+        AbstractSelectableChannel channel, int operations, Object attachment) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int selectNow() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int select(long timeout) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int select() {
+      throw new UnsupportedOperationException();
+    }
+  }
+}
