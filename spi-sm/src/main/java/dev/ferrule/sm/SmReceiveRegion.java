@@ -4,10 +4,10 @@ package dev.ferrule.sm;
 import static dev.ferrule.sm.os.RawMemory.ALL;
 
 import dev.ferrule.Connection;
+import dev.ferrule.sm.os.RawMemory;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.spi.AbstractReceiveRegion;
-import java.lang.foreign.MemorySegment;
 
 /**
  * A received message that is lent out. It stays where it is, in payload lines or in the ring. Only
@@ -34,7 +34,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     if (line != RingProducer.INLINE || inPlace) {
       lend(consumer.messageMemory(), consumer.messageOffset(), length);
     } else {
-      MemorySegment.copy(ALL, consumer.messageAddress(), ALL, inline.address(length), length);
+      RawMemory.copy(ALL, consumer.messageAddress(), inline.address(length), length);
       lend(inline.readOnlyView(length), inline.offset(length), length);
     }
   }

@@ -114,7 +114,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     connection.receiving().begin();
     beginPolling();
     try {
-      handOver(handler, limit, true);
+      handOverCounted(handler, limit);
+      if (polled < limit) {
+        handOver(handler, limit, true);
+      }
+    } catch (CorruptRingException e) {
+      failCorrupt(e); // no reason for the others' receiver to throw
     } finally {
       endPolling();
       connection.receiving().end();
@@ -216,25 +221,35 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     claim();
     checkNotPolling();
     beginPolling();
-    polled = 0;
     try {
+      int count = handOverInline(handler, limit);
+      if (count == limit || (count > 0 && consumer.isDrained())) {
+        return count;
+      }
+      polled = count;
       handOver(handler, limit, false);
       return polled;
+    } catch (CorruptRingException e) {
+      throw failCorrupt(e);
     } finally {
       endPolling();
     }
   }
 
-  /** Hands messages over until there is none, or so many have been. */
+  /** Hands over inline messages until something else comes; returns how many. */
+  private int handOverInline(MessageHandler handler, int limit) {
+    try {
+      return consumer.pollInline(handler, limit);
+    } finally {
+      acknowledge();
+    }
+  }
+
+  /** Hands messages over, behind those that were, until there is none, or so many have been. */
   private void handOver(MessageHandler handler, int limit, boolean forListener) {
-    while (true) {
-      if (!handOverInline(handler, limit, forListener)
-          || polled == limit
-          || (polled > 0 && (consumer.isDrained() || connection.isReleased()))) {
-        return;
-      }
-      if (consumer.isDrained() && !connection.hasEnded()) {
-        if (!forListener) {
+    while (polled == 0 || !connection.isReleased()) {
+      if (consumer.isDrained() && (polled > 0 || !connection.hasEnded())) {
+        if (polled == 0 && !forListener) {
           consumer.pause();
         }
         return;
@@ -244,28 +259,23 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       if (consumer.messageLine() != RingProducer.INLINE) {
         handOverLines(handler);
-        if (polled == limit) {
-          return;
-        }
+      }
+      if (polled < limit) {
+        handOverCounted(handler, limit);
+      }
+      if (polled == limit) {
+        return;
       }
     }
   }
 
-  /** Hands over inline messages until something else comes; returns whether it may. */
-  private boolean handOverInline(MessageHandler handler, int limit, boolean forListener) {
+  /** The same as {@link #handOverInline}, counted even if the handler throws. */
+  private void handOverCounted(MessageHandler handler, int limit) {
     long before = consumer.messages();
     try {
-      consumer.pollInline(handler, limit - polled);
-      return true;
-    } catch (CorruptRingException e) {
-      FerruleException failure = failCorrupt(e);
-      if (forListener) {
-        return false;
-      }
-      throw failure;
+      handOverInline(handler, limit - polled);
     } finally {
       polled += (int) (consumer.messages() - before);
-      acknowledge();
     }
   }
 

@@ -34,7 +34,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private int wantedLine; // what it got
 
   private long bytesStaged;
-  private long bytesPublished;
+  private long bytesUnpublished; // of those
 
   SmSender(
       SmConnection connection,
@@ -110,6 +110,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     region.takeBack();
     idle[idleCount++] = region;
     bytesStaged += length;
+    bytesUnpublished += length;
     return producer.messagesStaged();
   }
 
@@ -142,32 +143,33 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       Reference.reachabilityFence(this);
     }
     bytesStaged += size;
+    bytesUnpublished += size;
     publish();
     return producer.messagesStaged();
   }
 
   private boolean trySend(MemorySegment source, long offset, int length) {
-    boolean sent;
+    int asleep;
     try {
-      sent = producer.trySend(source, offset, length);
+      asleep = producer.trySend(source, offset, length);
     } catch (InternalError e) {
       throw connection.failOwnFile(e);
     }
-    if (sent) {
-      bytesStaged += length;
-      bytesPublished = bytesStaged;
-      if (producer.receiverAsleep() != 0) {
-        connection.wakeReceiver(producer.receiverAsleep());
-      }
-      Reference.reachabilityFence(this);
+    if (asleep == RingProducer.NOT_SENT) {
+      return false;
     }
-    return sent;
+    bytesStaged += length;
+    if (asleep != 0) {
+      connection.wakeReceiver(asleep);
+    }
+    Reference.reachabilityFence(this);
+    return true;
   }
 
   /** Lets the receiver see all that is staged. */
   @Override
   protected void publish() {
-    bytesPublished = bytesStaged;
+    bytesUnpublished = 0;
     int asleep = producer.publish();
     if (asleep != 0) {
       connection.wakeReceiver(asleep);
@@ -276,7 +278,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   long bytes() {
-    return bytesPublished;
+    return bytesStaged - bytesUnpublished;
   }
 
   @Override

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * Memory by absolute address, for the data plane: an access through {@link #ALL} checks neither
@@ -14,7 +15,41 @@ public final class RawMemory {
   /** All memory; the offset of an access is its address. */
   public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+  /**
+   * Up to this length a copy by single accesses is faster than the call of a copy routine: by 1 ns
+   * of 9 at 8 bytes. At 20 bytes the checks of three accesses take as long, at 32 longer.
+   */
+  private static final int SMALL = 2 * Long.BYTES;
+
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+  private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+
   private RawMemory() {}
+
+  /**
+   * Copies from any segment to an address.
+   *
+   * @param source where the bytes are
+   * @param offset where in it
+   * @param address where they go to
+   * @param length how many
+   */
+  public static void copy(MemorySegment source, long offset, long address, int length) {
+    if (length > SMALL) {
+      MemorySegment.copy(source, offset, ALL, address, length);
+      return;
+    }
+    // MemorySegment.copy would take the call here as well, since ALL overlaps with every source.
+    if (length >= Long.BYTES) {
+      ALL.set(LONG, address, source.get(LONG, offset));
+      long last = length - Long.BYTES; // may overlap the first
+      ALL.set(LONG, address + last, source.get(LONG, offset + last));
+      return;
+    }
+    for (int at = 0; at < length; at++) {
+      ALL.set(BYTE, address + at, source.get(BYTE, offset + at));
+    }
+  }
 
   /**
    * Returns where memory is.

@@ -6,6 +6,7 @@ import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
+import dev.ferrule.sm.os.RawMemory;
 import dev.ferrule.spi.AbstractSender;
 import dev.ferrule.spi.LineAllocator;
 import java.lang.foreign.MemorySegment;
@@ -33,13 +34,14 @@ public class RingProducer extends SendingEnd {
   /** What {@link #reserve} returns for an inline message: no line. */
   public static final int INLINE = -1;
 
+  /** What {@link #trySend} returns if it has not sent the message. */
+  public static final int NOT_SENT = -1;
+
   /** What {@link #claim} returns if the region cannot lie in the ring. */
   public static final long NOWHERE = -1;
 
   // The lines used first. As long as little is in flight they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
-
-  private static final long NOTHING = 0; // no record has that address
 
   private final RingLayout layout;
   private final LineAllocator allocator;
@@ -52,7 +54,6 @@ public class RingProducer extends SendingEnd {
   private long tail; // position of the next record
   private long limit; // the next record, and all that is reserved, fit if they end here
   private long reserved; // bytes of records that are reserved and not staged
-  private long published; // positions before this one are visible to the receiver
   private long consumed; // what the receiver last said
   private long held; // a HeldRecord: what the receiver last said
 
@@ -63,14 +64,13 @@ public class RingProducer extends SendingEnd {
   private long claimed = NOWHERE; // its offset among the records
   private int claimedSize; // of its record
 
-  // the first header that is staged and not published, and its address
-  private long first = NOTHING;
+  // the first header that is staged and not published, and its position
+  private long first = NOWHERE;
   private long firstHeader;
 
-  private int receiverAsleep; // after trySend
   private long released; // how many release entries were taken
   private long messagesStaged;
-  private long messagesPublished;
+  private long messagesUnpublished; // of those
 
   /**
    * Starts to send on a ring that is new.
@@ -136,8 +136,14 @@ public class RingProducer extends SendingEnd {
     return placeFor(needed) + needed + HEADER <= consumed + layout.capacity();
   }
 
+  /** Positions before this one are visible to the receiver. */
+  private long published() {
+    return first == NOWHERE ? tail : first;
+  }
+
   private void readConsumed() {
     long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
+    long published = published();
     if (now < consumed || now > published || now % HEADER != 0) {
       throw new CorruptRingException(
           "the receiver says it consumed "
@@ -283,7 +289,7 @@ public class RingProducer extends SendingEnd {
   public boolean isAnythingOut() {
     takeReleases();
     readConsumed();
-    return published != consumed || held != HeldRecord.NONE || allocator.isAnythingCommitted();
+    return published() != consumed || held != HeldRecord.NONE || allocator.isAnythingCommitted();
   }
 
   /**
@@ -386,7 +392,7 @@ public class RingProducer extends SendingEnd {
       marked = NOWHERE; // what follows may overwrite it
       mark(end);
     }
-    MemorySegment.copy(source, offset, ALL, records + (tail & mask) + HEADER, length);
+    RawMemory.copy(source, offset, records + (tail & mask) + HEADER, length);
     reached(RingStep.SENDER_WRITTEN);
   }
 
@@ -413,17 +419,17 @@ public class RingProducer extends SendingEnd {
     tail += size;
     lastSize = size;
     messagesStaged++;
+    messagesUnpublished++;
     reached(RingStep.SENDER_STAGED);
   }
 
   /** Notes the first header for {@link #publish}; those behind it are stored at once. */
   private void note(long position, long header) {
-    long address = records + (position & mask);
-    if (first == NOTHING) {
-      first = address;
+    if (first == NOWHERE) {
+      first = position;
       firstHeader = header;
     } else {
-      LONG.set(ALL, address, header);
+      LONG.set(ALL, records + (position & mask), header);
     }
   }
 
@@ -433,12 +439,12 @@ public class RingProducer extends SendingEnd {
    * @return by what the receiver sleeps, and has to be woken up; 0 if it does not
    */
   public int publish() {
-    if (first != NOTHING) {
-      LONG.setRelease(ALL, first, firstHeader);
-      first = NOTHING;
+    if (first != NOWHERE) {
+      LONG.setRelease(ALL, records + (first & mask), firstHeader);
+      first = NOWHERE;
     }
-    messagesPublished = messagesStaged;
-    return published();
+    messagesUnpublished = 0;
+    return published(lastSize);
   }
 
   /**
@@ -449,30 +455,20 @@ public class RingProducer extends SendingEnd {
    * @param source holds the message
    * @param offset where in it the message starts
    * @param length its length
-   * @return whether it was sent; {@link #receiverAsleep} is to be looked at then
+   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not; NOT_SENT
    */
-  public boolean trySend(MemorySegment source, long offset, int length) {
+  public int trySend(MemorySegment source, long offset, int length) {
+    long at = tail;
     int size = RingLayout.recordSize(length);
-    long end = tail + size;
-    if (length > inlineMax || end > limit || reserved != 0 || first != NOTHING) {
-      return false;
+    long end = at + size;
+    if (length > inlineMax || end > limit || reserved != 0 || first != NOWHERE) {
+      return NOT_SENT;
     }
     write(source, offset, length, end);
-    LONG.setRelease(ALL, records + (tail & mask), RecordHeader.inline(length));
+    LONG.setRelease(ALL, records + (at & mask), RecordHeader.inline(length));
     tail = end;
-    lastSize = size;
-    messagesPublished = ++messagesStaged;
-    receiverAsleep = published();
-    return true;
-  }
-
-  /**
-   * Returns what {@link #trySend} has found.
-   *
-   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not
-   */
-  public int receiverAsleep() {
-    return receiverAsleep;
+    messagesStaged++;
+    return published(size);
   }
 
   /**
@@ -480,14 +476,13 @@ public class RingProducer extends SendingEnd {
    * as long as the last one: its line has to be fetched from the receiver's cache, which the next
    * record need not wait for then.
    */
-  private int published() {
-    published = tail;
+  private int published(int size) {
     reached(RingStep.SENDER_PUBLISHED);
     int asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
     if (asleep != 0) {
       reached(RingStep.SENDER_WAKES);
     }
-    long ahead = tail + lastSize;
+    long ahead = tail + size;
     if (ahead <= limit) {
       mark(ahead);
       marked = ahead;
@@ -506,7 +501,7 @@ public class RingProducer extends SendingEnd {
 
   @Override
   public long messagesPublished() {
-    return messagesPublished;
+    return messagesStaged - messagesUnpublished;
   }
 
   /** Takes back {@link #armSleep}. */

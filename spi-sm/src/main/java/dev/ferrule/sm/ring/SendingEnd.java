@@ -77,7 +77,7 @@ public abstract class SendingEnd {
    */
   public final void write(MemorySegment source, long offset, int line, int skip, int length) {
     long place = buffer + (long) line * RingLayout.LINE + skip;
-    MemorySegment.copy(source, offset, ALL, place, length);
+    RawMemory.copy(source, offset, place, length);
   }
 
   /**

@@ -16,13 +16,12 @@ final class StreamBackoff {
   /** After more looks in vain than this, what comes next is not the same stream. */
   private static final int FEW_LOOKS = 4;
 
-  /** Two lines. */
-  private static final int FEW_BYTES = 2 * RingLayout.LINE;
+  private static final int FEW_BYTES = 8 * RingLayout.LINE;
 
-  private static final int MANY_BYTES = 16 * RingLayout.LINE;
+  private static final int MANY_BYTES = 128 * RingLayout.LINE;
 
-  /** Of the processor's pause instruction: about a microsecond where it takes 140 cycles. */
-  private static final int MAX_PAUSES = 31;
+  /** Of the processor's pause instruction: some microseconds where it takes 140 cycles. */
+  private static final int MAX_PAUSES = 127;
 
   private long runStart; // where the receiver was at its last look in vain
   private int looks; // in vain, since the last record
