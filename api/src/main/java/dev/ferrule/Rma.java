@@ -30,12 +30,12 @@ import java.time.Duration;
  * {@link #fence} and {@link #writeAndSend} keep an order where one is needed. The bytes of one
  * operation come in no particular order, and not all at once.
  *
- * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose} and {@link #attach},
- * which any thread may call. {@link #writeAndSend} uses the connection's {@link Sender} as well. As
+ * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose}, {@link #allocate} and
+ * {@link #attach}, which any thread may call. {@link #writeAndSend} uses the connection's {@link Sender} as well. As
  * for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects two threads that use an
  * Rma at the same time.
  *
- * <p>Nothing but {@code expose}, {@code attach} and failures allocates.
+ * <p>Nothing but {@code expose}, {@code allocate}, {@code attach} and failures allocates on the heap.
  */
 public interface Rma {
 
@@ -56,6 +56,23 @@ public interface Rma {
    * @throws PeerLostException if the peer died
    */
   ExposedMemory expose(MemorySegment memory, RmaRight... rights);
+
+  /**
+   * Allocates memory and exposes it. Over shared memory the peer has it mapped: its accesses are
+   * plain copies in user space, and it may access it through {@link RemoteMemory#view}. Other
+   * transports treat it as any other memory.
+   *
+   * @param size how many bytes, at least 1
+   * @param rights what the peer may do, at least one
+   * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after it
+   *     has closed this, or the connection
+   * @throws IllegalArgumentException if the size is less than 1, or without rights
+   * @throws ResourceExhaustedException if there is not so much memory, or not so much may be
+   *     exposed over this connection
+   * @throws ConnectionClosedException if the connection is closed
+   * @throws PeerLostException if the peer died
+   */
+  ExposedMemory allocate(long size, RmaRight... rights);
 
   /**
    * Attaches memory that the peer has exposed over this connection.

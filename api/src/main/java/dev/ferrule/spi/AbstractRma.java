@@ -129,14 +129,33 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
    */
   protected static Set<RmaRight> checkExposable(MemorySegment memory, RmaRight... rights) {
     Registrations.check(memory);
-    if (rights.length == 0) {
-      throw new IllegalArgumentException("memory is exposed for reads, writes or both");
-    }
-    Set<RmaRight> all = EnumSet.copyOf(Arrays.asList(rights));
+    Set<RmaRight> all = checkRights(rights);
     if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
       throw new IllegalArgumentException("memory that is read-only cannot be exposed for writes");
     }
     return all;
+  }
+
+  private static Set<RmaRight> checkRights(RmaRight... rights) {
+    if (rights.length == 0) {
+      throw new IllegalArgumentException("memory is exposed for reads, writes or both");
+    }
+    return EnumSet.copyOf(Arrays.asList(rights));
+  }
+
+  /**
+   * Checks what is to be allocated.
+   *
+   * @param size how many bytes
+   * @param rights what the peer may do
+   * @return the rights
+   * @throws IllegalArgumentException as {@link Rma#allocate} says
+   */
+  protected static Set<RmaRight> checkAllocatable(long size, RmaRight... rights) {
+    if (size < 1) {
+      throw new IllegalArgumentException("a size of " + size + " bytes; it is at least 1");
+    }
+    return checkRights(rights);
   }
 
   /**

@@ -29,6 +29,12 @@ final class CheckedRma implements Rma {
 
   /** Any thread may call this. */
   @Override
+  public ExposedMemory allocate(long size, RmaRight... rights) {
+    return rma.allocate(size, rights);
+  }
+
+  /** Any thread may call this. */
+  @Override
   public RemoteMemory attach(RmaHandle handle) {
     return rma.attach(handle);
   }

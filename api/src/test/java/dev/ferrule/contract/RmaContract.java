@@ -122,6 +122,80 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
+  void memoryThatIsAllocatedIsZeroedAndAccessedLikeAnyOther() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    RegisteredMemory mine = pair.client().register(filled(SIZE, 4));
+    RegisteredMemory back = pair.client().register(memory(SIZE));
+    for (int round = 0; round < 3; round++) {
+      try (ExposedMemory theirs = pair.server().rma().allocate(SIZE, BOTH)) {
+        assertThat(theirs.segment().byteSize()).isEqualTo(SIZE);
+        assertThat(theirs.segment().address() % 4096).isZero();
+        assertSame(theirs.segment(), memory(SIZE));
+        RemoteMemory remote = rma.attach(theirs.handle());
+        assertThat(remote.length()).isEqualTo(SIZE);
+        rma.await(rma.write(mine, 1, remote, 100, SIZE - 1000), PATIENCE);
+        assertSame(
+            theirs.segment().asSlice(100, SIZE - 1000), mine.segment().asSlice(1, SIZE - 1000));
+        rma.await(rma.read(back, 0, remote, 0, SIZE), PATIENCE);
+        assertSame(back.segment(), theirs.segment());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsAllocatedCanBeViewedWhereItIsMapped(RmaRight right) {
+    Pair pair = connect();
+    try (ExposedMemory theirs = pair.server().rma().allocate(SIZE, right)) {
+      theirs.segment().fill((byte) 7);
+      RemoteMemory remote = pair.client().rma().attach(theirs.handle());
+      remote
+          .view()
+          .ifPresent(
+              view -> {
+                assertThat(view.byteSize()).isEqualTo(SIZE);
+                assertThat(view.get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 7);
+                assertThat(view.isReadOnly()).isEqualTo(right == RmaRight.READ);
+                if (!view.isReadOnly()) {
+                  view.set(ValueLayout.JAVA_BYTE, 100, (byte) 8);
+                  assertThat(theirs.segment().get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 8);
+                }
+              });
+    }
+  }
+
+  @Test
+  void otherMemoryIsNotMapped() {
+    assertThat(attach(connect(), memory(SIZE), BOTH).view()).isEmpty();
+  }
+
+  @Test
+  void allocatedMemoryThatWasClosedIsNotAccessedAnyMore() {
+    Pair pair = connect();
+    Rma rma = pair.client().rma();
+    RegisteredMemory mine = pair.client().register(filled(SIZE, 4));
+    ExposedMemory first = pair.server().rma().allocate(SIZE, BOTH);
+    RemoteMemory remote = rma.attach(first.handle());
+    first.close();
+    first.close();
+    ExposedMemory second = pair.server().rma().allocate(SIZE, BOTH);
+    assertThatThrownBy(() -> rma.await(rma.write(mine, 0, remote, 0, SIZE), PATIENCE))
+        .isInstanceOf(RemoteAccessException.class);
+    assertThat(second.segment().mismatch(memory(SIZE))).isEqualTo(-1);
+    second.close();
+  }
+
+  @Test
+  void nothingIsAllocatedForNoRightOrOfNoSize() {
+    Rma rma = connect().server().rma();
+    assertThatThrownBy(() -> rma.allocate(SIZE)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.allocate(0, BOTH)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> rma.allocate(1L << 50, BOTH))
+        .isInstanceOf(ResourceExhaustedException.class);
+  }
+
+  @Test
   void manyOperationsMayBeUnderWayAndTheirIdsCompleteInOrder() {
     Pair pair = connect();
     MemorySegment theirs = memory(SIZE);

@@ -56,11 +56,12 @@ final class ConnectionResources implements AutoCloseable {
   }
 
   /** Makes the memory from which this side receives. */
-  SharedRing makeOwnRing(RingLayout layout, long peerGeneration, long rmaBufferSize) {
-    SealedFile file = SharedRing.createFile(layout, rmaBufferSize);
+  SharedRing makeOwnRing(RingLayout layout, long peerGeneration, SharedRing.RmaSizes rma) {
+    SealedFile file = SharedRing.createFile(layout, rma);
     ownFile = file;
     SharedRing made =
-        SharedRing.create(file, layout, peerGeneration, facilities.exposingKnem(), views);
+        SharedRing.create(
+            file, layout, rma, peerGeneration, facilities.exposingKnem(), views);
     own = made;
     endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;

@@ -10,6 +10,7 @@ import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.lang.foreign.Arena;
@@ -21,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one direction of a connection, in one file of the side that receives: the header
- * ring, what is for remote memory access, the payload lines, and last the buffer for fragments,
- * which is only allocated when it is first needed.
+ * ring, what is for remote memory access, the payload lines, and last what is only allocated when
+ * it is needed: the buffer for fragments, and memory that the program allocates to expose it.
  *
  * @param mapping the file, mapped
  * @param layout where everything lies in ring and lines
@@ -39,17 +40,41 @@ record SharedRing(
     long peerGeneration,
     RmaArea rma) {
 
+  /**
+   * How much address space is for remote memory access, behind what is allocated at once.
+   *
+   * @param buffer for fragments
+   * @param allocatable for memory that the program allocates to expose it
+   */
+  record RmaSizes(long buffer, long allocatable) {
+
+    RmaSizes {
+      buffer = rounded(buffer);
+      allocatable = rounded(allocatable);
+    }
+
+    private static long rounded(long size) {
+      return size + RmaLayout.PAGE - 1 & -RmaLayout.PAGE;
+    }
+  }
+
   /** Makes the file of a direction. */
-  static SealedFile createFile(RingLayout layout, long rmaBufferSize) {
-    return SealedFile.create(allocatedSize(layout) + rmaBufferSize, allocatedSize(layout));
+  static SealedFile createFile(RingLayout layout, RmaSizes rma) {
+    long allocated = allocatedSize(layout);
+    return SealedFile.create(allocated + rma.buffer() + rma.allocatable(), allocated);
   }
 
   static SharedRing create(
-      SealedFile file, RingLayout layout, long peerGeneration, @Nullable Knem knem, Arena views) {
+      SealedFile file,
+      RingLayout layout,
+      RmaSizes sizes,
+      long peerGeneration,
+      @Nullable Knem knem,
+      Arena views) {
     SharedMapping mapping = file.map(allocatedSize(layout), views);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-    RmaArea rma = rmaArea(mapping, layout, Credentials.own());
+    RmaArea rma = rmaArea(mapping, layout, sizes.allocatable(), Credentials.own());
     rma.writeDescriptor(generation, knem);
     layout.writeDescriptor(mapping.view(), flags, generation, peerGeneration);
     return new SharedRing(mapping, layout, flags, generation, peerGeneration, rma);
@@ -70,8 +95,15 @@ record SharedRing(
       return Optional.empty();
     }
     long allocated = allocatedSize(it.layout());
-    SharedMapping mapping = file.map(allocated + SmOptions.MAX_RMA_BUFFER, allocated, views);
-    RmaArea rma = rmaArea(mapping, it.layout(), memory.sender());
+    long largest = allocated + SmOptions.MAX_RMA_BUFFER + SmOptions.MAX_ALLOCATABLE;
+    SharedMapping mapping = file.map(largest, allocated, views);
+    long allocatable =
+        RmaArea.allocatableSize(
+            mapping.address() + rmaOffset(it.layout()), mapping.size() - allocated);
+    if (allocatable < 0) {
+      return Optional.empty();
+    }
+    RmaArea rma = rmaArea(mapping, it.layout(), allocatable, memory.sender());
     return rma.isOf(it.generation())
         ? Optional.of(
             new SharedRing(
@@ -92,13 +124,22 @@ record SharedRing(
     return bufferOffset(layout) + layout.bufferSize();
   }
 
-  private static RmaArea rmaArea(SharedMapping mapping, RingLayout layout, Credentials maker) {
+  private static RmaArea rmaArea(
+      SharedMapping mapping, RingLayout layout, long allocatable, Credentials maker) {
     long allocated = allocatedSize(layout);
+    long end = mapping.size() - allocatable;
     return new RmaArea(
         mapping.address() + rmaOffset(layout),
         mapping.address() + allocated,
-        mapping.size() - allocated,
+        end - allocated,
+        mapping.view().asSlice(end),
         maker);
+  }
+
+  /** What this side's program can allocate to expose it. */
+  AllocatableMemory allocatable() {
+    MemorySegment view = rma.allocatable();
+    return new AllocatableMemory(mapping, mapping.size() - view.byteSize(), view);
   }
 
   /** The header ring, as the program sees it. */
@@ -117,7 +158,7 @@ record SharedRing(
    * @throws PosixException ENOMEM if there is no memory for it
    */
   void allocateRmaBuffer() {
-    int error = mapping.populate(allocatedSize(layout));
+    int error = mapping.populate(allocatedSize(layout), rma.bufferSize());
     if (error != 0) {
       throw new PosixException(
           "madvise", "a buffer for fragments of " + rma.bufferSize() + " bytes", LibC.ENOMEM());

@@ -147,7 +147,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       resources = new ConnectionResources(endpoint, facilities);
       SharedRing peer = attachPeer(uri, memory, resources);
       resources.makeOwnRing(
-          SmOptions.layout(uri, options), peer.generation(), options.get(SmOptions.RMA_BUFFER));
+          SmOptions.layout(uri, options), peer.generation(), SmOptions.rmaSizes(options));
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();

@@ -198,7 +198,7 @@ final class SmConnector {
       int id = resources.id();
       SharedRing own =
           resources.makeOwnRing(
-              SmOptions.layout(uri, options), 0, options.get(SmOptions.RMA_BUFFER));
+              SmOptions.layout(uri, options), 0, SmOptions.rmaSizes(options));
       handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
           handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));

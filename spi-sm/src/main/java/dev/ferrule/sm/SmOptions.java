@@ -78,6 +78,18 @@ final class SmOptions {
           2 << 20,
           "memory for the fragments of rma=mmap, made when it is first needed");
 
+  /** The most memory to be allocated, which also bounds the size of what a peer passes. */
+  static final long MAX_ALLOCATABLE = 1L << 40;
+
+  static final Option<Long> ALLOCATABLE =
+      Option.size(
+          "allocatable",
+          0,
+          MAX_ALLOCATABLE,
+          64 << 20,
+          "how much memory this side can allocate by Rma.allocate: address space of both sides, which"
+              + " takes memory only as far as it is allocated");
+
   static final Option<Boolean> SINGLE_RECEIVER =
       Option.flag(
           "singleReceiver",
@@ -107,10 +119,15 @@ final class SmOptions {
     result.add(BUFFER);
     result.add(RMA);
     result.add(RMA_BUFFER);
+    result.add(ALLOCATABLE);
     result.add(SINGLE_RECEIVER);
     result.add(ACCESS);
     result.add(CONCURRENT_SENDERS);
     return List.copyOf(result);
+  }
+
+  static SharedRing.RmaSizes rmaSizes(ConnectionOptions options) {
+    return new SharedRing.RmaSizes(options.get(RMA_BUFFER), options.get(ALLOCATABLE));
   }
 
   static RingLayout layout(URI uri, ConnectionOptions options) {

@@ -7,6 +7,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
@@ -15,6 +16,7 @@ import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.CorruptRingException;
+import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.sm.rma.DirectCopy;
 import dev.ferrule.sm.rma.ExposedRegion;
@@ -64,6 +66,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final CopyPath.Choice choice;
   private final long patienceNanos;
   private final RegionTable exposed;
+  private final AllocatableMemory allocatable;
   private final RemoteTable remote;
   private final FragmentServer server;
   private final CopyPath.Ways ways;
@@ -106,6 +109,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
         Math.max(1_000_000_000L, options.get(StandardOptions.CLOSE_TIMEOUT).toNanos());
     this.waiter = waiter;
     exposed = new RegionTable(own, peer, resources.exposingKnem());
+    allocatable = resources.own().allocatable();
     remote = new RemoteTable(own, peer);
     server = new FragmentServer(own, peer, exposed, () -> resources.peer().tellFragmentsDone());
     ways = new CopyPath.Ways(choice, peer, knem);
@@ -173,6 +177,42 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   }
 
   @Override
+  public ExposedMemory allocate(long size, RmaRight... rights) {
+    connection.checkOpen();
+    Set<RmaRight> all = checkAllocatable(size, rights);
+    long place = allocate(size);
+    ExposedRegion region = exposed.add(allocatable.segment(place, size), all, place);
+    if (region == null) {
+      allocatable.free(place, size);
+      throw tooMuchExposed(RmaLayout.MAX_REGIONS);
+    }
+    Reference.reachabilityFence(this);
+    return new SmExposedMemory(this, region);
+  }
+
+  private long allocate(long size) {
+    long place;
+    try {
+      place = allocatable.allocate(size);
+    } catch (PosixException e) {
+      throw Failures.of(uri(), e);
+    }
+    if (place == AllocatableMemory.NONE) {
+      throw new ResourceExhaustedException(
+          uri(),
+          "no room for "
+              + size
+              + " bytes in the "
+              + allocatable.size()
+              + " that this side can allocate for this connection; close other allocated memory, or"
+              + " raise the option "
+              + SmOptions.ALLOCATABLE.name(),
+          null);
+    }
+    return place;
+  }
+
+  @Override
   public RemoteMemory attach(RmaHandle handle) {
     connection.checkOpen();
     RmaKey key = decode(handle);
@@ -212,6 +252,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       inUse = isAccessed(region);
     }
     exposed.free(region);
+    if (region.isAllocated()) {
+      allocatable.free(region.place(), region.key().length());
+    }
     region.markTakenBack();
     Reference.reachabilityFence(this);
     if (inUse) {
@@ -303,11 +346,18 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       long remoteOffset,
       long length,
       long id) {
-    checkWay();
     boolean write = right == RmaRight.WRITE;
     MemorySegment memory = local.segment();
+    if (!region.isMapped()) {
+      checkWay();
+    }
     try {
       localUse.begin(local);
+      if (region.isMapped()) {
+        copyMapped(write, memory, localOffset, region, remoteOffset, length);
+        done = id;
+        return;
+      }
       long copied =
           ways.direct() == null
               ? 0
@@ -333,6 +383,29 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       localUse.end();
       Reference.reachabilityFence(this);
     }
+  }
+
+  /** Copies from or to memory that both processes have mapped. */
+  private void copyMapped(
+      boolean write,
+      MemorySegment local,
+      long localOffset,
+      RemoteRegion region,
+      long remoteOffset,
+      long length) {
+    long copied = 0;
+    do {
+      connection.checkOpen();
+      long piece = Math.min(length - copied, DIRECT_PIECE);
+      if (!remote.copy(
+          write, region, remoteOffset + copied, local, localOffset + copied, piece)) {
+        checkNotClosed();
+        throw notExposed();
+      }
+      copied += piece;
+    } while (copied < length);
+    VarHandle.loadLoadFence();
+    connection.checkNotReleased(); // or what was copied may be the zeros of retired memory
   }
 
   /** Copies until all is done, or this way fails; returns how much is done. */

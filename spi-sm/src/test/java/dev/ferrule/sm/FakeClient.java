@@ -67,8 +67,9 @@ final class FakeClient implements AutoCloseable {
 
   /** Makes the memory of a connection. */
   static SealedFile memory() {
-    SealedFile file = SharedRing.createFile(LAYOUT, 0);
-    Reference.reachabilityFence(SharedRing.create(file, LAYOUT, 0, null, Arena.ofAuto()));
+    SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
+    SealedFile file = SharedRing.createFile(LAYOUT, rma);
+    Reference.reachabilityFence(SharedRing.create(file, LAYOUT, rma, 0, null, Arena.ofAuto()));
     return file;
   }
 

@@ -114,15 +114,17 @@ public final class SharedMapping {
   }
 
   /**
-   * Allocates what was not allocated when it was mapped.
+   * Allocates pages that were not allocated when it was mapped.
    *
-   * @param offset where that begins
+   * @param offset where they begin
+   * @param length how many bytes, whose pages are allocated
    * @return 0, or the error if there is no memory for it. A kernel before 5.14 cannot do so, and
    *     allocates a page when it is first touched
    */
-  public int populate(long offset) {
-    long start = offset & -LibC.getpagesize();
-    int result = Posix.madvise(memory.asSlice(start), LibC.MADV_POPULATE_WRITE());
+  public int populate(long offset, long length) {
+    long start = offset & -PAGE;
+    long end = offset + length + PAGE - 1 & -PAGE;
+    int result = Posix.madvise(memory.asSlice(start, end - start), LibC.MADV_POPULATE_WRITE());
     return result == -LibC.EINVAL() ? 0 : -result;
   }
 

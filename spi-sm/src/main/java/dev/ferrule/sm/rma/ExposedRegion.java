@@ -13,13 +13,15 @@ public final class ExposedRegion {
   private final RmaKey key;
   private final MemorySegment memory;
   private final long cookie;
+  private final long place;
   private boolean exposed = true; // under this monitor
   private volatile boolean takenBack;
 
-  ExposedRegion(RmaKey key, MemorySegment memory, long cookie) {
+  ExposedRegion(RmaKey key, MemorySegment memory, long cookie, long place) {
     this.key = key;
     this.memory = memory;
     this.cookie = cookie;
+    this.place = place;
   }
 
   /**
@@ -38,6 +40,24 @@ public final class ExposedRegion {
    */
   public MemorySegment memory() {
     return memory;
+  }
+
+  /**
+   * Returns whether it lies in the allocatable memory.
+   *
+   * @return whether it does
+   */
+  public boolean isAllocated() {
+    return place != RegionTable.OTHER_MEMORY;
+  }
+
+  /**
+   * Returns where in the allocatable memory it begins.
+   *
+   * @return the offset in bytes; only if it {@linkplain #isAllocated lies there}
+   */
+  public long place() {
+    return place;
   }
 
   /** KNEM's cookie; 0 if there is none. */

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegionTable {
 
+  /** In place of where in the allocatable memory a region begins: nowhere. */
+  static final long OTHER_MEMORY = -1;
+
   private final long own; // the address
   private final long peer; // the address
   private final @Nullable Knem knem;
@@ -54,7 +57,20 @@ public final class RegionTable {
    * @param rights what the peer may do
    * @return the region; null if there is no room for another one
    */
-  public synchronized @Nullable ExposedRegion add(MemorySegment memory, Set<RmaRight> rights) {
+  public @Nullable ExposedRegion add(MemorySegment memory, Set<RmaRight> rights) {
+    return add(memory, rights, OTHER_MEMORY);
+  }
+
+  /**
+   * Exposes memory that lies in the allocatable memory of this side.
+   *
+   * @param memory a part of it
+   * @param rights what the peer may do
+   * @param place where in it the memory begins
+   * @return the region; null if there is no room for another one
+   */
+  public synchronized @Nullable ExposedRegion add(
+      MemorySegment memory, Set<RmaRight> rights, long place) {
     int id = freeId();
     if (id < 0) {
       return null;
@@ -62,17 +78,18 @@ public final class RegionTable {
     long generation = generation();
     RmaKey key = new RmaKey(id, generation, memory.byteSize(), rights, 0);
     long cookie =
-        knem == null || memory.byteSize() == 0
+        knem == null || memory.byteSize() == 0 || place != OTHER_MEMORY
             ? 0
             : KnemRegions.create(
                 knem, memory.address(), memory.byteSize(), rights.contains(RmaRight.WRITE));
-    ExposedRegion region = new ExposedRegion(key, memory, cookie);
+    ExposedRegion region = new ExposedRegion(key, memory, cookie, place);
     regions.set(id, region);
     long entry = RmaLayout.region(id);
     LONG.set(ALL, own + entry + RmaLayout.REGION_ADDRESS, memory.address());
     LONG.set(ALL, own + entry + RmaLayout.REGION_LENGTH, memory.byteSize());
     INT.set(ALL, own + entry + RmaLayout.REGION_RIGHTS, RmaKey.bits(rights));
     LONG.set(ALL, own + entry + RmaLayout.REGION_COOKIE, cookie);
+    LONG.set(ALL, own + entry + RmaLayout.REGION_PLACE, place + 1);
     LONG.setVolatile(ALL, own + entry + RmaLayout.REGION_GENERATION, generation);
     return region;
   }

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import static dev.ferrule.sm.os.RawMemory.ALL;
+
+import dev.ferrule.RmaRight;
 import dev.ferrule.spi.AbstractRemoteMemory;
 import dev.ferrule.spi.RmaKey;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Memory that the peer has exposed, as it was when it was attached. */
 public final class RemoteRegion extends AbstractRemoteMemory {
@@ -12,14 +18,19 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   private final long generation;
   private final long address;
   private final long cookie;
+  private final @Nullable MemorySegment mapped;
 
-  RemoteRegion(RmaKey key, RemoteTable table, long address, long cookie) {
+  /** Where a region is, as the peer has written it: in its process, for KNEM, and here. */
+  record Places(long address, long cookie, @Nullable MemorySegment mapped) {}
+
+  RemoteRegion(RmaKey key, RemoteTable table, Places places) {
     super(key);
     this.table = table;
     this.id = key.id();
     this.generation = key.generation();
-    this.address = address;
-    this.cookie = cookie;
+    this.address = places.address();
+    this.cookie = places.cookie();
+    this.mapped = places.mapped();
   }
 
   /**
@@ -48,5 +59,33 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   /** KNEM's cookie; 0 if there is none. */
   long cookie() {
     return cookie;
+  }
+
+  /**
+   * Returns whether this process has the memory mapped.
+   *
+   * @return whether it has
+   */
+  public boolean isMapped() {
+    return mapped != null;
+  }
+
+  @Override
+  public Optional<MemorySegment> view() {
+    return Optional.ofNullable(mapped)
+        .map(memory -> allows(RmaRight.WRITE) ? memory : memory.asReadOnly());
+  }
+
+  /** Copies from or to it; only if it is mapped, exposed, and has so many bytes. */
+  void copy(boolean write, long offset, MemorySegment local, long localOffset, long length) {
+    if (mapped == null) {
+      throw new IllegalStateException("the region is not mapped");
+    }
+    long here = mapped.address() + offset;
+    if (write) {
+      MemorySegment.copy(local, localOffset, ALL, here, length);
+    } else {
+      MemorySegment.copy(ALL, here, local, localOffset, length);
+    }
   }
 }

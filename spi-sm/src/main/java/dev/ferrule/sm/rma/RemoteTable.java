@@ -6,6 +6,7 @@ import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.spi.RmaKey;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ public final class RemoteTable {
 
   private final long own; // the address
   private final long peer; // the address
+  private final MemorySegment allocatable; // the peer's
 
   /**
    * Begins with no region in use.
@@ -30,6 +32,7 @@ public final class RemoteTable {
   public RemoteTable(RmaArea own, RmaArea peer) {
     this.own = own.address();
     this.peer = peer.address();
+    this.allocatable = peer.allocatable();
   }
 
   /**
@@ -51,12 +54,50 @@ public final class RemoteTable {
     long length = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_LENGTH);
     int rights = (int) INT.get(ALL, peer + entry + RmaLayout.REGION_RIGHTS);
     long cookie = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_COOKIE);
+    long place = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_PLACE) - 1;
     VarHandle.loadLoadFence(); // what was read belongs together if the region is still the same
     return isExposed(key.id(), key.generation())
             && length == key.length()
             && rights == RmaKey.bits(key.rights())
-        ? new RemoteRegion(key, this, address, cookie)
+        ? new RemoteRegion(
+            key, this, new RemoteRegion.Places(address, cookie, mapped(place, length)))
         : null;
+  }
+
+  /** Where allocatable memory is mapped here; null if it is other memory. */
+  private @Nullable MemorySegment mapped(long place, long length) {
+    boolean within =
+        place >= 0 && length >= 0 && place <= allocatable.byteSize() - length && length > 0;
+    return within ? allocatable.asSlice(place, length) : null;
+  }
+
+  /**
+   * Copies a piece from or to a region that is mapped here.
+   *
+   * @param write whether to the region, and not from it
+   * @param region the region
+   * @param offset where in it, within its bounds
+   * @param local where on this side
+   * @param localOffset where in it
+   * @param length how many bytes
+   * @return false if the region is no longer exposed; then nothing was copied
+   */
+  public boolean copy(
+      boolean write,
+      RemoteRegion region,
+      long offset,
+      MemorySegment local,
+      long localOffset,
+      long length) {
+    if (!acquire(region)) {
+      return false;
+    }
+    try {
+      region.copy(write, offset, local, localOffset, length);
+    } finally {
+      release();
+    }
+    return true;
   }
 
   private boolean isExposed(int id, long generation) {

@@ -7,6 +7,7 @@ import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.Knem;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +17,27 @@ import org.jspecify.annotations.Nullable;
  * @param address where it is
  * @param bufferAddress where the buffer for fragments is
  * @param bufferSize the buffer's size in bytes
+ * @param allocatable memory that its program allocates to expose it, as the program sees it
  * @param maker the process that has made it
  */
-public record RmaArea(long address, long bufferAddress, long bufferSize, Credentials maker) {
+public record RmaArea(
+    long address,
+    long bufferAddress,
+    long bufferSize,
+    MemorySegment allocatable,
+    Credentials maker) {
+
+  /**
+   * Reads how much of a peer's file is allocatable memory.
+   *
+   * @param address where the area is
+   * @param room how many bytes there are for it and the buffer for fragments, at most
+   * @return the size in bytes; negative if it is not valid
+   */
+  public static long allocatableSize(long address, long room) {
+    long size = (long) LONG.get(ALL, address + RmaLayout.DESCRIPTOR_ALLOCATABLE);
+    return size >= 0 && size <= room && size % RmaLayout.PAGE == 0 ? size : -1;
+  }
 
   /**
    * Returns whether a process of this user has written what it says. Addresses and cookies of any
@@ -44,6 +63,7 @@ public record RmaArea(long address, long bufferAddress, long bufferSize, Credent
     LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE, Probe.address());
     LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE_VALUE, Probe.value());
     LONG.set(ALL, address + RmaLayout.DESCRIPTOR_PROBE_COOKIE, Probe.cookie(driver));
+    LONG.set(ALL, address + RmaLayout.DESCRIPTOR_ALLOCATABLE, allocatable.byteSize());
     LONG.setRelease(ALL, address + RmaLayout.DESCRIPTOR_MAGIC, RmaLayout.MAGIC);
   }
 

@@ -16,6 +16,7 @@ import java.lang.invoke.VarHandle;
  *             4096  regions: what is exposed                              written by the maker as target
  * rma-buffer  lines of 64 bytes: fragments, each a header and, from the next line on, the payload;
  *             made by the initiator when it first needs it; a target writes to it what was read, and how it went
+ * allocatable memory that this side's program allocates to expose it; allocated page by page
  * </pre>
  *
  * <p>What different sides write is at least two cache lines apart. Integers are in the machine's
@@ -49,6 +50,12 @@ public final class RmaLayout {
 
   /** Offset of KNEM's cookie of that word, 8 bytes; 0 if there is none. */
   public static final long DESCRIPTOR_PROBE_COOKIE = 48;
+
+  /**
+   * Offset of the size of the memory for {@link dev.ferrule.Rma#allocate}, 8 bytes: the end of the
+   * file, behind rma-buffer. A multiple of the size of a page.
+   */
+  public static final long DESCRIPTOR_ALLOCATABLE = 56;
 
   /**
    * Offset of the region that the initiator is copying from or to, plus 1, 8 bytes; 0 if none is.
@@ -106,6 +113,12 @@ public final class RmaLayout {
   /** Offset in a region's entry: KNEM's cookie, 8 bytes; 0 if there is none. */
   public static final int REGION_COOKIE = 32;
 
+  /**
+   * Offset in a region's entry: where in the allocatable memory the region begins, plus 1, 8 bytes;
+   * 0 if it is other memory.
+   */
+  public static final int REGION_PLACE = 40;
+
   /** How long the file rma is, in bytes. */
   public static final long SIZE = REGIONS + (long) MAX_REGIONS * REGION_SIZE;
 
@@ -150,6 +163,9 @@ public final class RmaLayout {
 
   /** Status: the target's memory cannot be accessed: it was freed, or its file truncated. */
   public static final int FAULT = 4;
+
+  /** Allocatable memory begins and is allocated at a multiple of this. */
+  public static final long PAGE = 4096;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

@@ -160,7 +160,7 @@ class SealedFileTest {
     try (SealedFile file = SealedFile.create(SIZE, PAGE)) {
       SharedMapping mapping = file.map(PAGE, views);
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
-      assertThat(mapping.populate(PAGE)).isZero();
+      assertThat(mapping.populate(PAGE, SIZE - PAGE)).isZero();
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(SIZE);
     }
   }

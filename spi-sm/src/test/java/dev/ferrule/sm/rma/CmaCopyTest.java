@@ -52,7 +52,12 @@ class CmaCopyTest {
   @Test
   void aProcessOfNoVisiblePidNamespaceIsNotReachedAndNotLost() {
     RmaArea invisible =
-        new RmaArea(peer.address(), 0, 0, new Credentials(0, Credentials.own().uid()));
+        new RmaArea(
+            peer.address(),
+            0,
+            0,
+            MemorySegment.NULL,
+            new Credentials(0, Credentials.own().uid()));
     assertThat(new CmaCopy(invisible).probe())
         .isNotNull()
         .satisfies(obstacle -> assertThat(obstacle.mayBeItsEnd()).isFalse());

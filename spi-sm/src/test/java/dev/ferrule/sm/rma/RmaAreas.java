@@ -3,6 +3,7 @@ package dev.ferrule.sm.rma;
 
 import dev.ferrule.sm.os.Credentials;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** Areas for remote memory access in ordinary memory of this process. */
 final class RmaAreas {
@@ -15,6 +16,7 @@ final class RmaAreas {
             arena.allocate(RmaLayout.SIZE, RmaLayout.LINE).address(),
             arena.allocate(bufferSize, RmaLayout.LINE).address(),
             bufferSize,
+            MemorySegment.NULL,
             Credentials.own());
     area.writeDescriptor(1, null);
     return area;

@@ -6,6 +6,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
@@ -21,6 +22,7 @@ import dev.ferrule.verbs.access.Exposures;
 import dev.ferrule.verbs.access.PeerMemory;
 import dev.ferrule.verbs.queue.AccessQueue;
 import dev.ferrule.verbs.queue.SendQueue;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.Set;
@@ -41,6 +43,7 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
   private static final int PIECE = 64 << 10;
 
   private static final long PAUSE_NANOS = 20_000;
+  private static final long PAGE = 4096;
 
   private final RdmaConnection connection;
   private final AccessTable table;
@@ -140,6 +143,19 @@ final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
       throw RdmaFailures.of(uri(), e);
     } catch (IllegalStateException e) {
       throw accessFailed(e);
+    }
+  }
+
+  /** Ordinary memory, which is freed when the program no longer refers to it. */
+  @Override
+  public ExposedMemory allocate(long size, RmaRight... rights) {
+    checkOpen();
+    checkAllocatable(size, rights);
+    try {
+      return expose(Arena.ofAuto().allocate(size, PAGE), rights);
+    } catch (OutOfMemoryError e) {
+      throw new ResourceExhaustedException(
+          uri(), "there is no memory of " + size + " bytes; allocate less", e);
     }
   }
 
