@@ -31,10 +31,10 @@ public interface RemoteMemory {
    * Returns the peer's memory itself, if this process has it mapped: over shared memory, that of
    * {@link Rma#allocate}.
    *
-   * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and are not
-   * ordered with messages but by the program's own fences. The segment is read-only unless the peer
-   * lets this side write. It is accessible until this side closes the connection; once the peer has
-   * taken the memory back, its content is undefined.
+   * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and are
+   * not ordered with messages but by the program's own fences. The segment is read-only unless the
+   * peer lets this side write. It is accessible until this side closes the connection; once the
+   * peer has taken the memory back, its content is undefined.
    *
    * @return the memory, bounded; empty if it is not mapped here
    */

@@ -30,12 +30,13 @@ import java.time.Duration;
  * {@link #fence} and {@link #writeAndSend} keep an order where one is needed. The bytes of one
  * operation come in no particular order, and not all at once.
  *
- * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose}, {@link #allocate} and
- * {@link #attach}, which any thread may call. {@link #writeAndSend} uses the connection's {@link Sender} as well. As
- * for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects two threads that use an
- * Rma at the same time.
+ * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose}, {@link #allocate}
+ * and {@link #attach}, which any thread may call. {@link #writeAndSend} uses the connection's
+ * {@link Sender} as well. As for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects
+ * two threads that use an Rma at the same time.
  *
- * <p>Nothing but {@code expose}, {@code allocate}, {@code attach} and failures allocates on the heap.
+ * <p>Nothing but {@code expose}, {@code allocate}, {@code attach} and failures allocates on the
+ * heap.
  */
 public interface Rma {
 

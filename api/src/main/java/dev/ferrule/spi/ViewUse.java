@@ -3,7 +3,6 @@ package dev.ferrule.spi;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Marks that a thread is in a poll, whose handler may use the memory of a connection, for
@@ -20,22 +19,25 @@ public final class ViewUse {
 
   private static final VarHandle USER;
 
+  private static final long NONE = 0; // no thread has this identifier
+
   static {
     try {
-      USER = MethodHandles.lookup().findVarHandle(ViewUse.class, "user", Thread.class);
+      USER = MethodHandles.lookup().findVarHandle(ViewUse.class, "user", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
-  private @Nullable Thread user;
+  // its identifier: a reference would cost a barrier of the garbage collector
+  private long user;
 
   /** Creates a mark of memory that is not in use. */
   public ViewUse() {}
 
   /** Begins a use by the current thread, with a full barrier. */
   public void begin() {
-    USER.setVolatile(this, Thread.currentThread());
+    USER.setVolatile(this, Thread.currentThread().threadId());
   }
 
   /**
@@ -43,13 +45,13 @@ public final class ViewUse {
    * run a barrier (membarrier(2)) before it looks. Costs no barrier here.
    */
   public void beginWithoutBarrier() {
-    USER.setOpaque(this, Thread.currentThread());
+    USER.setOpaque(this, Thread.currentThread().threadId());
     VarHandle.releaseFence(); // keeps the compiler from moving later loads up
   }
 
   /** Ends the use. */
   public void end() {
-    USER.setRelease(this, null);
+    USER.setRelease(this, NONE);
   }
 
   /**
@@ -58,7 +60,7 @@ public final class ViewUse {
    * @return whether it is
    */
   public boolean isInUse() {
-    return user != null;
+    return user != NONE;
   }
 
   /**
@@ -69,7 +71,7 @@ public final class ViewUse {
    * @return whether it is
    */
   public boolean isByAnother(Thread closer) {
-    Thread thread = (Thread) USER.getAcquire(this);
-    return thread != null && thread != closer;
+    long thread = (long) USER.getAcquire(this);
+    return thread != NONE && thread != closer.threadId();
   }
 }

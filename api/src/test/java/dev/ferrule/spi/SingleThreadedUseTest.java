@@ -31,7 +31,7 @@ class SingleThreadedUseTest {
 
   /** What any thread may call. */
   private static final Set<String> FREE =
-      Set.of("maxMessageSize", "batch", "expose", "attach", "path");
+      Set.of("maxMessageSize", "batch", "expose", "allocate", "attach", "path");
 
   private final SingleThreadedUse use = new SingleThreadedUse(() -> "the sender of test");
 

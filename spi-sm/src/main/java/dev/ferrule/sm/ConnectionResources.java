@@ -60,8 +60,7 @@ final class ConnectionResources implements AutoCloseable {
     SealedFile file = SharedRing.createFile(layout, rma);
     ownFile = file;
     SharedRing made =
-        SharedRing.create(
-            file, layout, rma, peerGeneration, facilities.exposingKnem(), views);
+        SharedRing.create(file, layout, rma, peerGeneration, facilities.exposingKnem(), views);
     own = made;
     endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;

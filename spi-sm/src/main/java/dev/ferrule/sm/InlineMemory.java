@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Private memory of a region, for an inline message that cannot lie in the ring: another region is
- * claimed or held there. Most are short and lie side by side; room for a
- * longer one is only made when one comes.
+ * claimed or held there. Most are short and lie side by side; room for a longer one is only made
+ * when one comes.
  *
  * <p>The program sees it through views that die with the connection. The memory itself is freed
  * when the region is unreachable, so that a thread in the data plane copies to and from it by

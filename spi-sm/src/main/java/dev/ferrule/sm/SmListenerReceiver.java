@@ -137,6 +137,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     boolean mayBeOver = connection.hasEnded();
     if (receiver.mayTake() && receiver.taker().begin()) {
       try {
+        restIfAlone(receiver);
         ReceiveRegion message = receiver.takeForListener();
         if (message == null) {
           removeIfBroken(connection);
@@ -151,6 +152,13 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       remove(connection);
     }
     return null;
+  }
+
+  /** Among several connections the others' messages give each sender time enough. */
+  private void restIfAlone(SmReceiver receiver) {
+    if (connections.length == 1) {
+      receiver.restForListener();
+    }
   }
 
   /** What is left in the ring of a peer that broke the protocol is no message. */
@@ -206,6 +214,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     boolean mayBeOver = connection.hasEnded();
     if (receiver.mayHaveNext() && receiver.taker().begin()) {
       try {
+        restIfAlone(receiver);
         receiver.pollForListener(handler, limit);
       } finally {
         removeIfBroken(connection);

@@ -138,8 +138,7 @@ final class SmOptions {
       // every message rides inline, but for those of a peer whose threads share its sender; the
       // file has a page anyway
       long shared = RingLayout.sharedLinesFor((int) maxMessage) * (long) RingLayout.LINE;
-      buffer =
-          Math.max(Math.max(MIN_BUFFER_OF_INLINE, SHARED_MESSAGES_IN_BUFFER * shared), buffer);
+      buffer = Math.max(Math.max(MIN_BUFFER_OF_INLINE, SHARED_MESSAGES_IN_BUFFER * shared), buffer);
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
     } else if (buffer < maxMessage) {

@@ -153,6 +153,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return broken;
   }
 
+  /** Rests for the listener's receiver, which has begun, and has no other connection. */
+  void restForListener() {
+    consumer.rest();
+  }
+
   /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
   void armForListener() {
     if (taker.begin()) {
@@ -178,6 +183,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
+      consumer.rest();
       return isReady() ? take() : null;
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // a send's, of which compiled code is told late
@@ -189,6 +195,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
+      consumer.rest();
       if (!isReady()) {
         waiter.await(this, false, 0);
       }
@@ -203,6 +210,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       claim();
       checkRegions();
+      consumer.rest();
       if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
         throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
       }
@@ -222,6 +230,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     checkNotPolling();
     beginPolling();
     try {
+      consumer.rest();
       int count = handOverInline(handler, limit);
       if (count == limit || (count > 0 && consumer.isDrained())) {
         return count;
@@ -249,9 +258,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private void handOver(MessageHandler handler, int limit, boolean forListener) {
     while (polled == 0 || !connection.isReleased()) {
       if (consumer.isDrained() && (polled > 0 || !connection.hasEnded())) {
-        if (polled == 0 && !forListener) {
-          consumer.pause();
-        }
         return;
       }
       if (!(forListener ? hasNextForListener() : polled == 0 ? isReady() : hasNext())) {
@@ -334,7 +340,6 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       return true;
     }
     if (!connection.hasEnded()) {
-      consumer.pause();
       return false;
     }
     // the peer may have sent its last message between our look and its end

@@ -397,8 +397,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     do {
       connection.checkOpen();
       long piece = Math.min(length - copied, DIRECT_PIECE);
-      if (!remote.copy(
-          write, region, remoteOffset + copied, local, localOffset + copied, piece)) {
+      if (!remote.copy(write, region, remoteOffset + copied, local, localOffset + copied, piece)) {
         checkNotClosed();
         throw notExposed();
       }

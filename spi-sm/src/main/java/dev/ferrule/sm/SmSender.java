@@ -117,12 +117,16 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   @Override
   public long send(MemorySegment source, long offset, long length) {
     connection.checkOpen();
+    return trySend(source, offset, length)
+        ? producer.messagesStaged()
+        : sendInSteps(source, offset, length);
+  }
+
+  /** Apart from the rest, so that the compiler has less to put into the program's loop. */
+  private long sendInSteps(MemorySegment source, long offset, long length) {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
-    if (trySend(source, offset, size)) {
-      return producer.messagesStaged();
-    }
     int line = reserveOrWait(size);
     boolean staged = false;
     try {
@@ -148,7 +152,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     return producer.messagesStaged();
   }
 
-  private boolean trySend(MemorySegment source, long offset, int length) {
+  private boolean trySend(MemorySegment source, long offset, long length) {
     int asleep;
     try {
       asleep = producer.trySend(source, offset, length);

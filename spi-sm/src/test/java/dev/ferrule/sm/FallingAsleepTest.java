@@ -231,7 +231,7 @@ class FallingAsleepTest {
       Connection connection, Thread receiver, BooleanSupplier awake) {
     return inBackground(
         () -> {
-          while (receiver.getState() == Thread.State.RUNNABLE && !awake.getAsBoolean()) {
+          while (!Sleepers.isAsleep(receiver) && !awake.getAsBoolean()) {
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
           }
           send(connection, 0, -1);
@@ -240,9 +240,7 @@ class FallingAsleepTest {
 
   /** Waits until a thread sleeps, or has ended. */
   private static void awaitAsleep(Thread thread) {
-    while (thread.getState() != Thread.State.WAITING
-        && thread.getState() != Thread.State.TIMED_WAITING
-        && thread.isAlive()) {
+    while (!Sleepers.isAsleep(thread) && thread.isAlive()) {
       Thread.yield();
     }
   }

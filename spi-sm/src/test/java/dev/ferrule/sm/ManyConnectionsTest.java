@@ -117,8 +117,7 @@ class ManyConnectionsTest {
     /** Waits until the thread sleeps, having found nothing. */
     Receiving<T> awaitAsleep() {
       long deadline = System.nanoTime() + PATIENCE.toNanos();
-      while (thread.getState() != Thread.State.WAITING
-          && thread.getState() != Thread.State.TIMED_WAITING) {
+      while (!Sleepers.isAsleep(thread)) {
         assertThat(result).as("nothing was sent").isNotDone();
         assertThat(System.nanoTime() - deadline).as("it does not fall asleep").isNegative();
         Thread.onSpinWait();
@@ -413,7 +412,7 @@ class ManyConnectionsTest {
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
       while (System.nanoTime() < deadline) {
         Thread thread = own;
-        if (thread != null && thread.getState() == Thread.State.WAITING) {
+        if (thread != null && Sleepers.isAsleep(thread)) {
           return;
         }
         Thread.onSpinWait();

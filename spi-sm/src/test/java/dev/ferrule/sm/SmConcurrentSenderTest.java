@@ -138,7 +138,12 @@ class SmConcurrentSenderTest {
 
   /** Claims, sends, aborts, batches and copies; small rings, so that all have to wait at times. */
   @ParameterizedTest
-  @CsvSource({"adaptive, 256KiB, 0", "block, 256KiB, 0", "block, 4KiB, 64KiB", "adaptive, 4KiB, 16KiB"})
+  @CsvSource({
+    "adaptive, 256KiB, 0",
+    "block, 256KiB, 0",
+    "block, 4KiB, 64KiB",
+    "adaptive, 4KiB, 16KiB"
+  })
   void eachThreadsMessagesArriveOnceWholeAndInItsOrder(String wait, String ring, String buffer)
       throws Exception {
     Pair pair = connect("wait", wait, "ring", ring, "buffer", buffer);

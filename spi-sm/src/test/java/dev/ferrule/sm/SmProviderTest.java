@@ -504,8 +504,7 @@ class SmProviderTest {
     try (Pair pair = Pair.open(address("?ring=4KiB"))) {
       RingLayout layout = new RingLayout(12, 65_536, 1 << 20);
       MemorySegment memory = ConnectionMemory.ofReceiver(pair.server()).ring();
-      memory.set(
-          ValueLayout.JAVA_LONG, layout.recordsOffset(), RecordHeader.inline(0xffff));
+      memory.set(ValueLayout.JAVA_LONG, layout.recordsOffset(), RecordHeader.inline(0xffff));
 
       assertThatThrownBy(() -> pair.server().receiver().receive())
           .isInstanceOf(ProtocolException.class)

@@ -53,8 +53,9 @@ import picocli.CommandLine.Spec;
 final class ModelCommand implements Callable<Integer> {
 
   private static final int MOST_NODES = 1_000_000;
-  private static final int SMALLEST_RING = 4 << 10;
-  private static final int LARGEST_RING = 16 << 20;
+  private static final int SMALLEST_SHARED_RING = 4 << 10;
+  private static final int LARGEST_SHARED_RING = 16 << 20;
+  private static final int DEFAULT_SHARED_RING = 256 << 10;
   private static final int MOST_RECEIVES = 16_384;
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";
@@ -144,7 +145,8 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "BYTES",
       converter = Values.Size.class,
       defaultValue = "0",
-      description = "The ring of each connection. Default: as the provider chooses.")
+      description =
+          "The ring of each connection, of magicring and sm. Default: as the provider chooses.")
   private int ring;
 
   @Option(
@@ -153,16 +155,6 @@ final class ModelCommand implements Callable<Integer> {
       defaultValue = "256",
       description = "How many messages a ring takes. Default: ${DEFAULT-VALUE}.")
   private int window;
-
-  @Option(
-      names = "--ring",
-      paramLabel = "BYTES",
-      defaultValue = "256KiB",
-      converter = Values.Size.class,
-      description =
-          "The option ring of sm: memory for short messages, 4KiB to 16MiB and a power of two."
-              + " Default: ${DEFAULT-VALUE}.")
-  private int ring;
 
   @Option(
       names = "--processors",
@@ -202,9 +194,6 @@ final class ModelCommand implements Callable<Integer> {
             && sharedReceives <= MOST_RECEIVES,
         "--receives and --srq-receives are 0 to " + MOST_RECEIVES);
     require(window >= 1 && window <= MOST_WINDOW, "--window is 1 to " + MOST_WINDOW);
-    require(
-        ring >= SMALLEST_RING && ring <= LARGEST_RING && Integer.bitCount(ring) == 1,
-        "--ring is a power of two from 4KiB to 16MiB");
     int longest = sizes.stream().max(Integer::compare).orElse(0);
     require(
         maxMessage == null || maxMessage >= longest,
@@ -350,7 +339,9 @@ final class ModelCommand implements Callable<Integer> {
   }
 
   private SharedMemory sharedMemory() {
-    return new SharedMemory(Math.max(1, longest()), ring);
+    int wanted = ring == 0 ? DEFAULT_SHARED_RING : ring;
+    int allowed = Math.clamp(wanted, SMALLEST_SHARED_RING, LARGEST_SHARED_RING);
+    return new SharedMemory(Math.max(1, longest()), Integer.highestOneBit(2 * allowed - 1));
   }
 
   private void printShared(PrintWriter out) {

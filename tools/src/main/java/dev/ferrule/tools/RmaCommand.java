@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule rma",
       "  ferrule rma --path mmap --size 4KiB,1MiB",
+      "  ferrule rma --allocated",
       "  ferrule rma --provider sendrecv"
     })
 final class RmaCommand implements Callable<Integer> {
@@ -44,6 +45,13 @@ final class RmaCommand implements Callable<Integer> {
           "How sm copies: knem, cma or mmap. Short for --option rma=PATH. Default: the best that"
               + " works.")
   private @Nullable String path;
+
+  @Option(
+      names = "--allocated",
+      description =
+          "The server has Ferrule allocate the memory that it exposes (Rma.allocate), so over sm both"
+              + " sides map it and no system call copies.")
+  private boolean allocated;
 
   @Option(
       names = "--size",
@@ -72,7 +80,8 @@ final class RmaCommand implements Callable<Integer> {
         sizes,
         rounds,
         MeasureOptions.Load.ACCESSES,
-        (crew, subject, plan, observer) -> new RmaBench(crew.first(), subject, plan).run(observer));
+        (crew, subject, plan, observer) ->
+            new RmaBench(crew.first(), subject, plan, allocated).run(observer));
     return ExitCode.OK;
   }
 }

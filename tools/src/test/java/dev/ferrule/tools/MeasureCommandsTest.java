@@ -247,10 +247,32 @@ class MeasureCommandsTest {
       Run rma = Run.of("rma", endpoint, "--size", "16MiB", "--messages", "1", "--rounds", "1");
       assertThat(rma.exitCode()).isNotZero();
       assertThat(rma.err()).contains("refused", "has not so much memory");
+      Run allocated = Run.of("rma", endpoint, "--allocated", "--size", "128MiB");
+      assertThat(allocated.exitCode()).isNotZero();
+      assertThat(allocated.err()).contains("refused", "allocatable");
       Run latency = Run.of("latency", endpoint, "--messages", "100", "--rounds", "1");
       assertThat(latency.err()).isEmpty();
       assertThat(latency.exitCode()).isZero();
     }
+  }
+
+  @Test
+  void memoryThatTheProviderAllocatesIsMeasuredBesideMemcpy() {
+    Run run =
+        Run.of(
+            "rma",
+            "--allocated",
+            "--size",
+            "4KiB",
+            "--messages",
+            "100",
+            "--rounds",
+            "1",
+            "--warmup",
+            "0");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("allocated", "memcpy");
   }
 
   @Test

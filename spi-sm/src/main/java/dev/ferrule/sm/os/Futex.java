@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
@@ -23,8 +26,11 @@ public final class Futex {
 
   private static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
 
+  private static final long NANOS_PER_SECOND = 1_000_000_000;
+
   private final long address;
   private final Interruption interruption = new Interruption();
+  private final MemorySegment timespec = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2);
 
   /**
    * Names a word.
@@ -38,17 +44,27 @@ public final class Futex {
 
   /**
    * Sleeps, unless the word has another value. May return at any time; the caller looks again at
-   * what it waits for.
+   * what it waits for. For one thread at a time.
    *
    * @param value what the word has to be
    * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
    */
   public void await(int value, long nanos) {
+    if (nanos <= 0) {
+      return;
+    }
+    long time = 0;
+    if (nanos != Long.MAX_VALUE) {
+      timespec.set(ValueLayout.JAVA_LONG, 0, nanos / NANOS_PER_SECOND);
+      timespec.set(ValueLayout.JAVA_LONG, Long.BYTES, nanos % NANOS_PER_SECOND);
+      time = timespec.address();
+    }
     interruption.enter();
     try {
-      Posix.futexWait(address, value, nanos);
+      Posix.futexWait(address, value, time);
     } finally {
       interruption.leave();
+      Reference.reachabilityFence(this);
     }
   }
 

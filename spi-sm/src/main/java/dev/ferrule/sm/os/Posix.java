@@ -88,9 +88,7 @@ final class Posix {
   private static final MethodHandle SYSCALL_FUTEX =
       LINKER.downcallHandle(
           LibC.syscall.address(),
-          LibC.syscall
-              .makeInvoker(JAVA_LONG, LibC.C_INT, LibC.C_INT, LibC.C_POINTER)
-              .descriptor(),
+          LibC.syscall.makeInvoker(JAVA_LONG, LibC.C_INT, LibC.C_INT, JAVA_LONG).descriptor(),
           Linker.Option.firstVariadicArg(1));
   private static final MethodHandle SYSCALL_FSTAT =
       variadic(
@@ -503,34 +501,23 @@ final class Posix {
   }
 
   /**
-   * Sleeps while a word has a value, but not longer than a time; Long.MAX_VALUE is for ever. May
-   * return at any time, for which errno would give a reason that makes no difference.
+   * Sleeps while a word has a value, but not longer than the time that lies at an address; 0 is for
+   * ever. May return at any time, for which errno would give a reason that makes no difference.
    */
-  static void futexWait(long address, int value, long nanos) {
-    if (nanos <= 0) {
-      return;
-    }
-    if (nanos == Long.MAX_VALUE) {
-      futex(address, FUTEX_WAIT, value, MemorySegment.NULL);
-      return;
-    }
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment time = arena.allocate(JAVA_LONG, 2);
-      time.set(JAVA_LONG, 0, nanos / 1_000_000_000);
-      time.set(JAVA_LONG, Long.BYTES, nanos % 1_000_000_000);
-      futex(address, FUTEX_WAIT, value, time);
-    }
+  static void futexWait(long address, int value, long timespec) {
+    futex(address, FUTEX_WAIT, value, timespec);
   }
 
   /** Wakes a thread that sleeps on a word. */
   static void futexWake(long address) {
-    futex(address, FUTEX_WAKE, 1, MemorySegment.NULL);
+    futex(address, FUTEX_WAKE, 1, 0);
   }
 
-  private static void futex(long address, int operation, int value, MemorySegment time) {
+  /** With addresses for segments, of which compiled code would make objects. */
+  private static void futex(long address, int operation, int value, long timespec) {
     try {
       long ignored =
-          (long) SYSCALL_FUTEX.invokeExact(SYS_FUTEX, address, operation, value, time);
+          (long) SYSCALL_FUTEX.invokeExact(SYS_FUTEX, address, operation, value, timespec);
     } catch (Throwable e) {
       throw unexpected(e);
     }

@@ -24,7 +24,21 @@ public final class RawMemory {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
+  /** A process has addresses of at most 56 bits on any machine; those of words end in 000. */
+  private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
+
   private RawMemory() {}
+
+  /**
+   * Returns the same address, so that the JIT compiler knows its range and alignment: an access
+   * there needs no check of either.
+   *
+   * @param address the address of an 8-byte word
+   * @return the address
+   */
+  public static long word(long address) {
+    return address & WORD_ADDRESS;
+  }
 
   /**
    * Copies from any segment to an address.
@@ -42,8 +56,10 @@ public final class RawMemory {
     // MemorySegment.copy would take the call here as well, since ALL overlaps with every source.
     if (length >= Long.BYTES) {
       ALL.set(LONG, address, source.get(LONG, offset));
-      long last = length - Long.BYTES; // may overlap the first
-      ALL.set(LONG, address + last, source.get(LONG, offset + last));
+      if (length > Long.BYTES) {
+        long last = length - Long.BYTES; // may overlap the first
+        ALL.set(LONG, address + last, source.get(LONG, offset + last));
+      }
       return;
     }
     for (int at = 0; at < length; at++) {

@@ -132,9 +132,9 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Whether one more claim is possible after so many: there has to be a record for each message that
-   * the receiver has not taken, and for each that it has not freed an entry of the release ring,
-   * which it could otherwise overwrite before it was read.
+   * Whether one more claim is possible after so many: there has to be a record for each message
+   * that the receiver has not taken, and for each that it has not freed an entry of the release
+   * ring, which it could otherwise overwrite before it was read.
    */
   private boolean mayClaim(long claimed) {
     long valid = claimed - counts.get(ABORTED);
@@ -272,9 +272,7 @@ public class ConcurrentRingProducer extends SendingEnd {
    * receiver has taken that.
    */
   private boolean isOld(long word, long position) {
-    return position < records
-        ? word == 0
-        : SharedWord.isOf(word, lap(position - records));
+    return position < records ? word == 0 : SharedWord.isOf(word, lap(position - records));
   }
 
   /** Goes on to the next position, in the place of the thread that has published at this one. */
@@ -284,7 +282,9 @@ public class ConcurrentRingProducer extends SendingEnd {
       long aborted = counts.get(ABORTED);
       if (position >= counts.get(CLAIMED) - aborted) {
         throw new CorruptRingException(
-            "the receiver wrote to record " + (position & records - 1) + ", where no message was sent");
+            "the receiver wrote to record "
+                + (position & records - 1)
+                + ", where no message was sent");
       }
       counts.compareAndSet(TAIL, position, position + 1);
     } else if (counts.get(TAIL) == position) {

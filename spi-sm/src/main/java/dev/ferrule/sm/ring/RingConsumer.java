@@ -60,6 +60,7 @@ public class RingConsumer {
   private int messageLine;
   private int messageSize; // of its record
   private long lastHeader; // that pollInline has read
+  private long usualHeader = RecordHeader.inline(0); // of the last inline message
 
   private long messages;
   private long bytes;
@@ -137,6 +138,7 @@ public class RingConsumer {
           if (header != 0) {
             throw new CorruptRingException("a record's header is 0x" + Long.toHexString(header));
           }
+          backoff.drained(position, messages);
           return false;
         }
       }
@@ -277,11 +279,11 @@ public class RingConsumer {
   }
 
   /**
-   * Pauses after a look in vain, if that lets the sender of a stream fill more lines. Not to be
-   * called where the program has messages to work on.
+   * Rests for some microseconds, if that makes a stream faster. To be called before a look for
+   * messages, where nothing else waits to be looked at.
    */
-  public void pause() {
-    backoff.lookedInVain(position);
+  public void rest() {
+    backoff.rest();
   }
 
   /**
@@ -296,35 +298,48 @@ public class RingConsumer {
    */
   public int pollInline(MessageHandler handler, int limit) {
     final long start = position;
-    final long end = start + capacity / 8;
+    final long end = Math.min(start + capacity / 8, backoff.checkpoint());
     long at = start;
     long payload = 0;
     int count = 0;
+    // Most records are as long as the last one. Where the next one is does not depend on memory
+    // then, so the processor fetches it before this one's header has come.
+    long usual = usualHeader;
+    int length = (int) RecordHeader.length(usual);
+    int size = RingLayout.recordSize(length);
     lastHeader = RecordHeader.TYPE_INLINE;
     try {
       while (count < limit && at < end && !stopped) {
         long offset = at & mask;
-        long header = (long) LONG.getAcquire(ALL, records + offset);
-        if (RecordHeader.type(header) != RecordHeader.TYPE_INLINE) {
-          lastHeader = header;
-          break;
+        long header = (long) LONG.getAcquire(ALL, RawMemory.word(records + offset));
+        if (header != usual || offset + size > capacity) {
+          if (RecordHeader.type(header) != RecordHeader.TYPE_INLINE) {
+            lastHeader = header;
+            break;
+          }
+          if (!isInline(offset, RecordHeader.length(header))) {
+            throw invalidInline(offset, RecordHeader.length(header));
+          }
+          usual = header;
+          length = (int) RecordHeader.length(header);
+          size = RingLayout.recordSize(length);
         }
         reached(RingStep.RECEIVER_FOUND);
-        long length = RecordHeader.length(header);
-        if (!isInline(offset, length)) {
-          throw invalidInline(offset, length);
-        }
         // consumed, whatever the handler throws; acknowledged when it is done
-        at += RingLayout.recordSize((int) length);
+        at += size;
         payload += length;
         count++;
-        handler.onMessage(ringView, recordsOffset + offset + HEADER, (int) length);
+        handler.onMessage(ringView, recordsOffset + offset + HEADER, length);
       }
     } finally {
       position = at;
+      usualHeader = usual;
       messages += count;
       bytes += payload;
       reached(RingStep.RECEIVER_TAKEN);
+    }
+    if (isDrained()) {
+      backoff.drained(at, messages);
     }
     return count;
   }
@@ -366,13 +381,16 @@ public class RingConsumer {
   }
 
   /**
-   * Gives the room of consumed records back to the sender, if there is any. If one of them is held, and others were
-   * consumed behind it, the sender is told to leave that one out.
+   * Gives the room of consumed records back to the sender, if there is any. If one of them is held,
+   * and others were consumed behind it, the sender is told to leave that one out.
    *
    * @return whether the sender is asleep and has to be woken up
    */
   public boolean acknowledge() {
     long now = position;
+    if (now >= backoff.checkpoint()) {
+      backoff.measure(now, messages);
+    }
     if (held != NOWHERE && !heldTold) {
       if (now == held + heldSize) {
         now = held;
@@ -386,7 +404,7 @@ public class RingConsumer {
     }
     acknowledged = now;
     acknowledgements++;
-    LONG.setRelease(ALL, ring + RingLayout.CONSUMED, now);
+    LONG.setRelease(ALL, RawMemory.word(ring + RingLayout.CONSUMED), now);
     reached(RingStep.RECEIVER_ACKNOWLEDGED);
     return wake();
   }
@@ -496,7 +514,9 @@ public class RingConsumer {
     armed = number;
   }
 
-  /** Another even number each time, so that the answer to one does not count for the next; not 0. */
+  /**
+   * Another even number each time, so that the answer to one does not count for the next; not 0.
+   */
   private int nextSleep() {
     sleeps = sleeps >= MAX_SLEEP ? 2 : sleeps + 2;
     return sleeps;

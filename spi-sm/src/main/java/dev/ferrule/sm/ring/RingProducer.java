@@ -48,17 +48,17 @@ public class RingProducer extends SendingEnd {
   private final long recordsOffset;
   private final long records; // the address
   private final long mask;
-  private final int inlineMax;
+  private final long inlineMax;
   private final int releaseMask;
 
   private long tail; // position of the next record
   private long limit; // the next record, and all that is reserved, fit if they end here
+  private long directLimit; // the same for trySend: 0 if something is reserved or staged
   private long reserved; // bytes of records that are reserved and not staged
   private long consumed; // what the receiver last said
   private long held; // a HeldRecord: what the receiver last said
 
-  private long marked = NOWHERE; // a position where a header of 0 was stored ahead of time
-  private int lastSize; // of the record that was staged last
+  private int markedSize; // a header of 0 was stored so far behind the tail, ahead of time; or 0
 
   // the region that was claimed in place
   private long claimed = NOWHERE; // its offset among the records
@@ -88,9 +88,10 @@ public class RingProducer extends SendingEnd {
     this.recordsOffset = layout.recordsOffset();
     this.records = this.ring + recordsOffset;
     this.mask = layout.capacity() - 1;
-    this.inlineMax = layout.inlineMax();
+    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
     this.releaseMask = layout.releases() - 1;
     this.limit = limit();
+    this.directLimit = limit;
   }
 
   /**
@@ -101,6 +102,7 @@ public class RingProducer extends SendingEnd {
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public int reserve(int length) {
+    directLimit = 0;
     if (length > inlineMax) {
       return reserveLines(RingLayout.linesFor(length));
     }
@@ -233,7 +235,12 @@ public class RingProducer extends SendingEnd {
 
   /** Stores that no record begins at a position. */
   private void mark(long position) {
-    LONG.set(ALL, records + (position & mask), 0L);
+    LONG.set(ALL, address(position), 0L);
+  }
+
+  /** Where the bytes of a position are. */
+  private long address(long position) {
+    return RawMemory.word(records + (position & mask));
   }
 
   private int reserveLines(int count) {
@@ -329,7 +336,7 @@ public class RingProducer extends SendingEnd {
       }
     }
     reserved += size;
-    marked = NOWHERE; // the program may overwrite it
+    markedSize = 0; // the program may overwrite it
     claimed = tail & mask;
     claimedSize = size;
     limit = limit();
@@ -388,11 +395,8 @@ public class RingProducer extends SendingEnd {
   }
 
   private void write(MemorySegment source, long offset, int length, long end) {
-    if (end != marked) {
-      marked = NOWHERE; // what follows may overwrite it
-      mark(end);
-    }
-    RawMemory.copy(source, offset, records + (tail & mask) + HEADER, length);
+    mark(end);
+    RawMemory.copy(source, offset, address(tail) + HEADER, length);
     reached(RingStep.SENDER_WRITTEN);
   }
 
@@ -417,7 +421,6 @@ public class RingProducer extends SendingEnd {
 
   private void staged(int size) {
     tail += size;
-    lastSize = size;
     messagesStaged++;
     messagesUnpublished++;
     reached(RingStep.SENDER_STAGED);
@@ -444,48 +447,58 @@ public class RingProducer extends SendingEnd {
       first = NOWHERE;
     }
     messagesUnpublished = 0;
-    return published(lastSize);
+    markedSize = 0;
+    if (reserved == 0) {
+      directLimit = limit;
+    }
+    return wake();
   }
 
   /**
-   * Sends an inline message at once, if there is room for it where the last one ends, nothing is
-   * staged, and nothing is reserved. It does what {@link #reserve}, {@link #stageInline} and {@link
-   * #publish} do, in fewer steps.
+   * Sends an inline message at once, if there is room for it and another one where the last one
+   * ends, nothing is staged, and nothing is reserved. It does what {@link #reserve}, {@link
+   * #stageInline} and {@link #publish} do, in fewer steps.
+   *
+   * <p>The header of 0 behind the next record is stored ahead of time, as if that were as long as
+   * this one: its line has to be fetched from the receiver's cache, which the next record need not
+   * wait for then.
    *
    * @param source holds the message
    * @param offset where in it the message starts
-   * @param length its length
+   * @param length its length, whatever it is
    * @return by what the receiver sleeps, and has to be woken up; 0 if it does not; NOT_SENT
    */
-  public int trySend(MemorySegment source, long offset, int length) {
-    long at = tail;
-    int size = RingLayout.recordSize(length);
-    long end = at + size;
-    if (length > inlineMax || end > limit || reserved != 0 || first != NOWHERE) {
+  public int trySend(MemorySegment source, long offset, long length) {
+    // not 0 bytes either: they are not copied, so the offset would not be checked
+    if (Long.compareUnsigned(length - 1, inlineMax) >= 0) {
       return NOT_SENT;
     }
-    write(source, offset, length, end);
-    LONG.setRelease(ALL, records + (at & mask), RecordHeader.inline(length));
+    long at = tail;
+    int size = RingLayout.recordSize((int) length);
+    long end = at + size;
+    if (end + size > directLimit) {
+      return NOT_SENT;
+    }
+    if (size != markedSize) {
+      mark(end);
+      markedSize = size;
+    }
+    long record = address(at);
+    RawMemory.copy(source, offset, record + HEADER, (int) length);
+    reached(RingStep.SENDER_WRITTEN);
+    LONG.setRelease(ALL, record, RecordHeader.inline((int) length));
     tail = end;
     messagesStaged++;
-    return published(size);
+    int asleep = wake();
+    mark(end + size);
+    return asleep;
   }
 
-  /**
-   * Ends the publishing. The header of 0 behind the next record is stored ahead of time, if that is
-   * as long as the last one: its line has to be fetched from the receiver's cache, which the next
-   * record need not wait for then.
-   */
-  private int published(int size) {
+  private int wake() {
     reached(RingStep.SENDER_PUBLISHED);
     int asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
     if (asleep != 0) {
       reached(RingStep.SENDER_WAKES);
-    }
-    long ahead = tail + size;
-    if (ahead <= limit) {
-      mark(ahead);
-      marked = ahead;
     }
     return asleep;
   }

@@ -5,6 +5,7 @@ import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 
 import dev.ferrule.sm.os.Membarrier;
+import dev.ferrule.sm.os.RawMemory;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -61,7 +62,7 @@ final class SleepFlag {
       // costs no instruction on x86; keeps the compiler from moving the load up before the store
       VarHandle.releaseFence();
     }
-    return (int) INT.getOpaque(ALL, ring + offset);
+    return (int) INT.getOpaque(ALL, RawMemory.word(ring + offset));
   }
 
   /** Says that the other side was told, unless it has gone to sleep anew since. */

@@ -2,60 +2,189 @@
 package dev.ferrule.sm.ring;
 
 /**
- * How long a receiver pauses after it has looked for a message in vain. In a stream, a receiver
- * that is level with the sender takes each cache line away while the sender is filling it, so both
- * wait for the line most of the time. A short pause lets the sender fill several lines.
+ * Keeps the receiver of a stream at a distance from the sender. A receiver that is level with the
+ * sender takes each cache line away while the sender is filling it, and then both wait for lines
+ * most of the time. If the receiver rests for some microseconds whenever it has caught up, the
+ * sender fills many lines undisturbed, and the receiver reads them as fast as memory goes.
  *
- * <p>A stream is told from single messages by the looks in vain between two records: few, because
- * each of them has to fetch the line, or because of the pause. The pause grows while it lets less
- * than {@link #FEW_BYTES} come, and shrinks when it lets more than {@link #MANY_BYTES} come. Where
- * messages come one at a time, as in a ping-pong, there are many looks between them, and no pause.
+ * <p>Whether that helps cannot be known beforehand: not if the sender has other work to do between
+ * messages, nor if both are one thread. So it is tried out. The speed of the stream is measured in
+ * windows; in a fast stream one window is received with rests, and they go on for as long as each
+ * window stays faster than the one before the rests. A trial that has failed is repeated after
+ * twice the time. Where messages come one at a time, as in a ping-pong, the speed never reaches
+ * that of a stream, and the clock is read once per window.
+ *
+ * <p>Positions are those of the ring: bytes of records.
  */
-final class StreamBackoff {
+class StreamBackoff {
 
-  /** After more looks in vain than this, what comes next is not the same stream. */
-  private static final int FEW_LOOKS = 4;
+  /** In bytes per nanosecond. A slower sender fills a line in more than 200 ns. */
+  private static final double STREAM_SPEED = 0.3;
 
-  private static final int FEW_BYTES = 8 * RingLayout.LINE;
+  private static final int REST_NANOS = 3_000;
 
-  private static final int MANY_BYTES = 128 * RingLayout.LINE;
+  /** How much faster a stream has to be with rests than without. */
+  private static final double GAIN = 1.25;
 
-  /** Of the processor's pause instruction: some microseconds where it takes 140 cycles. */
-  private static final int MAX_PAUSES = 127;
+  /** A receiver is level with the sender again if it is hardly faster than without rests. */
+  private static final double LEVEL = 1.5;
 
-  private long runStart; // where the receiver was at its last look in vain
-  private int looks; // in vain, since the last record
-  private int pauses;
+  /** In a stream, more than these come during a rest. */
+  private static final int FEW_MESSAGES = 8;
 
-  /**
-   * Pauses, if that is worth while.
-   *
-   * @param position how many bytes of records the receiver has consumed
-   */
-  void lookedInVain(long position) {
-    long run = position - runStart;
-    if (run != 0) {
-      if (looks <= FEW_LOOKS) {
-        adapt(run);
-      }
-      runStart = position;
-      looks = 0;
-    }
-    looks++;
-    if (looks > FEW_LOOKS) {
-      pauses = 0;
-      return;
-    }
-    for (int i = 0; i < pauses; i++) {
-      Thread.onSpinWait();
+  private static final int WINDOW = 64 * 1024;
+  private static final int MIN_CHUNK = 2 * 1024;
+  private static final int MAX_CHUNK = 32 * 1024;
+  private static final int CHUNK_MESSAGES = 32;
+
+  /** After so much the speed without rests is measured anew. */
+  private static final long TERM = 64L << 20;
+
+  private static final int MAX_DELAY = 64; // windows
+
+  // what is measured: a window, or with rests a chunk of one
+  private long checkpoint = WINDOW;
+  private long start;
+  private long startTime;
+  private long startMessages;
+
+  private double plainSpeed; // of the last window without rests; 0: not known
+  private int delay; // how many windows go by until the next trial
+  private int nextDelay = 1;
+
+  // with rests
+  private boolean rests;
+  private boolean proven; // the trial was passed
+  private long chunk;
+  private long windowStart;
+  private long windowStartTime;
+  private long termEnd;
+  private long messagesAtRest; // of the last rest behind a look in vain
+
+  private boolean due;
+  private long dueUntil;
+
+  /** The clock, which a test replaces. */
+  long now() {
+    return System.nanoTime();
+  }
+
+  /** The position at which {@link #measure} is to be called. */
+  final long checkpoint() {
+    return checkpoint;
+  }
+
+  /** Ends a window, or a chunk. */
+  final void measure(long position, long messages) {
+    long now = now();
+    double speed = speed(position - start, now - startTime);
+    if (rests) {
+      measureChunk(position, now, speed);
+    } else {
+      measureWindow(position, messages, now, speed);
     }
   }
 
-  private void adapt(long run) {
-    if (run < FEW_BYTES) {
-      pauses = Math.min(MAX_PAUSES, 2 * pauses + 1);
-    } else if (run > MANY_BYTES) {
-      pauses /= 2;
+  private static double speed(long bytes, long nanos) {
+    return (double) bytes / Math.max(1, nanos);
+  }
+
+  private void measureWindow(long position, long messages, long now, double speed) {
+    long count = Math.max(1, messages - startMessages);
+    chunk = Math.clamp(CHUNK_MESSAGES * (position - start) / count, MIN_CHUNK, MAX_CHUNK);
+    startMessages = messages;
+    begin(position, now, WINDOW);
+    if (speed < STREAM_SPEED) {
+      plainSpeed = 0;
+      delay = 0;
+      nextDelay = 1;
+    } else if (delay > 0) {
+      delay--;
+    } else if (plainSpeed == 0) {
+      plainSpeed = speed; // the receiver may have been behind; the next window counts
+    } else {
+      plainSpeed = speed;
+      beginRests(position, now);
+    }
+  }
+
+  private void begin(long position, long now, long length) {
+    start = position;
+    startTime = now;
+    checkpoint = position + length;
+  }
+
+  private void beginRests(long position, long now) {
+    rests = true;
+    proven = false;
+    beginWindow(position, now);
+    begin(position, now, chunk);
+  }
+
+  private void beginWindow(long position, long now) {
+    windowStart = position;
+    windowStartTime = now;
+  }
+
+  private void endRests(long position, long now, boolean failed) {
+    rests = false;
+    plainSpeed = 0;
+    if (failed) {
+      delay = nextDelay;
+      nextDelay = Math.min(MAX_DELAY, 2 * nextDelay);
+    }
+    begin(position, now, WINDOW);
+  }
+
+  private void measureChunk(long position, long now, double speed) {
+    begin(position, now, chunk);
+    if (now - windowStartTime > WINDOW / (plainSpeed * GAIN)) {
+      endRests(position, now, true); // the window has taken too long already
+      return;
+    }
+    if (position - windowStart >= WINDOW) {
+      if (!proven) {
+        proven = true;
+        nextDelay = 1;
+        termEnd = position + TERM;
+      } else if (position >= termEnd) {
+        endRests(position, now, false);
+        return;
+      }
+      beginWindow(position, now);
+    }
+    if (speed < plainSpeed * LEVEL) {
+      beginRest(position, now);
+    }
+  }
+
+  private void beginRest(long position, long now) {
+    due = true;
+    dueUntil = now + REST_NANOS;
+    begin(position, dueUntil, chunk);
+  }
+
+  /** Says that the receiver has looked for a message in vain. */
+  final void drained(long position, long messages) {
+    if (!rests) {
+      return;
+    }
+    long now = now();
+    if (messages - messagesAtRest < FEW_MESSAGES) {
+      endRests(position, now, true); // a request and its reply, or the end of the stream
+    } else {
+      messagesAtRest = messages;
+      beginRest(position, now);
+    }
+  }
+
+  /** Rests, if that is due. */
+  final void rest() {
+    if (due) {
+      due = false;
+      while (now() - dueUntil < 0) {
+        Thread.onSpinWait();
+      }
     }
   }
 }

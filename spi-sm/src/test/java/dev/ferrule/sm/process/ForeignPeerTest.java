@@ -46,12 +46,7 @@ class ForeignPeerTest {
     assumeTrue(isThere("gcc"), "there is no gcc to compile " + SOURCE + " with");
     program = folder.resolve("sm_echo");
     Process gcc =
-        new ProcessBuilder(
-                "gcc",
-                "-O2",
-                "-o",
-                program.toString(),
-                SOURCE.toString())
+        new ProcessBuilder("gcc", "-O2", "-o", program.toString(), SOURCE.toString())
             .inheritIO()
             .start();
     assertThat(gcc.waitFor()).as("the exit code of gcc").isZero();

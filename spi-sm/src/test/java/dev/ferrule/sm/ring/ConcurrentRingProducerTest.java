@@ -382,7 +382,6 @@ class ConcurrentRingProducerTest {
   @Test
   void aRingWithoutLinesHasNoRoomForAnyMessage() {
     assertThat(new RingLayout(12, 0, 100).maxSharedMessage()).isNegative();
-    assertThatThrownBy(() -> new RingLayout(5, 0, 1))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new RingLayout(5, 0, 1)).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -53,11 +53,7 @@ class CmaCopyTest {
   void aProcessOfNoVisiblePidNamespaceIsNotReachedAndNotLost() {
     RmaArea invisible =
         new RmaArea(
-            peer.address(),
-            0,
-            0,
-            MemorySegment.NULL,
-            new Credentials(0, Credentials.own().uid()));
+            peer.address(), 0, 0, MemorySegment.NULL, new Credentials(0, Credentials.own().uid()));
     assertThat(new CmaCopy(invisible).probe())
         .isNotNull()
         .satisfies(obstacle -> assertThat(obstacle.mayBeItsEnd()).isFalse());

@@ -80,8 +80,7 @@ class RemoteTableTest {
   @ParameterizedTest
   @ValueSource(longs = {-1, 1, 4095, 65_537, 69_632, Long.MAX_VALUE, Long.MIN_VALUE})
   void aSizeOfAllocatableMemoryThatCannotBeIsNotTaken(long size) {
-    ALL.set(
-        ValueLayout.JAVA_LONG, peer.address() + RmaLayout.DESCRIPTOR_ALLOCATABLE, size);
+    ALL.set(ValueLayout.JAVA_LONG, peer.address() + RmaLayout.DESCRIPTOR_ALLOCATABLE, size);
     assertThat(RmaArea.allocatableSize(peer.address(), SIZE)).isNegative();
   }
 }

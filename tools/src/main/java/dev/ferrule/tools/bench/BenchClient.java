@@ -96,9 +96,9 @@ public final class BenchClient implements AutoCloseable {
     return connection.register(memory);
   }
 
-  /** Has the server expose so much memory. */
-  Exposure expose(int size) {
-    start(Round.of(Round.Kind.EXPOSE, 0, size));
+  /** Has the server expose so much memory, its own or such that the provider allocates. */
+  Exposure expose(int size, boolean allocated) {
+    start(Round.of(allocated ? Round.Kind.ALLOCATE : Round.Kind.EXPOSE, 0, size));
     try (ReceiveRegion message = connection.receiver().receive()) {
       return Exposure.read(message);
     }

@@ -186,8 +186,8 @@ final class Dispatcher implements AutoCloseable {
         // to bounce a cache line, this thread would have to leave the other clients alone
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
         case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
-        case EXPOSE -> {
-          Exposure exposure = memory.expose(round.size());
+        case EXPOSE, ALLOCATE -> {
+          Exposure exposure = memory.expose(round);
           guard.begin(connection.get());
           exposure.send(connection.get().sender());
         }

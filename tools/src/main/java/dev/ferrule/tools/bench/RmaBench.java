@@ -22,6 +22,7 @@ import org.HdrHistogram.Histogram;
 public final class RmaBench {
 
   private static final String CROSS_MEMORY_ATTACH = "cma";
+  private static final String ALLOCATED = "allocated";
   private static final long NANOS_PER_ROUND = 50_000_000;
   private static final long OPERATIONS_WITHOUT_WARMUP = 100;
   private static final long MAX_OPERATIONS = 100_000;
@@ -32,6 +33,7 @@ public final class RmaBench {
   private final Subject subject;
   private final Plan plan;
   private final Rma rma;
+  private final boolean allocated;
 
   /**
    * Creates a benchmark.
@@ -39,12 +41,14 @@ public final class RmaBench {
    * @param client the connection to measure
    * @param subject what to label the results with
    * @param plan what to measure; its messages are operations, in each round
+   * @param allocated whether the server's memory is allocated by the provider
    */
-  public RmaBench(BenchClient client, Subject subject, Plan plan) {
+  public RmaBench(BenchClient client, Subject subject, Plan plan, boolean allocated) {
     this.client = client;
     this.subject = subject;
     this.plan = plan;
     this.rma = client.rma();
+    this.allocated = allocated;
   }
 
   /**
@@ -70,10 +74,12 @@ public final class RmaBench {
       }
       try (Arena arena = Arena.ofShared();
           RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {
-        Exposure exposure = client.expose(size);
+        Exposure exposure = client.expose(size, allocated);
         RemoteMemory remote = rma.attach(exposure.handle());
         boolean bare =
-            rma.path().equals(CROSS_MEMORY_ATTACH) && isAt(exposure, local, remote, arena);
+            !allocated
+                && rma.path().equals(CROSS_MEMORY_ATTACH)
+                && isAt(exposure, local, remote, arena);
         for (boolean write : new boolean[] {true, false}) {
           BareCopy floor =
               bare
@@ -179,7 +185,10 @@ public final class RmaBench {
           times.getTotalCount(),
           LatencySummary.of(times, 1),
           Medians.of(rates).orElse(0),
-          new Result.RmaFigures(rma.path(), floor.name(), Medians.of(floors).orElse(0) * size));
+          new Result.RmaFigures(
+              allocated ? ALLOCATED : rma.path(),
+              floor.name(),
+              Medians.of(floors).orElse(0) * size));
     }
 
     private void oneByOne(long count) {

@@ -39,7 +39,10 @@ record Round(Kind kind, long count, int size, boolean verify) {
      * Exposes memory of the round's size in place of what it exposed before, and sends an {@link
      * Exposure}.
      */
-    EXPOSE
+    EXPOSE,
+
+    /** The same with memory that the provider allocates. */
+    ALLOCATE
   }
 
   private static final ValueLayout.OfInt INT =

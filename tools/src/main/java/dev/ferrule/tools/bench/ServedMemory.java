@@ -3,6 +3,7 @@ package dev.ferrule.tools.bench;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ExposedMemory;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.RmaRight;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,22 +26,36 @@ final class ServedMemory implements AutoCloseable {
   }
 
   /**
-   * Exposes so much memory in place of what was exposed before.
+   * Exposes as much memory as a round wants, in place of what was exposed before.
    *
    * @return what the client needs to access it
    * @throws IllegalStateException if nothing is exposed any more, as the connection is closed
    */
-  synchronized Exposure expose(int size) {
+  synchronized Exposure expose(Round round) {
+    int size = round.size();
     conceal();
     if (closed) {
       throw new IllegalStateException(connection.uri() + ": the connection was closed");
     }
     limits.expose(size);
     bytes = size;
-    MemorySegment memory = allocate(size);
-    ExposedMemory made = connection.rma().expose(memory, RmaRight.READ, RmaRight.WRITE);
+    ExposedMemory made = round.kind() == Round.Kind.ALLOCATE ? allocateExposed(size) : expose(size);
     exposed = made;
-    return new Exposure(made.handle(), ProcessHandle.current().pid(), memory.address());
+    return new Exposure(made.handle(), ProcessHandle.current().pid(), made.segment().address());
+  }
+
+  private ExposedMemory expose(int size) {
+    return connection.rma().expose(allocate(size), RmaRight.READ, RmaRight.WRITE);
+  }
+
+  private ExposedMemory allocateExposed(int size) {
+    try {
+      return connection.rma().allocate(size, RmaRight.READ, RmaRight.WRITE);
+    } catch (ResourceExhaustedException e) {
+      conceal();
+      throw new IllegalArgumentException(
+          size + " bytes cannot be allocated by the provider: " + e.getMessage(), e);
+    }
   }
 
   /** A copy that is under way may still use the memory, so the collector frees it. */

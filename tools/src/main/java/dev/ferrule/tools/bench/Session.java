@@ -77,7 +77,7 @@ final class Session implements AutoCloseable {
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
       case FLOOR -> answerFloor(round.count());
-      case EXPOSE -> memory.expose(round.size()).send(connection.sender());
+      case EXPOSE, ALLOCATE -> memory.expose(round).send(connection.sender());
     }
   }
 

@@ -269,7 +269,7 @@ class HostileClientTest {
     for (int i = 0; i < 3; i++) {
       try (Connection connection = connect()) {
         for (int j = 0; j < 5; j++) {
-          client(connection).expose(4096);
+          client(connection).expose(4096, false);
         }
         client(connection).start(Round.of(Round.Kind.EXPOSE, 0, third + 8192));
         assertRefused(connection, "cannot be exposed");

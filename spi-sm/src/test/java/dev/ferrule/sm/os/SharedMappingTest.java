@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The data plane accesses memory by its address, without a check for each access. A thread may be
+ * inside while another one closes the connection, or while the peer truncates the file.
+ */
+@Timeout(600)
+class SharedMappingTest {
+
+  /** A million of them are a soak. */
+  private static final int ROUNDS = Integer.getInteger("ferrule.soak.retirements", 20_000);
+
+  private static final int SIZE = 64 << 10;
+  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+  private volatile SharedMapping current = map();
+  private volatile boolean done;
+
+  private static SharedMapping map() {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      return file.map(SIZE, Arena.ofAuto());
+    }
+  }
+
+  @Test
+  void accessesByAddressGoOnWhileTheMemoryIsRetired() {
+    CompletableFuture<Long> accesses = CompletableFuture.supplyAsync(this::access);
+    for (int i = 0; i < ROUNDS; i++) {
+      SharedMapping before = current;
+      current = map();
+      before.retire();
+    }
+    done = true;
+    assertThat(accesses.join()).isGreaterThan(ROUNDS);
+  }
+
+  @Test
+  void thePeerCannotTruncateTheFileUnderAnAccess() throws Exception {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      current = file.map(SIZE, Arena.ofAuto());
+      CompletableFuture<Long> accesses = CompletableFuture.supplyAsync(this::access);
+      for (int i = 0; i < ROUNDS; i++) {
+        assertThat(LibC.ftruncate(file.fd(), 0)).isEqualTo(-1);
+      }
+      done = true;
+      assertThat(accesses.join()).isPositive();
+    }
+  }
+
+  @Test
+  void aViewIsGoneWithItsArenaAndNotBefore() {
+    Arena views = Arena.ofShared();
+    SharedMapping mapping;
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      mapping = file.map(SIZE, views);
+    }
+    MemorySegment view = mapping.view();
+    view.set(ValueLayout.JAVA_LONG, 0, 42);
+    mapping.retire();
+    assertThat(view.get(ValueLayout.JAVA_LONG, 0)).isZero();
+    views.close();
+    assertThatThrownBy(() -> view.get(ValueLayout.JAVA_LONG, 0))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** Writes and reads as a sender and a receiver do; returns how often. */
+  private long access() {
+    long result = 0;
+    while (!done) {
+      SharedMapping mapping = current;
+      for (long offset = 0; offset < SIZE; offset += 64) {
+        LONG.setRelease(RawMemory.ALL, mapping.address() + offset, result);
+        long ignored =
+            (long) LONG.getAcquire(RawMemory.ALL, mapping.address() + SIZE - 64 - offset);
+        result++;
+      }
+      Reference.reachabilityFence(mapping);
+    }
+    return result;
+  }
+}
