@@ -35,6 +35,16 @@ public final class Waiter {
      */
     boolean isArmed();
 
+    /**
+     * Tells whether the peer is sure to notice the last {@link #arm}. Otherwise it may be late, so
+     * the sleeper looks a second time after a while.
+     *
+     * @return whether it is; false if the provider does not know
+     */
+    default boolean isSure() {
+      return false;
+    }
+
     /** Takes that back. */
     void disarm();
 
@@ -267,7 +277,7 @@ public final class Waiter {
         return true;
       }
       sleeps++;
-      if (secondLookNanos > 0) {
+      if (secondLookNanos > 0 && !condition.isSure()) {
         block(condition, bounded, deadline, secondLookNanos);
         if (condition.isReady()) {
           return true;

@@ -6,11 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Runs what two threads do at once by jcstress, which needs a JVM of its own and starts others. */
 public final class Jcstress {
+
+  /** A longer one than this, {@code default} or {@code tough}, takes hours. */
+  private static final String MODE = System.getProperty("ferrule.jcstress.mode", "sanity");
+
+  private static final long LIMIT_MINUTES = 10;
 
   private Jcstress() {}
 
@@ -25,34 +31,35 @@ public final class Jcstress {
    */
   public static void run(Class<?> tests, Path folder) throws IOException, InterruptedException {
     Path output = folder.resolve("output");
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "org.openjdk.jcstress.Main",
+                "-t",
+                tests.getSimpleName(),
+                "-m",
+                MODE,
+                "-strideSize",
+                "64",
+                "-jvmArgs",
+                "--enable-native-access=ALL-UNNAMED -Xmx1g",
+                "-r",
+                folder.resolve("report").toString()));
+    boolean isLong = !MODE.equals("sanity");
+    if (!isLong) {
+      command.addAll(List.of("-sc", "false", "-time", "400", "-iters", "3"));
+    }
     Process process =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    "org.openjdk.jcstress.Main",
-                    "-t",
-                    tests.getSimpleName(),
-                    "-m",
-                    "sanity",
-                    "-sc",
-                    "false",
-                    "-time",
-                    "400",
-                    "-iters",
-                    "3",
-                    "-strideSize",
-                    "64",
-                    "-jvmArgs",
-                    "--enable-native-access=ALL-UNNAMED -Xmx1g",
-                    "-r",
-                    folder.resolve("report").toString()))
+        new ProcessBuilder(command)
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
-    assertThat(process.waitFor(10, TimeUnit.MINUTES)).isTrue();
+    assertThat(process.waitFor(isLong ? Integer.MAX_VALUE : LIMIT_MINUTES, TimeUnit.MINUTES))
+        .isTrue();
 
     String text = Files.readString(output);
     assertThat(process.exitValue()).as(text).isZero();

@@ -444,6 +444,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     Reference.reachabilityFence(this);
   }
 
+  @Override
+  public boolean isSure() {
+    return consumer.isSleepSure();
+  }
+
   /** A platform thread sleeps on its flag in the ring, where the peer wakes it by one call. */
   @Override
   public void block(long nanos) {

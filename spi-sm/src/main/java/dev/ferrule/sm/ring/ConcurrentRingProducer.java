@@ -323,7 +323,7 @@ public class ConcurrentRingProducer extends SendingEnd {
    *     awake
    */
   public int receiverAsleep() {
-    int flag = SleepFlag.look(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    int flag = SleepFlag.lookAtReceiver(ring, fences);
     if (flag != 0) {
       reached(RingStep.SHARED_RECEIVER_ASLEEP);
     }

@@ -25,6 +25,7 @@ import java.lang.invoke.VarHandle;
 public class RingConsumer {
 
   private static final long NOWHERE = -1;
+  private static final int MESSAGES_WITHOUT_SLEEP = 256;
   private static final int MAX_SLEEP = Integer.MAX_VALUE - 3;
 
   private final RingLayout layout;
@@ -53,6 +54,9 @@ public class RingConsumer {
   private final Futex flag; // by which this side says that it sleeps
   private int sleeps; // the number by which it last said so
   private int armed; // the same by armSleep, with what it sleeps on
+  private boolean reliesOnFences; // of the sender
+  private boolean isSure; // that the sender notices the last armSleep
+  private long messagesBeforeSleep;
   private volatile boolean stopped;
 
   private long messageOffset;
@@ -390,6 +394,7 @@ public class RingConsumer {
     long now = position;
     if (now >= backoff.checkpoint()) {
       backoff.measure(now, messages);
+      endFences();
     }
     if (held != NOWHERE && !heldTold) {
       if (now == held + heldSize) {
@@ -509,9 +514,32 @@ public class RingConsumer {
    * @param onFlag whether it does so by {@link #sleepOnFlag}
    */
   public void armSleep(boolean onFlag) {
-    int number = nextSleep() | (onFlag ? SleepFlag.ON_FLAG : 0);
-    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, number, fences);
-    armed = number;
+    armed = nextSleep() | (onFlag ? SleepFlag.ON_FLAG : 0);
+    isSure = fences || reliesOnFences;
+    if (!isSure) {
+      SleepFlag.setSenderFences(ring, true);
+      reliesOnFences = true; // from the next time on
+    }
+    SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
+    messagesBeforeSleep = messages;
+  }
+
+  /**
+   * Tells whether the other side is sure to notice the last {@link #armSleep}, so that no second
+   * look is needed.
+   *
+   * @return whether it is
+   */
+  public boolean isSleepSure() {
+    return isSure;
+  }
+
+  /** Where messages come without a sleep, the sender is spared its fences. */
+  private void endFences() {
+    if (reliesOnFences && messages - messagesBeforeSleep > MESSAGES_WITHOUT_SLEEP) {
+      reliesOnFences = false;
+      SleepFlag.setSenderFences(ring, false);
+    }
   }
 
   /**

@@ -107,6 +107,13 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
    */
   public static final long RECEIVER_ASLEEP = 768;
 
+  /**
+   * Offset in the ring: not 0 if the receiver, when it sleeps, relies on a full fence of the sender
+   * between what that publishes and its look at {@link #RECEIVER_ASLEEP}; 4 bytes, which the sender
+   * reads together with that.
+   */
+  public static final long SENDER_FENCES = RECEIVER_ASLEEP + 4;
+
   /** Offset in the ring: the release ring. */
   public static final long RELEASES = 4096;
 

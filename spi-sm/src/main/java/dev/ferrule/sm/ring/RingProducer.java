@@ -496,7 +496,7 @@ public class RingProducer extends SendingEnd {
 
   private int wake() {
     reached(RingStep.SENDER_PUBLISHED);
-    int asleep = SleepFlag.wake(ring, RingLayout.RECEIVER_ASLEEP, fences);
+    int asleep = SleepFlag.wakeReceiver(ring, fences);
     if (asleep != 0) {
       reached(RingStep.SENDER_WAKES);
     }

@@ -75,6 +75,91 @@ public final class RingStress {
     }
   }
 
+  /**
+   * Two messages that are sent directly, over old bytes that look like headers, are seen one after
+   * the other and whole.
+   */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
+  @Outcome(id = VALUE + ", 0", expect = Expect.ACCEPTABLE, desc = "the first is there")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "both are there")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, or old bytes were taken for a header")
+  @State
+  public static class Direct {
+    private final Rings rings = rings(true);
+    private final MemorySegment message = MemorySegment.ofArray(message(8));
+
+    /** Fills the ring with headers, and the receiver takes all of it. */
+    public Direct() {
+      byte[] headers = new byte[504];
+      MemorySegment view = MemorySegment.ofArray(headers);
+      for (long at = 0; at < headers.length; at += Long.BYTES) {
+        view.set(ValueLayout.JAVA_LONG_UNALIGNED, at, RecordHeader.inline(8));
+      }
+      for (int bytes = 0; bytes < LAYOUT.capacity(); bytes += 512) {
+        rings.send(headers);
+        rings.receive();
+      }
+    }
+
+    /** Sends. */
+    @Actor
+    public void sender() {
+      for (int i = 0; i < 2; i++) {
+        if (rings.producer.trySend(message, 0, 8) == RingProducer.NOT_SENT) {
+          rings.producer.reserve(8);
+          rings.producer.stageInline(message, 0, 8, 8);
+          rings.producer.publish();
+        }
+      }
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result what was received, at two looks
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      if (rings.consumer.pollInline((buffer, offset, length) -> result.r1 = get(buffer, offset), 1)
+          == 1) {
+        rings.consumer.pollInline((buffer, offset, length) -> result.r2 = get(buffer, offset), 1);
+      }
+    }
+
+    private static long get(MemorySegment buffer, long offset) {
+      return buffer.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+    }
+  }
+
+  /** A receiver that learns of the end finds the last message. */
+  @JCStressTest
+  @Outcome(id = "true, false", expect = Expect.FORBIDDEN, desc = "the last message is lost")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "there, or not closed yet")
+  @State
+  public static class Close {
+    private final Rings rings = rings(true);
+    private final MemorySegment message = MemorySegment.ofArray(message(8));
+
+    /** Sends and closes. */
+    @Actor
+    public void sender() {
+      rings.producer.trySend(message, 0, 8);
+      rings.producer.markClosed(1);
+    }
+
+    /**
+     * Looks for the end, and then for a message.
+     *
+     * @param result whether there were
+     */
+    @Actor
+    public void receiver(ZZ_Result result) {
+      result.r1 = rings.consumer.isClosedBySender();
+      result.r2 = rings.consumer.next();
+    }
+  }
+
   /** A message in payload lines is seen whole or not at all. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
@@ -209,6 +294,43 @@ public final class RingStress {
     public void sender(ZZ_Result result) {
       rings.stage(message);
       result.r1 = rings.producer.publish() != 0;
+    }
+
+    /**
+     * Arms and takes the last look.
+     *
+     * @param result whether there is a message
+     */
+    @Actor
+    public void receiver(ZZ_Result result) {
+      rings.consumer.armSleep(false);
+      result.r2 = rings.consumer.next();
+    }
+  }
+
+  /** The same with fences that the receiver has asked the sender for, when it slept before. */
+  @JCStressTest
+  @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @State
+  public static class SleepAgain {
+    private final Rings rings = rings(false);
+    private final MemorySegment message = MemorySegment.ofArray(message(8));
+
+    /** Sleeps once. */
+    public SleepAgain() {
+      rings.consumer.armSleep(false);
+      rings.consumer.disarmSleep();
+    }
+
+    /**
+     * Sends.
+     *
+     * @param result whether the receiver has to be woken up
+     */
+    @Actor
+    public void sender(ZZ_Result result) {
+      result.r1 = rings.producer.trySend(message, 0, 8) != 0;
     }
 
     /**

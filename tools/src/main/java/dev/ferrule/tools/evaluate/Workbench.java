@@ -419,8 +419,7 @@ public final class Workbench implements AutoCloseable {
   private List<Result> results(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
     int size = point.sizeBytes();
     return switch (point.kind()) {
-      case LATENCY ->
-          new LatencyBench(crew.first(), subject, effort.plan(size, warmth), false).run();
+      case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, warmth)).run();
       case CALLS -> new CallBench(crew.first(), subject, effort.calls(size, warmth)).run();
       case RMA -> new RmaBench(crew.first(), subject, effort.plan(size, warmth), false).run();
       case BANDWIDTH ->
