@@ -108,8 +108,8 @@ final class MeasureOptions {
   @Option(
       names = "--floor",
       description =
-          "Also bounce a bare cache line between the two processes, in turn with the messages, and"
-              + " show how far off it is.")
+          "Also measure a bare cache line and a bare one-way ring between the two processes, in turn"
+              + " with the messages, and show how far off they are.")
   private boolean floor;
 
   @Option(
@@ -364,7 +364,8 @@ final class MeasureOptions {
       problems.accept("no floor is measured: two threads that spin need two processors");
     } else if (!client.openFloor()) {
       problems.accept(
-          "no floor is measured: the server runs on another host, or serves all with one thread");
+          "no floor is measured: the server runs on another host, serves all with one thread, or has"
+              + " as many floors open as it may");
     }
   }
 

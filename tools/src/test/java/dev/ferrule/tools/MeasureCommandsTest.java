@@ -88,6 +88,36 @@ class MeasureCommandsTest {
     JsonObject result = objects(run.out()).get(0);
     assertThat(result.get("floor_ns").getAsDouble()).isPositive();
     assertThat(result.get("floor_ratio").getAsDouble()).isPositive();
+    assertThat(result.get("ring_ns").getAsDouble()).isPositive();
+    assertThat(result.get("ring_ratio").getAsDouble()).isPositive();
+  }
+
+  @Test
+  void theRateOfABareRingIsMeasuredBesideForTheSizesThatItTakes() {
+    Run run =
+        Run.of(
+            "bandwidth",
+            "--floor",
+            "--size",
+            "0,64,100000",
+            "--messages",
+            "2000",
+            "--rounds",
+            "2",
+            "--warmup",
+            "10",
+            "--json",
+            "-");
+    assertThat(run.err()).isEmpty();
+    assertThat(run.exitCode()).isZero();
+    List<JsonObject> results = objects(run.out());
+    for (JsonObject result : results.subList(0, 2)) {
+      assertThat(result.get("floor_ns").getAsDouble()).isPositive();
+      assertThat(result.get("ring_messages_per_s").getAsDouble()).isPositive();
+      assertThat(result.get("ring_ratio").getAsDouble()).isNotNegative();
+    }
+    assertThat(results.get(2).has("ring_messages_per_s")).isFalse();
+    assertThat(results.get(2).has("ring_ratio")).isFalse();
   }
 
   @Test
@@ -98,7 +128,7 @@ class MeasureCommandsTest {
     List<String> lines = run.out().lines().toList();
     assertThat(lines).hasSize(4);
     assertThat(lines.get(0)).startsWith("sm, wait ");
-    assertThat(lines.get(1)).contains("bytes").contains("p99.9").contains("floor ns");
+    assertThat(lines.get(1)).contains("bytes").contains("p99.9").contains("p50 / line  p50 / ring");
     assertThat(lines.get(2).strip()).startsWith("8 ");
     assertThat(lines.get(3).strip()).startsWith("64 ");
   }

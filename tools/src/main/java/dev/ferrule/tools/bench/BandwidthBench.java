@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * Message rate and bytes per second for messages of several sizes: the median of rounds. The rounds
- * of all sizes, of a plain copy in memory and of the bare cache line take turns, so that whatever
- * else the machine does hits all of them alike.
+ * of all sizes, of a plain copy in memory, of the bare cache line and of the bare ring take turns,
+ * so that whatever else the machine does hits all of them alike.
  */
 public final class BandwidthBench {
 
@@ -63,9 +63,11 @@ public final class BandwidthBench {
     private final MemorySegment from;
     private final MemorySegment to;
     private final List<Double> rates = new ArrayList<>();
-    private final List<Double> floors = new ArrayList<>();
+    private final List<Double> lines = new ArrayList<>();
+    private final List<Double> rings = new ArrayList<>();
     private final List<Double> copies = new ArrayList<>();
     private long messages;
+    private long ringMessages;
 
     private Series(Arena arena, int size) {
       this.size = size;
@@ -76,15 +78,32 @@ public final class BandwidthBench {
     }
 
     private void warmUp(boolean first) {
-      double nanos = plan.warmUp(first, count -> crew.round(throughputs, count));
+      messages = messages(plan.warmUp(first, count -> crew.round(throughputs, count)));
+      ring()
+          .ifPresent(
+              floor ->
+                  ringMessages =
+                      Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
+    }
+
+    /** Returns how many messages of so many nanoseconds make a round. */
+    private long messages(double nanos) {
       long fitting =
           nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().bandwidthNanos() / nanos);
-      messages =
-          plan.messages().orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
+      return plan.messages()
+          .orElse(Math.clamp(fitting, MIN_DEFAULT_MESSAGES, MAX_DEFAULT_MESSAGES));
+    }
+
+    private Optional<Floor> ring() {
+      return floor().filter(floor -> Floor.ringTakes(size));
     }
 
     private void round() {
-      floor().ifPresent(floor -> floors.add(floor.round()));
+      floor().ifPresent(floor -> lines.add(floor.round()));
+      ring()
+          .ifPresent(
+              floor ->
+                  rings.add(ringMessages * NANOS_PER_SECOND / floor.stream(size, ringMessages)));
       if (copies()) {
         copies.add(copyBytesPerSecond());
       }
@@ -119,7 +138,8 @@ public final class BandwidthBench {
           size,
           total(),
           Medians.of(rates).orElse(0),
-          Medians.of(floors),
+          Medians.of(lines),
+          Medians.of(rings),
           Medians.of(copies));
     }
   }

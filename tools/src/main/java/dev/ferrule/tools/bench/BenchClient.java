@@ -111,32 +111,31 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Shares a cache line with the server, to be bounced between the rounds.
+   * Shares a cache line and a bare ring with the server, to be measured between the rounds.
    *
    * @return false if there can be none, as with a server on another host
    */
   public boolean openFloor() {
-    floor = shareLine().orElse(null);
+    floor = shareFloor().orElse(null);
     return floor != null;
   }
 
   /**
-   * Shares a cache line with the server, for the caller to bounce while nothing else is measured,
-   * and to close. A server knows one line for each connection.
+   * Shares a cache line and a bare ring with the server, for the caller to use while nothing else
+   * is measured, and to close. A server has one of each for a connection.
    *
-   * @return the line; empty if there can be none, as with a server on another host
+   * @return both; empty if there can be none, as with a server on another host
    */
-  public Optional<Floor> shareLine() {
+  public Optional<Floor> shareFloor() {
     start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
     RoundReply reply = awaitReply();
     if (!reply.done()) {
       return Optional.empty();
     }
-    LineFile file = new LineFile(reply.messages());
+    FloorFile file = new FloorFile(reply.messages());
     try {
       file.check();
-      CacheLine line = new CacheLine(file.path(), () -> Session.requireOpen(connection));
-      return Optional.of(new Floor(this, line));
+      return Optional.of(Floor.open(this, file, () -> Session.requireOpen(connection)));
     } catch (IOException e) { // as in another container, with a directory of that name of its own
       return Optional.empty();
     }

@@ -31,8 +31,8 @@ final class CacheLine implements AutoCloseable {
    */
   private static final int LOOKS_BEFORE_CHECK = 1 << 22;
 
-  /** How long a client may leave the answering thread spinning. */
-  private static final long ANSWER_NANOS = 5_000_000_000L;
+  /** How long a client may leave the answering thread spinning, here or on the bare ring. */
+  static final long ANSWER_NANOS = 5_000_000_000L;
 
   private static final long FOREVER = Long.MAX_VALUE;
 

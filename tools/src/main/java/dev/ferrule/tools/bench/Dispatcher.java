@@ -183,9 +183,10 @@ final class Dispatcher implements AutoCloseable {
           sinkCount = round.count();
           endIfFull(begun);
         }
-        // to bounce a cache line, this thread would have to leave the other clients alone
+        // to spin for one client, this thread would have to leave the others alone
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
-        case FLOOR -> throw new IllegalArgumentException("a floor round without a floor");
+        case FLOOR, RING_ECHO, RING_SINK ->
+            throw new IllegalArgumentException("a floor round without a floor");
         case EXPOSE, ALLOCATE -> {
           Exposure exposure = memory.expose(round);
           guard.begin(connection.get());

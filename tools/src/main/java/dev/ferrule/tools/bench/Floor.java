@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import java.io.IOException;
+
 /**
- * The bare cache line between client and server, bounced in rounds among those of the messages.
- * Belongs to the client's thread.
+ * The bare cache line and the bare ring between client and server, measured in rounds among those
+ * of the messages. Belongs to the client's thread.
  */
 public final class Floor implements AutoCloseable {
 
@@ -12,13 +14,45 @@ public final class Floor implements AutoCloseable {
   private static final long WARMUP_NANOS = 500_000_000;
   private static final double WAYS = 2;
 
+  /** Of large messages fewer are bounced on the ring: about as many bytes as of 1 KiB. */
+  private static final long RING_BOUNCED_BYTES = 1024L * BOUNCES;
+
+  private static final long RING_WARMUP_NANOS = 300_000_000;
+  private static final int FIRST_STREAM = 256;
+  private static final long STREAM_NANOS = 5_000_000;
+
   private final BenchClient client;
   private final CacheLine line;
+  private final BareRing ring;
   private final long[] periods = new long[BOUNCES];
 
-  Floor(BenchClient client, CacheLine line) {
+  private Floor(BenchClient client, CacheLine line, BareRing ring) {
     this.client = client;
     this.line = line;
+    this.ring = ring;
+  }
+
+  /**
+   * Maps a file that the server has made.
+   *
+   * @param client for telling the server of the rounds
+   * @param file the file
+   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   * @throws IOException if the file cannot be mapped
+   */
+  static Floor open(BenchClient client, FloorFile file, Runnable peerCheck) throws IOException {
+    CacheLine line = new CacheLine(file.path(), peerCheck);
+    try {
+      return new Floor(client, line, BareRing.ofClient(file.path(), peerCheck));
+    } catch (IOException | RuntimeException e) {
+      line.close();
+      throw e;
+    }
+  }
+
+  /** Returns whether the bare ring takes messages of that size. */
+  static boolean ringTakes(int size) {
+    return size <= BareRing.MAX_PAYLOAD;
   }
 
   /** Bounces the line for as long as the JIT compiler wants, half a second. */
@@ -52,8 +86,74 @@ public final class Floor implements AutoCloseable {
     return Medians.ofPeriods(periods, bounces) / WAYS;
   }
 
+  /**
+   * Bounces messages on the bare ring for as long as the JIT compiler wants.
+   *
+   * @param size the length of the messages, which the ring takes
+   */
+  void warmUpRing(int size) {
+    long end = System.nanoTime() + RING_WARMUP_NANOS;
+    while (System.nanoTime() < end) {
+      ringRound(size);
+    }
+  }
+
+  /**
+   * Bounces messages on the bare ring for some milliseconds.
+   *
+   * @param size the length of the messages, which the ring takes
+   * @return the median of half the way there and back, in nanoseconds
+   */
+  double ringRound(int size) {
+    int bounces = (int) Math.min(BOUNCES, RING_BOUNCED_BYTES / Math.max(1, size));
+    client.start(Round.of(Round.Kind.RING_ECHO, bounces + 1L, size));
+    ring.bounce(periods, bounces, size);
+    return Medians.ofPeriods(periods, bounces) / WAYS;
+  }
+
+  /**
+   * Sends messages through the bare ring for as long as the JIT compiler wants.
+   *
+   * @param size the length of the messages, which the ring takes
+   * @return how long one message took in the end, in nanoseconds
+   */
+  double warmUpStream(int size) {
+    long end = System.nanoTime() + RING_WARMUP_NANOS;
+    long count = FIRST_STREAM;
+    double nanos;
+    do {
+      nanos = stream(size, count);
+      if (nanos < STREAM_NANOS) {
+        count *= 2;
+      }
+    } while (System.nanoTime() < end);
+    return nanos / count;
+  }
+
+  /**
+   * Sends messages through the bare ring, one after another.
+   *
+   * @param size the length of the messages, which the ring takes
+   * @param count how many
+   * @return the time until all have been taken, in nanoseconds
+   */
+  long stream(int size, long count) {
+    client.start(Round.of(Round.Kind.RING_SINK, count, size));
+    long nanos = ring.stream(count, size);
+    RoundReply reply = client.awaitReply();
+    if (!reply.equals(new RoundReply(true, count, count * size, 0))) {
+      throw client.corrupt(
+          count + " messages were sent through the bare ring, " + reply.wrong() + " arrived wrong");
+    }
+    return nanos;
+  }
+
   @Override
   public void close() {
-    line.close();
+    try {
+      line.close();
+    } finally {
+      ring.close();
+    }
   }
 }

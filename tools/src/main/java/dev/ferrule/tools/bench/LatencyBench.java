@@ -4,12 +4,15 @@ package dev.ferrule.tools.bench;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
  * Half the round trip of messages of several sizes. The rounds of all sizes, and those of the bare
- * cache line, take turns, so that whatever else the machine does hits all of them alike.
+ * cache line and the bare ring, take turns, so that whatever else the machine does hits all of them
+ * alike.
  */
 public final class LatencyBench {
 
@@ -40,7 +43,8 @@ public final class LatencyBench {
     private final PingPong pingPong;
     private final int size;
     private final Histogram roundTrips = LatencySummary.newHistogram();
-    private final List<Double> floors = new ArrayList<>();
+    private final List<Double> lines = new ArrayList<>();
+    private final List<Double> rings = new ArrayList<>();
     private long[] periods = {};
     private long messages;
 
@@ -49,7 +53,12 @@ public final class LatencyBench {
       pingPong = new PingPong(client, arena, size);
     }
 
+    private Optional<Floor> ring() {
+      return client.floor().filter(floor -> Floor.ringTakes(size));
+    }
+
     private void warmUp(boolean first) {
+      ring().ifPresent(floor -> floor.warmUpRing(size));
       double nanos =
           plan.warmUp(
               first,
@@ -77,12 +86,14 @@ public final class LatencyBench {
         return;
       }
       reserve(count);
-      OptionalDouble floor = floorRound();
+      OptionalDouble line = measured(client.floor(), Floor::round);
+      OptionalDouble ring = measured(ring(), floor -> floor.ringRound(size));
       pingPong.round(periods, count);
       for (int i = 0; i < count; i++) {
         roundTrips.recordValue(periods[i]);
       }
-      floor.ifPresent(floors::add);
+      line.ifPresent(lines::add);
+      ring.ifPresent(rings::add);
     }
 
     private Result result() {
@@ -91,14 +102,14 @@ public final class LatencyBench {
           size,
           roundTrips.getTotalCount(),
           LatencySummary.of(roundTrips, WAYS),
-          Medians.of(floors));
+          Medians.of(lines),
+          Medians.of(rings));
     }
   }
 
-  private OptionalDouble floorRound() {
-    return client
-        .floor()
-        .map(floor -> OptionalDouble.of(floor.round()))
+  private static OptionalDouble measured(Optional<Floor> floor, ToDoubleFunction<Floor> round) {
+    return floor
+        .map(opened -> OptionalDouble.of(round.applyAsDouble(opened)))
         .orElse(OptionalDouble.empty());
   }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param messages how many were measured (for the bandwidth: in each round, on all connections
  *     together)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
- * @param floorNanos half the round trip of a bare cache line
+ * @param floor what was measured beside it without a message; {@link Floors#NONE} if nothing
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
  * @param bytesPerSecond the bytes that go with it
  * @param memcpyBytesPerSecond how fast one thread copies messages of that size in its own memory
@@ -28,11 +28,26 @@ public record Result(
     int sizeBytes,
     long messages,
     @Nullable LatencySummary latency,
-    OptionalDouble floorNanos,
+    Floors floor,
     OptionalDouble messagesPerSecond,
     OptionalDouble bytesPerSecond,
     OptionalDouble memcpyBytesPerSecond,
     @Nullable RmaFigures rma) {
+
+  /**
+   * What the machine can do at best.
+   *
+   * @param lineNanos half the round trip of a bare cache line
+   * @param ringNanos half the round trip of a message of that size through bare rings
+   * @param ringMessagesPerSecond how many messages of that size a bare ring carries
+   */
+  public record Floors(
+      OptionalDouble lineNanos, OptionalDouble ringNanos, OptionalDouble ringMessagesPerSecond) {
+
+    /** Nothing was measured. */
+    public static final Floors NONE =
+        new Floors(OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty());
+  }
 
   /**
    * What there is to say of remote memory access alone.
@@ -47,8 +62,8 @@ public record Result(
   /**
    * Returns how this compares to the floor: the quotient of the two medians that are shown.
    *
-   * @return the latency over the floor's, or for remote memory access the rate over the floor's;
-   *     empty without a floor
+   * @return the latency over the bare line's, or for remote memory access the rate over the
+   *     floor's; empty without a floor
    */
   public OptionalDouble floorRatio() {
     if (rma != null) {
@@ -56,7 +71,18 @@ public record Result(
     }
     return latency == null
         ? OptionalDouble.empty()
-        : Medians.ratio(OptionalDouble.of(latency.p50()), floorNanos);
+        : Medians.ratio(OptionalDouble.of(latency.p50()), floor.lineNanos());
+  }
+
+  /**
+   * Returns how this compares to the bare ring: the quotient of the two medians that are shown.
+   *
+   * @return the latency over the ring's, or the message rate over the ring's; empty without one
+   */
+  public OptionalDouble ringRatio() {
+    return latency == null
+        ? Medians.ratio(messagesPerSecond, floor.ringMessagesPerSecond())
+        : Medians.ratio(OptionalDouble.of(latency.p50()), floor.ringNanos());
   }
 
   /**
@@ -69,7 +95,12 @@ public record Result(
   }
 
   static Result latency(
-      Subject subject, int size, long messages, LatencySummary latency, OptionalDouble floor) {
+      Subject subject,
+      int size,
+      long messages,
+      LatencySummary latency,
+      OptionalDouble lineNanos,
+      OptionalDouble ringNanos) {
     return new Result(
         subject,
         "latency",
@@ -77,7 +108,7 @@ public record Result(
         size,
         messages,
         latency,
-        floor,
+        new Floors(lineNanos, ringNanos, OptionalDouble.empty()),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
@@ -93,7 +124,7 @@ public record Result(
         size,
         messages,
         latency,
-        OptionalDouble.empty(),
+        Floors.NONE,
         OptionalDouble.empty(),
         OptionalDouble.empty(),
         OptionalDouble.empty(),
@@ -115,7 +146,7 @@ public record Result(
         size,
         operations,
         latency,
-        OptionalDouble.empty(),
+        Floors.NONE,
         OptionalDouble.of(operationsPerSecond),
         OptionalDouble.of(operationsPerSecond * size),
         OptionalDouble.empty(),
@@ -127,7 +158,8 @@ public record Result(
       int size,
       long messages,
       double messagesPerSecond,
-      OptionalDouble floor,
+      OptionalDouble lineNanos,
+      OptionalDouble ringMessagesPerSecond,
       OptionalDouble memcpy) {
     return new Result(
         subject,
@@ -136,7 +168,7 @@ public record Result(
         size,
         messages,
         null,
-        floor,
+        new Floors(lineNanos, OptionalDouble.empty(), ringMessagesPerSecond),
         OptionalDouble.of(messagesPerSecond),
         OptionalDouble.of(messagesPerSecond * size),
         memcpy,

@@ -50,11 +50,20 @@ public final class ResultJson {
       times.addProperty("mean", rounded(latency.mean()));
       object.add("latency_ns", times);
     }
-    add(object, "floor_ns", result.floorNanos());
+    Result.Floors floor = result.floor();
+    add(object, "floor_ns", floor.lineNanos());
     if (result.rma() == null) {
       add(object, "floor_ratio", result.floorRatio());
     }
+    add(object, "ring_ns", floor.ringNanos());
+    if (latency != null) {
+      add(object, "ring_ratio", result.ringRatio());
+    }
     add(object, "messages_per_s", result.messagesPerSecond());
+    add(object, "ring_messages_per_s", floor.ringMessagesPerSecond());
+    if (latency == null) {
+      add(object, "ring_ratio", result.ringRatio());
+    }
     add(object, "bytes_per_s", result.bytesPerSecond());
     add(object, "memcpy_bytes_per_s", result.memcpyBytesPerSecond());
     Result.RmaFigures rma = result.rma();

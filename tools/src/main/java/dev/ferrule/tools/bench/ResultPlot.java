@@ -107,6 +107,7 @@ public final class ResultPlot {
     if (first.latency() == null) {
       add(curves, "ferrule", 0, Plot.Style.MEASURED, results, Result::bytesPerSecond);
       add(curves, "memcpy", 1, Plot.Style.MEASURED, results, Result::memcpyBytesPerSecond);
+      add(curves, "bare ring", 2, Plot.Style.MEASURED, results, ResultPlot::ringBytesPerSecond);
       return;
     }
     add(
@@ -125,11 +126,25 @@ public final class ResultPlot {
         result -> some(Objects.requireNonNull(result.latency()).p99()));
     add(
         curves,
-        "floor (bare cache line)",
+        "bare cache line",
         colour + 1,
         Plot.Style.MEASURED,
         results,
-        Result::floorNanos);
+        result -> result.floor().lineNanos());
+    add(
+        curves,
+        "bare ring",
+        colour + 2,
+        Plot.Style.MEASURED,
+        results,
+        result -> result.floor().ringNanos());
+  }
+
+  private static OptionalDouble ringBytesPerSecond(Result result) {
+    OptionalDouble rate = result.floor().ringMessagesPerSecond();
+    return rate.isPresent()
+        ? OptionalDouble.of(rate.getAsDouble() * result.sizeBytes())
+        : OptionalDouble.empty();
   }
 
   private static OptionalDouble some(double value) {

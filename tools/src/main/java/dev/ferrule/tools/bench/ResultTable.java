@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
 
 /**
  * Results for people. A ratio is the quotient of two columns beside it, which its name says. What
- * too few messages were measured for is a dash.
+ * too few messages were measured for, or what was not measured for a size, is a dash.
  */
 public final class ResultTable {
 
@@ -42,11 +42,16 @@ public final class ResultTable {
   private static void latency(TextTable table, List<Result> results) {
     Result first = results.get(0);
     boolean calls = first.call() != null;
-    boolean floor = first.floorNanos().isPresent();
+    boolean floor = first.floor().lineNanos().isPresent();
     table.cellIf(calls, "call");
-    table.cells("bytes", "messages", "min ns", "p50", "p90", "p99", "p99.9", "max", "mean");
-    table.cellIf(floor, "floor ns");
-    table.cellIf(floor, "p50 / floor");
+    table.cells("bytes", "messages", "min ns", "p50");
+    table.cellIf(!floor, "p90"); // with a floor the table would become too wide
+    table.cells("p99", "p99.9", "max");
+    table.cellIf(!floor, "mean");
+    table.cellIf(floor, "line ns");
+    table.cellIf(floor, "ring ns");
+    table.cellIf(floor, "p50 / line");
+    table.cellIf(floor, "p50 / ring");
     table.endRow();
     for (Result result : results) {
       LatencySummary latency = Objects.requireNonNull(result.latency());
@@ -55,14 +60,14 @@ public final class ResultTable {
           String.valueOf(result.sizeBytes()),
           String.valueOf(result.messages()),
           nanos(latency.min()),
-          nanos(latency.p50()),
-          nanos(latency.p90()),
-          nanos(latency.p99()),
-          nanos(latency.p999()),
-          nanos(latency.max()),
-          nanos(latency.mean()));
-      table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
+          nanos(latency.p50()));
+      table.cellIf(!floor, nanos(latency.p90()));
+      table.cells(nanos(latency.p99()), nanos(latency.p999()), nanos(latency.max()));
+      table.cellIf(!floor, nanos(latency.mean()));
+      table.cellIf(floor, nanos(result.floor().lineNanos().orElse(Double.NaN)));
+      table.cellIf(floor, nanos(result.floor().ringNanos().orElse(Double.NaN)));
       table.cellIf(floor, ratio(result.floorRatio()));
+      table.cellIf(floor, ratio(result.ringRatio()));
       table.endRow();
     }
   }
@@ -92,12 +97,14 @@ public final class ResultTable {
   }
 
   private static void bandwidth(TextTable table, List<Result> results) {
-    boolean floor = results.get(0).floorNanos().isPresent();
+    boolean floor = results.get(0).floor().lineNanos().isPresent();
     boolean memcpy = results.stream().anyMatch(result -> result.memcpyBytesPerSecond().isPresent());
     table.cells("bytes", "messages", "messages/s", "bytes/s");
-    table.cellIf(memcpy, "memcpy bytes/s");
+    table.cellIf(memcpy, "memcpy B/s");
     table.cellIf(memcpy, "rate / memcpy");
-    table.cellIf(floor, "floor ns");
+    table.cellIf(floor, "line ns");
+    table.cellIf(floor, "ring M/s");
+    table.cellIf(floor, "rate / ring");
     table.endRow();
     for (Result result : results) {
       double rate = result.bytesPerSecond().orElse(0);
@@ -109,7 +116,9 @@ public final class ResultTable {
           scaled(rate));
       table.cellIf(memcpy, copies.isPresent() ? scaled(copies.getAsDouble()) : "");
       table.cellIf(memcpy, copies.isPresent() ? ratio(result.memcpyRatio()) : "");
-      table.cellIf(floor, nanos(result.floorNanos().orElse(0)));
+      table.cellIf(floor, nanos(result.floor().lineNanos().orElse(Double.NaN)));
+      table.cellIf(floor, millions(result.floor().ringMessagesPerSecond()));
+      table.cellIf(floor, ratio(result.ringRatio()));
       table.endRow();
     }
   }
@@ -123,6 +132,12 @@ public final class ResultTable {
 
   private static String ratio(OptionalDouble ratio) {
     return ratio.isPresent() ? String.format(Locale.ROOT, "%.2f", ratio.getAsDouble()) : NOTHING;
+  }
+
+  private static String millions(OptionalDouble rate) {
+    return rate.isPresent()
+        ? String.format(Locale.ROOT, "%.2f", rate.getAsDouble() / MEGA)
+        : NOTHING;
   }
 
   private static String scaled(double value) {

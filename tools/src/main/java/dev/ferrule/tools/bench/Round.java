@@ -27,8 +27,8 @@ record Round(Kind kind, long count, int size, boolean verify) {
     SINK,
 
     /**
-     * Creates a file whose first cache line is to be bounced, and sends a {@link RoundReply} with
-     * its number, see {@link LineFile}.
+     * Creates a file with a cache line to be bounced and a bare ring, and sends a {@link
+     * RoundReply} with its number, see {@link FloorFile}.
      */
     OPEN_FLOOR,
 
@@ -42,7 +42,13 @@ record Round(Kind kind, long count, int size, boolean verify) {
     EXPOSE,
 
     /** The same with memory that the provider allocates. */
-    ALLOCATE
+    ALLOCATE,
+
+    /** Sends each message on the bare ring back. */
+    RING_ECHO,
+
+    /** Takes the messages on the bare ring and sends a {@link RoundReply}. */
+    RING_SINK
   }
 
   private static final ValueLayout.OfInt INT =

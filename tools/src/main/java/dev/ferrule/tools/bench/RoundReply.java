@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
  * How a round went, as the server tells the client in one message.
  *
  * @param done whether the server could do its part
- * @param messages how many messages it received; for a floor the number of its {@link LineFile}
+ * @param messages how many messages it received; for a floor the number of its {@link FloorFile}
  * @param bytes how many bytes these had
  * @param wrong how many of them were not what the client had sent
  */

@@ -19,9 +19,16 @@ public final class ServerLimits {
   /** More bounces of a cache line than any client asks for at a time. */
   static final long MAX_BOUNCES = 1L << 20;
 
+  /** More messages over a bare ring than any client sends in a round. */
+  static final long MAX_STREAMED = 1L << 27;
+
+  /** How many floors there may be at a time: each has a file of half a MiB in shared memory. */
+  static final int MAX_FLOORS = 64;
+
   private final long maxMessage;
   private final boolean local;
   private final AtomicInteger clients = new AtomicInteger();
+  private final AtomicInteger floors = new AtomicInteger();
   private final AtomicLong exposed = new AtomicLong();
 
   /**
@@ -64,15 +71,58 @@ public final class ServerLimits {
               + " at most; start it with --option maxMessage="
               + round.size());
     }
-    if (round.kind() == Round.Kind.FLOOR && round.count() > MAX_BOUNCES) {
-      throw new IllegalArgumentException(
-          round.count() + " bounces were announced; " + MAX_BOUNCES + " is the most");
+    switch (round.kind()) {
+      case FLOOR -> checkCount(round, MAX_BOUNCES, "bounces");
+      case RING_ECHO -> {
+        checkCount(round, MAX_BOUNCES, "bounces");
+        checkRing(round);
+      }
+      case RING_SINK -> {
+        checkCount(round, MAX_STREAMED, "messages over the bare ring");
+        checkRing(round);
+      }
+      default -> {
+        // whatever else there is has no limit here
+      }
     }
   }
 
-  /** Returns whether a client can have a cache line in common with the server. */
-  boolean sharesLines() {
-    return local;
+  private static void checkCount(Round round, long most, String what) {
+    if (round.count() > most) {
+      throw new IllegalArgumentException(
+          round.count() + " " + what + " were announced; " + most + " is the most");
+    }
+  }
+
+  private static void checkRing(Round round) {
+    if (round.size() > BareRing.MAX_PAYLOAD) {
+      throw new IllegalArgumentException(
+          "messages of "
+              + round.size()
+              + " bytes were announced for the bare ring; "
+              + BareRing.MAX_PAYLOAD
+              + " is the most");
+    }
+  }
+
+  /**
+   * Counts one more floor, which a client can have in common with the server if both are on one
+   * host; returns whether there may be one.
+   */
+  boolean openFloor() {
+    if (!local) {
+      return false;
+    }
+    if (floors.incrementAndGet() <= MAX_FLOORS) {
+      return true;
+    }
+    floors.decrementAndGet();
+    return false;
+  }
+
+  /** Counts a floor less. */
+  void closeFloor() {
+    floors.decrementAndGet();
   }
 
   /**

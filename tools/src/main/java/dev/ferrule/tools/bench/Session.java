@@ -27,8 +27,10 @@ final class Session implements AutoCloseable {
   private final boolean spin;
   private final ServerLimits limits;
   private final ServedMemory memory;
-  private @Nullable CacheLine floor;
-  private @Nullable Guarded<LineFile> floorFile; // until the client has had time to open it
+  private boolean floor; // counted by the limits
+  private @Nullable CacheLine line;
+  private @Nullable BareRing ring;
+  private @Nullable Guarded<FloorFile> floorFile; // until the client has had time to open it
 
   /**
    * Creates the server's side of a connection.
@@ -76,16 +78,23 @@ final class Session implements AutoCloseable {
       case ECHO -> echo(round);
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
-      case FLOOR -> answerFloor(round.count());
+      case FLOOR -> opened(line).answer(round.count());
       case EXPOSE, ALLOCATE -> memory.expose(round).send(connection.sender());
+      case RING_ECHO -> opened(ring).echo(round.count(), round.size());
+      case RING_SINK -> takeFromRing(round).send(connection.sender());
     }
   }
 
-  private void answerFloor(long count) {
+  private static <T> T opened(@Nullable T floor) {
     if (floor == null) {
       throw new IllegalArgumentException("a floor round without a floor");
     }
-    floor.answer(count);
+    return floor;
+  }
+
+  private RoundReply takeFromRing(Round round) {
+    long wrong = opened(ring).take(round.count(), round.size());
+    return new RoundReply(true, round.count(), round.count() * round.size(), wrong);
   }
 
   private void echo(Round round) {
@@ -109,16 +118,19 @@ final class Session implements AutoCloseable {
   /** Creates a file and maps it. Only a client on this host could do anything with it. */
   private RoundReply openFloor() {
     closeFloor();
-    if (!limits.sharesLines()) {
+    if (!limits.openFloor()) {
       return NO_FLOOR;
     }
+    floor = true;
     try {
-      LineFile file = LineFile.create();
+      FloorFile file = FloorFile.create();
       floorFile = Guarded.of(file);
-      floor = new CacheLine(file.path(), () -> requireOpen(connection));
+      line = new CacheLine(file.path(), () -> requireOpen(connection));
+      ring = BareRing.ofServer(file.path(), CacheLine.ANSWER_NANOS, () -> requireOpen(connection));
       return new RoundReply(true, file.number(), 0, 0);
     } catch (IOException e) {
       removeFloorFile();
+      closeFloor();
       return NO_FLOOR;
     }
   }
@@ -143,9 +155,17 @@ final class Session implements AutoCloseable {
   }
 
   private void closeFloor() {
-    if (floor != null) {
-      floor.close();
-      floor = null;
+    if (line != null) {
+      line.close();
+      line = null;
+    }
+    if (ring != null) {
+      ring.close();
+      ring = null;
+    }
+    if (floor) {
+      floor = false;
+      limits.closeFloor();
     }
   }
 

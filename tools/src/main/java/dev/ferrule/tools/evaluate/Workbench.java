@@ -289,7 +289,7 @@ public final class Workbench implements AutoCloseable {
     if (!depends(point)) {
       return;
     }
-    line = watchdog.watch(List.of(client), client::shareLine).orElse(null);
+    line = watchdog.watch(List.of(client), client::shareFloor).orElse(null);
     Floor shared = line;
     if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
       watchdog.watch(

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A measuring server does nothing to its machine that a client asks for. */
@@ -166,7 +168,7 @@ class HostileClientTest {
     client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
     RoundReply reply = client(connection).awaitReply();
     assertThat(reply.done()).isTrue();
-    return new LineFile(reply.messages()).path();
+    return new FloorFile(reply.messages()).path();
   }
 
   private static void awaitRemoval(Path file) {
@@ -200,12 +202,16 @@ class HostileClientTest {
   }
 
   @Test
-  void aFloorIsBounced() {
+  void aFloorIsMeasured() {
     serve(limits(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
       assertThat(client.openFloor()).isTrue();
-      assertThat(client.floor().orElseThrow().look()).isPositive();
+      Floor floor = client.floor().orElseThrow();
+      assertThat(floor.look()).isPositive();
+      assertThat(floor.ringRound(64)).isPositive();
+      assertThat(floor.stream(64, 10_000)).isPositive();
+      assertThat(floor.look()).isPositive();
     }
   }
 
@@ -220,16 +226,21 @@ class HostileClientTest {
 
   @Test
   void aClientOpensNoFileButOneThatAServerOfItsUserHasMade() throws Exception {
-    LineFile file = new LineFile(0x1234_5678_9abc_def0L);
+    FloorFile file = new FloorFile(0x1234_5678_9abc_def0L);
     try {
-      Path precious = Files.write(folder.resolve("precious"), new byte[4096]);
+      Path precious =
+          Files.write(folder.resolve("precious"), new byte[Math.toIntExact(FloorFile.BYTES)]);
       Files.createSymbolicLink(file.path(), precious);
+      assertThatThrownBy(() -> BareRing.ofClient(file.path(), () -> {}).close())
+          .isInstanceOf(IOException.class);
       assertThatThrownBy(file::check).isInstanceOf(IOException.class);
       assertThatThrownBy(() -> new CacheLine(file.path(), () -> {}).close())
           .isInstanceOf(IOException.class);
       Files.delete(file.path());
       Files.write(file.path(), new byte[8]);
       assertThatThrownBy(file::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> BareRing.ofClient(file.path(), () -> {}).close())
+          .isInstanceOf(IOException.class);
       assertThatThrownBy(() -> new CacheLine(file.path(), () -> {}).close())
           .isInstanceOf(IOException.class);
       assertThat(Files.size(file.path())).as("not extended").isEqualTo(8);
@@ -293,6 +304,91 @@ class HostileClientTest {
       client(connection).start(Round.of(Round.Kind.FLOOR, Long.MAX_VALUE, 0));
       assertRefused(connection, "bounces");
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RING_ECHO", "RING_SINK"})
+  void aThreadDoesNotUseTheRingForEver(Round.Kind kind) {
+    serve(limits(), false);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(kind, Long.MAX_VALUE, 0));
+      assertRefused(connection, "were announced");
+    }
+  }
+
+  /** Its records are addressed without a check. */
+  @ParameterizedTest
+  @EnumSource(names = {"RING_ECHO", "RING_SINK"})
+  void messagesThatTheRingDoesNotHoldAreRefused(Round.Kind kind) {
+    serve(limits(), false);
+    try (Connection connection = connect();
+        BenchClient client = client(connection)) {
+      assertThat(client.openFloor()).isTrue();
+      client.start(Round.of(kind, 1, BareRing.MAX_PAYLOAD + 1));
+      assertRefused(connection, "for the bare ring");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"FLOOR, false", "RING_ECHO, false", "RING_SINK, false", "RING_SINK, true"})
+  void aFloorRoundWithoutAFloorIsRefused(Round.Kind kind, boolean single) {
+    serve(limits(), single);
+    try (Connection connection = connect()) {
+      client(connection).start(Round.of(kind, 1, 8));
+      assertRefused(connection, "without a floor");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RING_ECHO", "RING_SINK"})
+  void aClientThatStopsUsingTheRingIsGivenUp(Round.Kind kind) throws Exception {
+    serve(limits(), false);
+    try (Connection connection = connect();
+        BenchClient client = client(connection)) {
+      assertThat(client.openFloor()).isTrue();
+      client.start(Round.of(kind, 10, 8));
+      assertThatThrownBy(() -> connection.receiver().receive().close())
+          .isInstanceOf(ConnectionClosedException.class);
+    }
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("stopped using the bare ring");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RING_ECHO", "RING_SINK"})
+  void aClientThatTruncatesTheFloorsFileEndsNothingButItsOwnConnection(Round.Kind kind)
+      throws Exception {
+    serve(limits(), false);
+    try (Connection connection = connect();
+        Connection other = connect()) {
+      Path file = openedFloor(connection);
+      Files.write(file, new byte[0]);
+      client(connection).start(Round.of(kind, 10, 64));
+      assertThatThrownBy(() -> connection.receiver().receive().close())
+          .isInstanceOf(ConnectionClosedException.class);
+      client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+      assertThat(client(other).awaitReply().done()).isTrue();
+    }
+  }
+
+  @Test
+  void aClientHasOneFloorAtATimeAndGivesItBackAtItsEnd() {
+    ServerLimits limits = limits();
+    for (int i = 1; i < ServerLimits.MAX_FLOORS; i++) {
+      assertThat(limits.openFloor()).isTrue(); // as others do
+    }
+    serve(limits, false);
+    try (Connection connection = connect();
+        Connection other = connect()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(openedFloor(connection)).exists();
+      }
+      client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
+      assertThat(client(other).awaitReply()).isEqualTo(new RoundReply(false, 0, 0, 0));
+    }
+    while (!limits.openFloor()) { // until the server's thread has seen the end of the client
+      Thread.onSpinWait();
+    }
+    assertThat(limits.openFloor()).isFalse();
   }
 
   @Test

@@ -16,20 +16,23 @@ import java.security.SecureRandom;
 import java.util.Set;
 
 /**
- * The file of a cache line that a client and a server of one host bounce. The server creates it and
- * sends its random number; both sides make the path from that, so that neither opens a path that
- * its peer has chosen.
+ * The file that a client and a server of one host map for the floor: a page with the {@link
+ * CacheLine} and the {@link BareRing}. The server creates it and sends its random number; both
+ * sides make the path from that, so that neither opens a path that its peer has chosen.
  *
  * @param number which file
  */
-record LineFile(long number) implements AutoCloseable {
+record FloorFile(long number) implements AutoCloseable {
 
-  private static final String PREFIX = "ferrule-line-";
+  private static final String PREFIX = "ferrule-floor-";
   private static final int PAGE_BYTES = 4096;
 
+  /** The length of the file. */
+  static final long BYTES = BareRing.FILE_OFFSET + BareRing.BYTES;
+
   /** Creates a file that only this user may open. */
-  static LineFile create() throws IOException {
-    LineFile file = new LineFile(new SecureRandom().nextLong());
+  static FloorFile create() throws IOException {
+    FloorFile file = new FloorFile(new SecureRandom().nextLong());
     try (FileChannel channel =
         FileChannel.open(
             file.path(),
@@ -44,8 +47,8 @@ record LineFile(long number) implements AutoCloseable {
   private void fill(FileChannel channel) throws IOException {
     ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES);
     try {
-      while (page.hasRemaining()) {
-        channel.write(page);
+      for (long left = BYTES; left > 0; left -= channel.write(page)) {
+        page.clear().limit((int) Math.min(left, PAGE_BYTES));
       }
     } catch (IOException e) {
       close();
@@ -67,7 +70,7 @@ record LineFile(long number) implements AutoCloseable {
     BasicFileAttributes attributes =
         Files.readAttributes(path(), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (!attributes.isRegularFile()
-        || attributes.size() != PAGE_BYTES
+        || attributes.size() != BYTES
         || !Files.getAttribute(path(), "unix:uid", LinkOption.NOFOLLOW_LINKS)
             .equals(LibC.geteuid())) {
       throw new IOException(path() + " is not a file of a server of this user");

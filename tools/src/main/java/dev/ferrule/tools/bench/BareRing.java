@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A bare one-way ring of records per direction, in a file that client and server have mapped: the
+ * floor under every queue over shared memory. A line that both sides write, as {@link CacheLine},
+ * is handed over in one transfer; a queue in one direction needs two, as the writer first has to
+ * take the line from the reader that spins on it.
+ *
+ * <p>A record is a header of 8 bytes and a payload, rounded up to 8. One release store of the
+ * header publishes it. The receiver acknowledges every eighth of the ring. There is no validation
+ * beyond what keeps the process alive, no wake-up and no close.
+ *
+ * <p>Each round begins at the start of the rings. A header has the message's number, which
+ * continues from round to round, and is negative, which no word of a payload is: so neither what
+ * earlier rounds have left nor a payload can be taken for the next header.
+ *
+ * <p>Memory is addressed without a bounds check. Addresses follow from this side's state alone,
+ * never from what the peer has written.
+ */
+final class BareRing implements AutoCloseable {
+
+  /** The longest payload: the ring holds three of them. */
+  static final int MAX_PAYLOAD = 64 << 10;
+
+  /** Where the rings begin in the file: after the page of the {@link CacheLine}. */
+  static final long FILE_OFFSET = 4096;
+
+  /** The length of each ring, in which whole records lie one after another. */
+  static final int RING_BYTES = 256 << 10;
+
+  private static final long ACKNOWLEDGED_BY_SERVER = 0;
+  private static final long ACKNOWLEDGED_BY_CLIENT = 1024;
+  private static final long TO_SERVER = 4096;
+  private static final long TO_CLIENT = TO_SERVER + RING_BYTES;
+
+  /** The length of both rings and the words by which they are acknowledged. */
+  static final long BYTES = TO_CLIENT + RING_BYTES;
+
+  private static final int CACHE_LINE_BYTES = 64;
+  private static final int HEADER_BYTES = Long.BYTES;
+  private static final int LENGTH_BITS = 20;
+  private static final int ACKNOWLEDGEMENTS_PER_LAP = 8;
+
+  /** Up to this length a loop of single accesses is faster than a call. */
+  private static final int SMALL = 128;
+
+  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+  private static final VarHandle WORD = LONG.varHandle();
+
+  /**
+   * How long the receiver of a stream pauses after an empty look: some microseconds. Looking again
+   * at once takes each line from the sender while it is being filled.
+   */
+  private static final int PAUSES = 256;
+
+  /** How often to look in vain before a check of the peer: some milliseconds. */
+  private static final int LOOKS_BEFORE_CHECK = 1 << 22;
+
+  /** The same, with pauses between the looks. */
+  private static final int PAUSED_LOOKS_BEFORE_CHECK = 1 << 10;
+
+  /** A process has addresses of at most 56 bits; those of words end in 000. */
+  private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
+
+  private static final long FOREVER = Long.MAX_VALUE;
+
+  private final Arena arena = Arena.ofShared();
+  private final Runnable peerCheck;
+  private final long peerLimitNanos;
+  private final long source; // the payload to send
+  private final long out;
+  private final long in;
+  private final long acknowledgedByPeer;
+  private final long acknowledgement;
+  private volatile boolean closed;
+  private long sent; // guarded by this: how many records in all rounds
+  private long received; // guarded by this
+
+  private BareRing(Path file, boolean server, long peerLimitNanos, Runnable peerCheck)
+      throws IOException {
+    this.peerCheck = peerCheck;
+    this.peerLimitNanos = peerLimitNanos;
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      if (channel.size() < FILE_OFFSET + BYTES) { // mapping would extend it
+        throw new IOException(file + " is shorter than two rings");
+      }
+      long base = channel.map(FileChannel.MapMode.READ_WRITE, FILE_OFFSET, BYTES, arena).address();
+      out = base + (server ? TO_CLIENT : TO_SERVER);
+      in = base + (server ? TO_SERVER : TO_CLIENT);
+      acknowledgedByPeer = base + (server ? ACKNOWLEDGED_BY_CLIENT : ACKNOWLEDGED_BY_SERVER);
+      acknowledgement = base + (server ? ACKNOWLEDGED_BY_SERVER : ACKNOWLEDGED_BY_CLIENT);
+      source = arena.allocate(MAX_PAYLOAD, CACHE_LINE_BYTES).address();
+    } catch (IOException | RuntimeException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Maps the side that measures.
+   *
+   * @param file the file, created by the server; a link is not followed
+   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   * @throws IOException if the file cannot be opened, or has no room for the rings
+   */
+  static BareRing ofClient(Path file, Runnable peerCheck) throws IOException {
+    return new BareRing(file, false, FOREVER, peerCheck);
+  }
+
+  /**
+   * Maps the side that echoes and takes.
+   *
+   * @param file the file, created by the server; a link is not followed
+   * @param limitNanos how long to wait for a client that is alive, at least
+   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   * @throws IOException if the file cannot be opened, or has no room for the rings
+   */
+  static BareRing ofServer(Path file, long limitNanos, Runnable peerCheck) throws IOException {
+    return new BareRing(file, true, limitNanos, peerCheck);
+  }
+
+  /** Returns how many records with a payload of that size the ring holds. */
+  static int capacity(int size) {
+    return RING_BYTES / stride(size);
+  }
+
+  private static int stride(int size) {
+    return HEADER_BYTES + payloadBytes(size);
+  }
+
+  /** Returns the length of a payload in whole words. */
+  private static int payloadBytes(int size) {
+    return (size + Long.BYTES - 1) & -Long.BYTES;
+  }
+
+  private static long header(long number, int size) {
+    return Long.MIN_VALUE | number << LENGTH_BITS | size;
+  }
+
+  /**
+   * Sends messages back and forth, one at a time; the peer must {@link #echo} as often.
+   *
+   * @param periods is filled with the time of each there and back, in nanoseconds
+   * @param count how many to time; one more is sent, which starts the clock
+   * @param size the length of the payload
+   * @throws ToolException if an echo has another payload
+   */
+  synchronized void bounce(long[] periods, int count, int size) {
+    checkUsable(size);
+    int payload = payloadBytes(size);
+    int stride = stride(size);
+    long lap = (long) capacity(size) * stride;
+    long step = acknowledgedAtOnce(size);
+    long acknowledged = received;
+    long position = 0;
+    long before = 0;
+    for (int i = -1; i < count; i++) {
+      // An echo came for each message so far, so there is room.
+      number(source, payload, sent);
+      copy(source, out + position + HEADER_BYTES, payload);
+      WORD.setRelease(ALL, out + position, header(sent++, size));
+      // The clock is read while the message is on its way, as in PingPong: its cost does not count.
+      long now = System.nanoTime();
+      if (i >= 0) {
+        periods[i] = now - before;
+      }
+      before = now;
+      long record = in + position;
+      awaitRecord(record, header(received, size), 0, LOOKS_BEFORE_CHECK);
+      if (!hasNumber(record + HEADER_BYTES, payload, sent - 1)) {
+        throw new ToolException(
+            ExitCode.CONNECTION_LOST, "an echo through the bare ring is not what was sent");
+      }
+      received++;
+      if (received - acknowledged >= step) {
+        acknowledged = received;
+        WORD.setRelease(ALL, acknowledgement, acknowledged);
+      }
+      position += stride;
+      if (position == lap) {
+        position = 0;
+      }
+    }
+  }
+
+  /**
+   * Sends messages back.
+   *
+   * @param count how many
+   * @param size the length of the payload
+   * @throws ToolException if the client stops sending: this thread spins meanwhile
+   */
+  synchronized void echo(long count, int size) {
+    checkUsable(size);
+    int payload = payloadBytes(size);
+    int stride = stride(size);
+    int capacity = capacity(size);
+    long lap = (long) capacity * stride;
+    long step = acknowledgedAtOnce(size);
+    long acknowledged = received;
+    long taken = sent; // by the client
+    long position = 0;
+    for (long i = 0; i < count; i++) {
+      awaitRecord(in + position, header(received++, size), 0, LOOKS_BEFORE_CHECK);
+      if (sent - taken >= capacity) {
+        taken = awaitAcknowledged(sent - capacity + 1);
+      }
+      copy(in + position + HEADER_BYTES, out + position + HEADER_BYTES, payload);
+      if (received - acknowledged >= step) {
+        acknowledged = received;
+        WORD.setRelease(ALL, acknowledgement, acknowledged);
+      }
+      WORD.setRelease(ALL, out + position, header(sent++, size));
+      position += stride;
+      if (position == lap) {
+        position = 0;
+      }
+    }
+  }
+
+  /**
+   * Sends messages one after another; the peer must {@link #take} as many.
+   *
+   * @param count how many
+   * @param size the length of the payload
+   * @return the time until the peer has acknowledged the last, in nanoseconds
+   */
+  synchronized long stream(long count, int size) {
+    checkUsable(size);
+    int payload = payloadBytes(size);
+    int stride = stride(size);
+    int capacity = capacity(size);
+    long from = source;
+    long begin = out;
+    long end = begin + (long) capacity * stride;
+    long record = begin;
+    long number = sent;
+    long last = number + count;
+    long taken = number;
+    long start = System.nanoTime();
+    while (number != last) {
+      if (number - taken >= capacity) {
+        taken = awaitAcknowledged(number - capacity + 1);
+      }
+      number(from, payload, number);
+      copy(from, record + HEADER_BYTES, payload);
+      WORD.setRelease(ALL, word(record), header(number, size));
+      number++;
+      record += stride;
+      if (record == end) {
+        record = begin;
+      }
+    }
+    awaitAcknowledged(last);
+    long nanos = System.nanoTime() - start;
+    sent = last;
+    return nanos;
+  }
+
+  /**
+   * Takes messages and checks the number at both ends of each payload.
+   *
+   * @param count how many
+   * @param size the length of the payload
+   * @return how many were not what the client has sent
+   * @throws ToolException if the client stops sending: this thread spins meanwhile
+   */
+  synchronized long take(long count, int size) {
+    checkUsable(size);
+    int payload = payloadBytes(size);
+    int stride = stride(size);
+    long begin = in;
+    long end = begin + (long) capacity(size) * stride;
+    long step = acknowledgedAtOnce(size);
+    long record = begin;
+    long number = received;
+    long last = number + count;
+    long acknowledged = number;
+    long wrong = 0;
+    while (number != last) {
+      awaitRecord(record, header(number, size), PAUSES, PAUSED_LOOKS_BEFORE_CHECK);
+      if (!hasNumber(record + HEADER_BYTES, payload, number)) {
+        wrong++;
+      }
+      number++;
+      record += stride;
+      if (record == end) {
+        record = begin;
+      }
+      if (number - acknowledged >= step) {
+        acknowledged = number;
+        WORD.setRelease(ALL, acknowledgement, acknowledged);
+      }
+    }
+    WORD.setRelease(ALL, acknowledgement, last);
+    received = last;
+    return wrong;
+  }
+
+  private static long acknowledgedAtOnce(int size) {
+    return Math.max(1, capacity(size) / ACKNOWLEDGEMENTS_PER_LAP);
+  }
+
+  /** Writes a message's number to both ends of its payload. */
+  private static void number(long address, int payload, long number) {
+    if (payload > 0) {
+      ALL.set(LONG, word(address), number);
+      ALL.set(LONG, word(address + payload - Long.BYTES), number);
+    }
+  }
+
+  private static boolean hasNumber(long address, int payload, long number) {
+    return payload == 0
+        || ALL.get(LONG, word(address)) == number
+            && ALL.get(LONG, word(address + payload - Long.BYTES)) == number;
+  }
+
+  /**
+   * Returns the same address of a word, so that the JIT compiler knows its range and alignment and
+   * leaves out the checks of both: 280 instead of 230 M messages/s of 8 bytes.
+   */
+  private static long word(long address) {
+    return address & WORD_ADDRESS;
+  }
+
+  private static void copy(long from, long to, int bytes) {
+    if (bytes > SMALL) {
+      MemorySegment.copy(ALL, from, ALL, to, bytes);
+      return;
+    }
+    for (int i = 0; i < bytes; i += Long.BYTES) {
+      ALL.set(LONG, word(to + i), ALL.get(LONG, word(from + i)));
+    }
+  }
+
+  /** Spins until a record has its header, which pairs with the release store that publishes it. */
+  private void awaitRecord(long record, long header, int pauses, int looksBeforeCheck) {
+    if ((long) WORD.getAcquire(ALL, word(record)) != header) {
+      spinForRecord(record, header, pauses, looksBeforeCheck);
+    }
+  }
+
+  private void spinForRecord(long record, long header, int pauses, int looksBeforeCheck) {
+    int looks = 0;
+    long end = 0;
+    do {
+      for (int i = 0; i < pauses; i++) {
+        Thread.onSpinWait();
+      }
+      if (++looks == looksBeforeCheck) {
+        looks = 0;
+        end = check(end);
+      }
+    } while ((long) WORD.getAcquire(ALL, word(record)) != header);
+  }
+
+  /** Spins until the peer has taken so many messages; returns how many it has. */
+  private long awaitAcknowledged(long number) {
+    int looks = 0;
+    long end = 0;
+    long acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);
+    while (acknowledged < number) {
+      Thread.onSpinWait();
+      if (++looks == LOOKS_BEFORE_CHECK) {
+        looks = 0;
+        end = check(end);
+      }
+      acknowledged = (long) WORD.getAcquire(ALL, acknowledgedByPeer);
+    }
+    return acknowledged;
+  }
+
+  /**
+   * Throws if there is no use in waiting any longer.
+   *
+   * @param end when the peer's time is over; 0 in the first check of a wait
+   * @return the same, for the next check
+   */
+  private long check(long end) {
+    if (closed) {
+      throw new IllegalStateException("the bare ring was closed");
+    }
+    peerCheck.run();
+    if (peerLimitNanos == FOREVER) {
+      return end;
+    }
+    long now = System.nanoTime();
+    if (end == 0) {
+      return now + peerLimitNanos;
+    }
+    if (now - end >= 0) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "timed out: the client stopped using the bare ring");
+    }
+    return end;
+  }
+
+  private void checkUsable(int size) {
+    if (closed) {
+      throw new IllegalStateException("the bare ring was closed");
+    }
+    if (size < 0 || size > MAX_PAYLOAD) {
+      throw new IllegalArgumentException(
+          size + " bytes do not fit in the bare ring; " + MAX_PAYLOAD + " is the most");
+    }
+  }
+
+  /** Unmaps the memory, as soon as no thread is inside; one that waits there fails. */
+  @Override
+  public void close() {
+    closed = true;
+    synchronized (this) {
+      if (arena.scope().isAlive()) {
+        arena.close();
+      }
+    }
+  }
+}
