@@ -7,7 +7,6 @@ import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.support.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.Locale;
 import java.util.OptionalDouble;
 
 /**
@@ -18,12 +17,13 @@ import java.util.OptionalDouble;
  *       (a name), {@code load_before}, {@code load_after}
  *   <li>{@code parties}, an array: {@code name}, {@code version}, and {@code missing} of those that
  *       could not take part
- *   <li>{@code figures}, an array: {@code measure} ({@code latency} or {@code rate}), {@code
- *       size_bytes}, {@code name}, {@code p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code
- *       messages_per_s}, {@code rounds}, {@code line_ns} (how long a bare line took between the
- *       processors in these rounds; if those were moved there are figures of each place), {@code
- *       moved} (true if they were moved in the middle of every round), and {@code ours_ratio},
- *       which is Ferrule's median divided by this one
+ *   <li>{@code figures}, an array: {@code measure} (such as {@code latency}, {@code rate}, {@code
+ *       batch-8}, {@code senders-2} or {@code wake-up}), {@code size_bytes}, {@code name}, {@code
+ *       p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code messages_per_s}, {@code rounds},
+ *       {@code line_ns} (how long a bare line took between the processors in these rounds; if those
+ *       were moved there are figures of each place), {@code moved} (true if they were moved in the
+ *       middle of every round), and {@code ours_ratio}, which is Ferrule's median divided by this
+ *       one
  * </ul>
  */
 public final class ComparisonJson {
@@ -69,10 +69,10 @@ public final class ComparisonJson {
 
   private static JsonObject figure(Figure figure) {
     JsonObject object = new JsonObject();
-    object.addProperty("measure", figure.measure().name().toLowerCase(Locale.ROOT));
+    object.addProperty("measure", figure.measure().toString());
     object.addProperty("size_bytes", figure.sizeBytes());
     object.addProperty("name", figure.entrant());
-    String value = figure.measure() == Measure.LATENCY ? "p50_ns" : "messages_per_s";
+    String value = figure.measure().isTime() ? "p50_ns" : "messages_per_s";
     add(object, value, OptionalDouble.of(figure.value()), DIGITS);
     add(object, "p99_ns", figure.p99Nanos(), DIGITS);
     object.addProperty("rounds", figure.rounds());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.tools.support.TextTable;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
-/** A comparison as text: a table for each thing to look at, sizes down and entrants across. */
+/** A comparison as text: a few tables for each measure, sizes down and entrants across. */
 final class ComparisonTable {
 
   private static final String NOTHING = "-";
@@ -40,22 +41,29 @@ final class ComparisonTable {
             + " after; medians of the rounds in each place of the processors, of "
             + comparison.rounds()
             + " in all");
-    table("One way, ns (p99)", Measure.LATENCY, ComparisonTable::latency);
-    table("One way, its median / the floor's", Measure.LATENCY, figure -> ratio(figure.ofFloor()));
-    table(
-        "One way, median of " + ours + " / theirs (below 1: " + ours + " is faster)",
-        Measure.LATENCY,
-        figure -> ratio(figure.oursToIt()));
-    table(
-        "Million messages per second", Measure.RATE, figure -> digits(figure.value() / MILLION, 2));
-    table(
-        "Rate, median of " + ours + " / theirs (above 1: " + ours + " is faster)",
-        Measure.RATE,
-        figure -> ratio(figure.oursToIt()));
+    for (Measure measure : Measure.values()) {
+      if (measure.isTime()) {
+        table(measure, "ns (p99)", ComparisonTable::latency);
+        table(measure, "its median / the floor's", figure -> ratio(figure.ofFloor()));
+      } else {
+        table(
+            measure, "million messages per second", figure -> digits(figure.value() / MILLION, 2));
+      }
+      table(
+          measure,
+          "median of "
+              + ours
+              + " / theirs ("
+              + (measure.isTime() ? "below" : "above")
+              + " 1: "
+              + ours
+              + " is faster)",
+          figure -> ratio(figure.oursToIt()));
+    }
     return text.toString();
   }
 
-  private void table(String title, Measure measure, Function<Figure, String> cell) {
+  private void table(Measure measure, String what, Function<Figure, String> cell) {
     List<Figure> figures =
         comparison.figures().stream().filter(figure -> figure.measure() == measure).toList();
     if (figures.stream().map(cell).allMatch(NOTHING::equals)) {
@@ -89,7 +97,7 @@ final class ComparisonTable {
       table.endRow();
     }
     line("");
-    line(title);
+    line(measure.title() + ": " + what);
     text.append(table);
   }
 

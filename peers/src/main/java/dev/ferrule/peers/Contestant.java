@@ -3,11 +3,11 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.match.Match;
-import dev.ferrule.peers.match.OneWay;
+import dev.ferrule.peers.match.Measure;
+import dev.ferrule.peers.match.Outcome;
 import dev.ferrule.peers.transport.Transport;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
 
 /** An entrant at work, who knows how many messages a turn takes. */
@@ -30,14 +30,6 @@ final class Contestant implements AutoCloseable {
   /** What is measured in one go. */
   record Turn(Measure measure, int sizeBytes) {}
 
-  /**
-   * What came out.
-   *
-   * @param value nanoseconds, or messages per second
-   * @param p99Nanos what 99 of 100 messages stay below; empty for rates, and if nobody has said
-   */
-  record Outcome(double value, OptionalDouble p99Nanos) {}
-
   Contestant(Entrant entrant, Match match, Effort effort) {
     this.entrant = entrant;
     this.match = match;
@@ -53,11 +45,11 @@ final class Contestant implements AutoCloseable {
     if (counts.isEmpty()) {
       warmUp(new Turn(Measure.LATENCY, Transport.SHORTEST));
     }
-    return match.oneWay(Transport.SHORTEST, LINE_ROUND_TRIPS).medianNanos();
+    return match.measure(Measure.LATENCY, Transport.SHORTEST, LINE_ROUND_TRIPS).value();
   }
 
   boolean takesPart(Measure measure) {
-    return measure == Measure.LATENCY || entrant.hasRate();
+    return entrant.takesPart(measure);
   }
 
   /** Measures until it is warm, and then knows how many messages a turn takes. */
@@ -74,14 +66,16 @@ final class Contestant implements AutoCloseable {
     double fitting = perSecond * effort.roundMillis() / TimeUnit.SECONDS.toMillis(1);
     return (int)
         Math.clamp(
-            fitting,
-            LEAST_COUNT,
-            turn.measure() == Measure.LATENCY ? MOST_ROUND_TRIPS : MOST_MESSAGES);
+            fitting, LEAST_COUNT, turn.measure().isTime() ? MOST_ROUND_TRIPS : MOST_MESSAGES);
   }
 
   private double perSecond(Turn turn, int count) {
     double value = measure(turn, count).value();
-    return turn.measure() == Measure.LATENCY ? NANOS_PER_SECOND / WAYS / value : value;
+    return switch (turn.measure()) {
+      case LATENCY -> NANOS_PER_SECOND / (WAYS * value);
+      case WAKE_UP -> NANOS_PER_SECOND / (WAYS * value + Measure.BLOCKED_NANOS);
+      default -> value;
+    };
   }
 
   /** Measures once; one who is not warm is warmed up before. */
@@ -93,11 +87,7 @@ final class Contestant implements AutoCloseable {
   }
 
   private Outcome measure(Turn turn, int count) {
-    if (turn.measure() == Measure.RATE) {
-      return new Outcome(match.messagesPerSecond(turn.sizeBytes(), count), OptionalDouble.empty());
-    }
-    OneWay oneWay = match.oneWay(turn.sizeBytes(), count);
-    return new Outcome(oneWay.medianNanos(), oneWay.p99Nanos());
+    return match.measure(turn.measure(), turn.sizeBytes(), count);
   }
 
   @Override

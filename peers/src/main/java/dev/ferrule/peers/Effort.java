@@ -1,29 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Measure;
+import dev.ferrule.peers.transport.Mode;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * How much to measure.
  *
- * @param sizesBytes the lengths of the messages
- * @param rounds how often everybody has a turn at every size
+ * @param sizesBytes the lengths of the messages, by measure
+ * @param rounds how many turns every entrant has at every size
  * @param roundMillis how long one turn is to take, about
- * @param warmUpMillis how long everybody is warmed up for each size
+ * @param warmUpMillis how long every entrant is warmed up for each size
  */
-public record Effort(List<Integer> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
+public record Effort(
+    Map<Measure, List<Integer>> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
+
+  private static final List<Integer> SHORT = List.of(8, 64);
+  private static final List<Integer> SHORTEST = List.of(8);
 
   private static final Effort THOROUGH =
-      new Effort(List.of(8, 16, 64, 128, 256, 1024, 4096), 5, 100, 400);
-  private static final Effort QUICK = new Effort(List.of(8, 64, 256), 3, 40, 300);
+      new Effort(usual(List.of(8, 16, 64, 128, 256, 1024, 4096)), 5, 100, 400);
+  private static final Effort QUICK = new Effort(usual(List.of(8, 64, 256)), 3, 40, 300);
 
   /**
-   * Returns what is done if nobody says otherwise.
+   * Creates an effort with the same lengths for all measures.
+   *
+   * @param sizesBytes the lengths of the messages
+   * @param rounds how many turns every entrant has at every size
+   * @param roundMillis how long one turn is to take, about
+   * @param warmUpMillis how long every entrant is warmed up for each size
+   */
+  public Effort(List<Integer> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
+    this(sizes(measure -> sizesBytes), rounds, roundMillis, warmUpMillis);
+  }
+
+  private static Map<Measure, List<Integer>> sizes(Function<Measure, List<Integer>> ofMeasure) {
+    return Arrays.stream(Measure.values())
+        .collect(Collectors.toMap(Function.identity(), ofMeasure));
+  }
+
+  /** Batches and several senders matter for short messages, and a wake-up takes far longer. */
+  private static Map<Measure, List<Integer>> usual(List<Integer> sizesBytes) {
+    return sizes(
+        measure -> {
+          if (measure == Measure.LATENCY || measure == Measure.RATE) {
+            return sizesBytes;
+          }
+          return measure.mode() == Mode.BLOCKED_RECEIVER ? SHORTEST : SHORT;
+        });
+  }
+
+  /**
+   * Returns the effort without options.
    *
    * @param quick whether fewer sizes, and fewer and shorter rounds, will do
    * @return the effort
    */
   public static Effort usual(boolean quick) {
     return quick ? QUICK : THOROUGH;
+  }
+
+  /**
+   * Returns the lengths of the messages.
+   *
+   * @param measure what is measured
+   * @return the lengths in bytes
+   */
+  public List<Integer> sizesBytes(Measure measure) {
+    return sizesBytes.get(measure);
   }
 }

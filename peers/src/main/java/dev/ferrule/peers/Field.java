@@ -3,9 +3,11 @@ package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
 import dev.ferrule.peers.match.JavaEntrant;
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.peers.match.PerftestEntrant;
 import dev.ferrule.peers.match.UcxEntrant;
 import dev.ferrule.peers.transport.Contenders;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -44,6 +46,13 @@ enum Field {
   /** Returns the name of Ferrule's entrant. */
   String ours() {
     return toString();
+  }
+
+  /** Returns what Ferrule and at least one other can be measured by. */
+  List<Measure> measures() {
+    return Arrays.stream(Measure.values())
+        .filter(measure -> entrants().stream().filter(one -> one.takesPart(measure)).count() > 1)
+        .toList();
   }
 
   Entrant overRdma() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Measure;
 import java.util.OptionalDouble;
 
 /**

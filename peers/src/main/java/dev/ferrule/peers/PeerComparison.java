@@ -2,21 +2,27 @@
 package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.match.Measure;
+import dev.ferrule.peers.match.Outcome;
 import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.tools.bench.LineSpan;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
- * Ours, its peers and the floor, in one run: everybody is warmed up, and then all have their turns,
- * round by round, so that whatever else the machine does hits all of them alike. The floor is also
- * looked at after every turn, since the processors of virtual machines are moved.
+ * Ours, its peers and the floor, in one run: every one is warmed up, and then all have their turns,
+ * round by round, so that whatever else the machine does affects all of them alike. The floor is
+ * also looked at after every turn, since the processors of virtual machines are moved. One {@link
+ * Mode} is measured after the other.
  */
 public final class PeerComparison {
 
@@ -24,6 +30,7 @@ public final class PeerComparison {
 
   private final String ours;
   private final List<Entrant> entrants;
+  private final List<Measure> measures;
   private final Effort effort;
   private final Consumer<String> progress;
 
@@ -32,13 +39,19 @@ public final class PeerComparison {
    *
    * @param ours the name of the one of the entrants that the others are compared to
    * @param entrants who is to take part, in the order of the turns
+   * @param measures what to measure
    * @param effort how much to measure
    * @param progress is told in one line what is being done, and what goes wrong
    */
   public PeerComparison(
-      String ours, List<Entrant> entrants, Effort effort, Consumer<String> progress) {
+      String ours,
+      List<Entrant> entrants,
+      List<Measure> measures,
+      Effort effort,
+      Consumer<String> progress) {
     this.ours = ours;
     this.entrants = entrants;
+    this.measures = measures;
     this.effort = effort;
     this.progress = progress;
   }
@@ -51,45 +64,68 @@ public final class PeerComparison {
   public Comparison run() {
     Instant start = Instant.now();
     OptionalDouble loadBefore = Noise.loadAverage();
+    List<Comparison.Party> parties = entrants.stream().map(this::party).toList();
+    List<Figure> figures =
+        Arrays.stream(Mode.values()).flatMap(mode -> figures(mode).stream()).toList();
+    return new Comparison(
+        ours, start, effort.rounds(), parties, figures, loadBefore, Noise.loadAverage());
+  }
+
+  private Comparison.Party party(Entrant entrant) {
+    String missing =
+        measures.stream().noneMatch(entrant::takesPart)
+            ? "it has nothing to compare in " + list(measures)
+            : entrant.missing().orElse("");
+    return new Comparison.Party(entrant.name(), entrant.version(), missing);
+  }
+
+  private static String list(List<Measure> measures) {
+    return measures.stream().map(Measure::toString).collect(Collectors.joining(", "));
+  }
+
+  /** Measures one use of connections; the processes of another would disturb. */
+  private List<Figure> figures(Mode mode) {
+    Map<Contestant.Turn, Series> series = new LinkedHashMap<>();
+    List<Measure> ofMode = measures.stream().filter(measure -> measure.mode() == mode).toList();
+    for (Measure measure : ofMode) {
+      for (int size : effort.sizesBytes(measure)) {
+        series.put(new Contestant.Turn(measure, size), new Series(measure, size));
+      }
+    }
+    if (series.isEmpty()) {
+      return List.of();
+    }
     List<Contestant> running = new ArrayList<>();
     try {
-      List<Comparison.Party> parties = start(running);
-      Map<Contestant.Turn, Series> series = new LinkedHashMap<>();
-      for (Measure measure : Measure.values()) {
-        for (int size : effort.sizesBytes()) {
-          series.put(new Contestant.Turn(measure, size), new Series(measure, size));
-        }
-      }
+      start(mode, ofMode, running);
       for (Contestant one : running) {
-        progress.accept("warming up " + one.name());
+        progress.accept("warming up " + one.name() + " for " + list(ofMode));
         series.keySet().stream().filter(turn -> one.takesPart(turn.measure())).forEach(one::warmUp);
       }
       for (int round = 1; round <= effort.rounds(); round++) {
         progress.accept("round " + round + " of " + effort.rounds());
         series.forEach((turn, results) -> round(running, turn, results));
       }
-      List<Figure> figures =
-          series.values().stream()
-              .flatMap(results -> results.figures(ours, Contenders.FLOOR).stream())
-              .toList();
-      return new Comparison(
-          ours, start, effort.rounds(), parties, figures, loadBefore, Noise.loadAverage());
+      return series.values().stream()
+          .flatMap(results -> results.figures(ours, Contenders.FLOOR).stream())
+          .toList();
     } finally {
       running.forEach(Contestant::close);
     }
   }
 
-  private List<Comparison.Party> start(List<Contestant> running) {
-    List<Comparison.Party> parties = new ArrayList<>();
+  /** The floor is always there, to see where the processors are. */
+  private void start(Mode mode, List<Measure> ofMode, List<Contestant> running) {
     for (Entrant entrant : entrants) {
-      String missing = entrant.missing().orElse("");
-      parties.add(new Comparison.Party(entrant.name(), entrant.version(), missing));
-      if (missing.isEmpty()) {
+      boolean isFloor = entrant.name().equals(Contenders.FLOOR);
+      if (entrant.missing().isEmpty()
+          && (isFloor || ofMode.stream().anyMatch(entrant::takesPart))) {
         Consumer<String> problems = problem -> progress.accept(entrant.name() + ": " + problem);
-        running.add(new Contestant(entrant, entrant.start(problems), effort));
+        running.add(
+            new Contestant(
+                entrant, entrant.start(isFloor ? Mode.ONE_SENDER : mode, problems), effort));
       }
     }
-    return parties;
   }
 
   /** Once more if the processors were moved in the middle of it, but not for ever. */
@@ -104,7 +140,7 @@ public final class PeerComparison {
   private static Turns turns(List<Contestant> running, Contestant.Turn turn) {
     Optional<Contestant> floor =
         running.stream().filter(one -> one.name().equals(Contenders.FLOOR)).findFirst();
-    Map<String, Contestant.Outcome> outcomes = new LinkedHashMap<>();
+    Map<String, Outcome> outcomes = new LinkedHashMap<>();
     List<Double> lines = new ArrayList<>();
     floor.ifPresent(line -> lines.add(line.lineNanos()));
     for (Contestant one : running) {

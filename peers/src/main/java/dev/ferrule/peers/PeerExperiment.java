@@ -2,6 +2,7 @@
 package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.peers.transport.Contenders;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.Figure;
@@ -20,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -49,9 +51,7 @@ final class PeerExperiment implements Experiment {
             .filter(entrant -> entrant.name().equals(Contenders.FLOOR))
             .findFirst();
     List<Entrant> all =
-        field.entrants().stream()
-            .filter(entrant -> measure == Measure.LATENCY || entrant.hasRate())
-            .toList();
+        field.entrants().stream().filter(entrant -> entrant.takesPart(measure)).toList();
     this.present = all.stream().filter(entrant -> entrant.missing().isEmpty()).toList();
     this.missing = all.stream().filter(entrant -> entrant.missing().isPresent()).toList();
     present.forEach(entrant -> versions.put(entrant.name(), entrant.version()));
@@ -59,22 +59,17 @@ final class PeerExperiment implements Experiment {
         new SeriesExperiment(
             id(measure),
             provider,
-            measure == Measure.LATENCY
-                ? "latency beside others, over message size"
-                : "rate beside others, over message size",
-            (measure == Measure.LATENCY
-                    ? "Half the time until a message's echo is back, one message at a time."
-                    : "Messages that follow each other as fast as they go, until the last has"
-                        + " arrived.")
-                + " Everybody has two processes, and a turn in each round. The same loops measure"
-                + " them; only programs of others (ucx, perftest) measure themselves, and their"
-                + " median is over single messages, not over groups of 16: "
+            title(measure),
+            describe(measure)
+                + " Every entrant has two processes (jctools has one), and a turn in each round."
+                + " The same loops measure them; only the programs of ucx and perftest measure"
+                + " themselves, and their median is over single messages, not over groups of 16: "
                 + versions.entrySet().stream()
                     .map(entry -> entry.getKey() + " (" + entry.getValue() + ")")
                     .collect(Collectors.joining("; "))
                 + ".",
             SIZE,
-            measure == Measure.LATENCY
+            measure.isTime()
                 ? Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS)
                 : Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE),
             Optional.empty(),
@@ -82,11 +77,40 @@ final class PeerExperiment implements Experiment {
   }
 
   static String id(Measure measure) {
-    return "peers-" + measure.name().toLowerCase(Locale.ROOT);
+    return "peers-" + measure;
+  }
+
+  private static String title(Measure measure) {
+    return switch (measure) {
+      case LATENCY -> "latency beside others, over message size";
+      case RATE -> "rate beside others, over message size";
+      default -> measure.title() + ", beside others";
+    };
+  }
+
+  private static String describe(Measure measure) {
+    if (measure == Measure.LATENCY) {
+      return "Half the time until a message's echo is back, one message at a time.";
+    }
+    if (measure == Measure.WAKE_UP) {
+      return "The time from a send to the return of the receive that it wakes up, which has been"
+          + " blocked for "
+          + TimeUnit.NANOSECONDS.toMicros(Measure.BLOCKED_NANOS)
+          + " µs.";
+    }
+    String rate = "Messages that follow each other as fast as they go, until the last has arrived.";
+    if (measure.batch() > 1) {
+      return rate
+          + " They are sent in batches; agrona, aeron and ucx, which have no call for that, send"
+          + " single messages.";
+    }
+    return measure.senders() > 1
+        ? rate + " The sending threads share the processors that the receiver leaves."
+        : rate;
   }
 
   static Figure figure(Measure measure) {
-    return measure == Measure.LATENCY ? Figure.P50 : Figure.MESSAGES;
+    return measure.isTime() ? Figure.P50 : Figure.MESSAGES;
   }
 
   private Series series(int index) {
@@ -95,7 +119,7 @@ final class PeerExperiment implements Experiment {
         entrant.name(),
         index,
         figure(measure),
-        effort.sizesBytes().stream()
+        effort.sizesBytes(measure).stream()
             .map(size -> new Series.Sample(size, task(entrant, size)))
             .toList());
   }
@@ -158,7 +182,7 @@ final class PeerExperiment implements Experiment {
     others.forEach(entrant -> header.add(provider + " / " + entrant.name()));
     Table table =
         new Table(
-            measure == Measure.LATENCY
+            measure.isTime()
                 ? "The median of "
                     + provider
                     + " over that of each other (below 1: "
@@ -170,7 +194,7 @@ final class PeerExperiment implements Experiment {
                     + provider
                     + " is faster)",
             header);
-    for (int size : effort.sizesBytes()) {
+    for (int size : effort.sizesBytes(measure)) {
       List<String> row = new ArrayList<>(List.of(SIZE.format(size)));
       others.forEach(entrant -> row.add(ratio(records, entrant, size)));
       if (row.stream().skip(1).anyMatch(cell -> !cell.isEmpty())) {

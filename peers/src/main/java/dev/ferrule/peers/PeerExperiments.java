@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.ExperimentSource;
 import java.util.Arrays;
@@ -16,7 +17,7 @@ public final class PeerExperiments implements ExperimentSource {
   public List<Experiment> experiments(String scheme, boolean quick) {
     return Arrays.stream(Field.values())
         .filter(field -> field.ours().equals(scheme))
-        .flatMap(field -> Arrays.stream(Measure.values()).map(measure -> of(field, measure, quick)))
+        .flatMap(field -> field.measures().stream().map(measure -> of(field, measure, quick)))
         .toList();
   }
 

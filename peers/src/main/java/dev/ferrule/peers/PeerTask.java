@@ -3,11 +3,12 @@ package dev.ferrule.peers;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.match.Outcome;
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.tools.evaluate.Figure;
 import dev.ferrule.tools.evaluate.Placement;
 import dev.ferrule.tools.evaluate.Task;
 import dev.ferrule.tools.evaluate.Workbench;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -53,7 +54,7 @@ final class PeerTask implements Task {
     JsonObject description = new JsonObject();
     description.addProperty("experiment", PeerExperiment.id(turn.measure()));
     description.addProperty("provider", provider);
-    description.addProperty("kind", turn.measure().name().toLowerCase(Locale.ROOT));
+    description.addProperty("kind", turn.measure().toString());
     description.addProperty("size_bytes", turn.sizeBytes());
     description.addProperty("entrant", entrant.name());
     description.addProperty("version", version);
@@ -65,31 +66,34 @@ final class PeerTask implements Task {
     if (floor.isEmpty()) {
       return OptionalDouble.empty();
     }
-    String key = key(floor.get());
+    String key = key(floor.get(), Mode.ONE_SENDER);
     try {
-      return OptionalDouble.of(contestant(bench, key, floor.get()).lineNanos());
+      return OptionalDouble.of(contestant(bench, key, floor.get(), Mode.ONE_SENDER).lineNanos());
     } catch (RuntimeException e) {
       bench.dismiss(key);
       throw e;
     }
   }
 
-  private String key(Entrant one) {
-    return provider + " " + one.name();
+  private String key(Entrant one, Mode mode) {
+    return provider + " " + one.name() + " " + mode;
   }
 
-  private Contestant contestant(Workbench bench, String key, Entrant one) {
+  private Contestant contestant(Workbench bench, String key, Entrant one, Mode mode) {
     return bench.guest(
-        key, Contestant.class, () -> new Contestant(one, one.start(bench.problems()), effort));
+        key,
+        Contestant.class,
+        () -> new Contestant(one, one.start(mode, bench.problems()), effort));
   }
 
   /** Both sides are kept until the end, as they take a while to start and to get warm. */
   @Override
   public JsonObject run(Workbench bench) {
-    String key = key(entrant);
+    Mode mode = turn.measure().mode();
+    String key = key(entrant, mode);
     try {
       OptionalDouble before = lineNanos(bench);
-      Contestant.Outcome outcome = contestant(bench, key, entrant).measure(turn);
+      Outcome outcome = contestant(bench, key, entrant, mode).measure(turn);
       JsonObject figures = new JsonObject();
       figures.addProperty(PeerExperiment.figure(turn.measure()).name(), outcome.value());
       outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Figure.P99.name(), nanos));

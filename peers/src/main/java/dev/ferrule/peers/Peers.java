@@ -2,6 +2,7 @@
 package dev.ferrule.peers;
 
 import dev.ferrule.peers.match.Entrant;
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.peers.transport.Transport;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ./compare --quick",
       "  ./compare --only floor,sm,agrona --size 64 --rounds 9",
+      "  ./compare --measure senders-2,senders-4,wake-up",
       "  ./with-rxe --with-tools ./compare --provider sendrecv --quick"
     })
 public final class Peers implements Callable<Integer> {
@@ -58,11 +60,22 @@ public final class Peers implements Callable<Integer> {
   private Field provider;
 
   @Option(
+      names = "--measure",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "What to measure: ${COMPLETION-CANDIDATES}. Default: all by which others can be compared,"
+              + " which takes four minutes or so, or with --quick a minute and a half.")
+  private @Nullable List<Measure> measures;
+
+  @Option(
       names = "--size",
       split = ",",
       paramLabel = "N",
       converter = Values.Size.class,
-      description = "The lengths of the messages in bytes. Default: 8 to 4096.")
+      description =
+          "The lengths of the messages in bytes. Default: 8 to 4096; 8 and 64 for batches and"
+              + " several senders, 8 for wake-up.")
   private @Nullable List<Integer> sizes;
 
   @Option(
@@ -115,7 +128,11 @@ public final class Peers implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Comparison comparison =
         new PeerComparison(
-                provider.ours(), entrants(), effort(), line -> Problems.print(err, NAME, line))
+                provider.ours(),
+                entrants(),
+                measures(),
+                effort(),
+                line -> Problems.print(err, NAME, line))
             .run();
     PrintWriter out = spec.commandLine().getOut();
     String text = ComparisonJson.format(comparison);
@@ -147,18 +164,37 @@ public final class Peers implements Callable<Integer> {
     return all.stream().filter(entrant -> only.contains(entrant.name())).toList();
   }
 
+  private List<Measure> measures() {
+    if (measures == null) {
+      return provider.measures();
+    }
+    Entrant ours =
+        provider.entrants().stream()
+            .filter(entrant -> entrant.name().equals(provider.ours()))
+            .findFirst()
+            .orElseThrow();
+    for (Measure measure : measures) {
+      if (!ours.takesPart(measure)) {
+        throw usage("--measure: " + provider.ours() + " has no " + measure);
+      }
+    }
+    return measures.stream().distinct().sorted().toList();
+  }
+
   private Effort effort() {
     Effort usual = Effort.usual(quick);
-    List<Integer> chosen = sizes != null ? sizes : usual.sizesBytes();
-    if (chosen.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
+    if (sizes != null
+        && sizes.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
       throw usage("--size is from " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
     }
     int turns = rounds != null ? rounds : usual.rounds();
     if (turns < 1) {
       throw usage("--rounds is at least 1");
     }
-    return new Effort(
-        chosen.stream().distinct().toList(), turns, usual.roundMillis(), usual.warmUpMillis());
+    return sizes != null
+        ? new Effort(
+            sizes.stream().distinct().toList(), turns, usual.roundMillis(), usual.warmUpMillis())
+        : new Effort(usual.sizesBytes(), turns, usual.roundMillis(), usual.warmUpMillis());
   }
 
   private ParameterException usage(String message) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Measure;
+import dev.ferrule.peers.match.Outcome;
 import dev.ferrule.tools.bench.LineSpan;
 import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
@@ -80,7 +82,7 @@ final class Series {
                     sizeBytes,
                     name,
                     value(place, name).orElseThrow(),
-                    median(place, name, Contestant.Outcome::p99Nanos),
+                    median(place, name, Outcome::p99Nanos),
                     place.size(),
                     line,
                     place.get(0).moved(),
@@ -89,7 +91,7 @@ final class Series {
   }
 
   private static OptionalDouble median(
-      List<Turns> place, String name, Function<Contestant.Outcome, OptionalDouble> value) {
+      List<Turns> place, String name, Function<Outcome, OptionalDouble> value) {
     return median(place.stream().map(round -> value.apply(round.outcomes().get(name))));
   }
 

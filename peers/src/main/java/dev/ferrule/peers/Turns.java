@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers;
 
+import dev.ferrule.peers.match.Outcome;
 import dev.ferrule.tools.bench.LineSpan;
 import java.util.Map;
 import java.util.Optional;
@@ -12,7 +13,7 @@ import java.util.Optional;
  * @param line how long the bare line took before the first turn, and after each; empty if it was
  *     not to take part
  */
-record Turns(Map<String, Contestant.Outcome> outcomes, Optional<LineSpan> line) {
+record Turns(Map<String, Outcome> outcomes, Optional<LineSpan> line) {
 
   /** Tells whether the processors were moved in the middle of it. */
   boolean moved() {

@@ -3,6 +3,7 @@ package dev.ferrule.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.peers.match.Measure;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.evaluate.Evaluation;
 import dev.ferrule.tools.evaluate.Experiment;
@@ -28,7 +29,9 @@ class PeerExperimentsTest {
 
   @Test
   void theCommandFindsThemIfItIsTold() {
-    assertThat(list("--peers")).contains("peers-latency", "peers-rate");
+    assertThat(list("--peers"))
+        .contains(
+            "peers-latency", "peers-rate", "peers-batch-8", "peers-senders-2", "peers-wake-up");
     assertThat(list()).contains("latency").doesNotContain("peers-");
   }
 

@@ -33,6 +33,8 @@ class PeersTest {
         "--only sm,\033[2Jx | there is no \\u001b[2Jx; there are",
         "--size many | 'many' is not a size",
         "--rounds 0 | --rounds is at least 1",
+        "--measure jitter | Invalid value for option '--measure'",
+        "--provider sendrecv --measure senders-2 | --measure: sendrecv has no senders-2",
         "--provider carrier-pigeon | Invalid value for option '--provider'"
       })
   void aMistakeIsOneLineAndExitCodeTwo(String arguments, String message) {
@@ -44,7 +46,13 @@ class PeersTest {
   @Test
   void twoProcessesEachMakeFiguresForPrograms() {
     int code =
-        run("--quick", "--only", "floor,sm,unix", "--size", "64", "--rounds", "1", "--json", "-");
+        run(
+            "--quick",
+            "--only=floor,sm,unix",
+            "--measure=rate,latency",
+            "--size=64",
+            "--rounds=1",
+            "--json=-");
     assertThat(err.toString()).endsWith("round 1 of 1\n");
     assertThat(code).isZero();
     JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
@@ -60,5 +68,50 @@ class PeersTest {
                   figure.get("measure").getAsString().equals("rate") ? "messages_per_s" : "p50_ns";
               assertThat(figure.get(value).getAsDouble()).isPositive();
             });
+  }
+
+  @Test
+  void everyMeasureMakesAFigureOfAllThatTakePartInIt() {
+    int code =
+        run(
+            "--quick",
+            "--only=sm,agrona,aeron-small,jctools,unix",
+            "--measure=batch-8,senders-2,wake-up",
+            "--size=64",
+            "--rounds=1",
+            "--json=-");
+    assertThat(code).as(err.toString()).isZero();
+    JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
+    assertThat(result.getAsJsonArray("figures"))
+        .map(figure -> figure.getAsJsonObject())
+        .allSatisfy(
+            figure -> {
+              boolean isTime = figure.has("p50_ns");
+              assertThat(figure.get(isTime ? "p50_ns" : "messages_per_s").getAsDouble())
+                  .isPositive();
+            })
+        .map(figure -> figure.get("measure").getAsString() + " " + figure.get("name").getAsString())
+        .containsExactly(
+            "batch-8 sm",
+            "batch-8 agrona",
+            "batch-8 aeron-small",
+            "batch-8 unix",
+            "senders-2 sm",
+            "senders-2 agrona",
+            "senders-2 aeron-small",
+            "senders-2 jctools",
+            "senders-2 unix",
+            "wake-up sm",
+            "wake-up unix");
+  }
+
+  @Test
+  void theTableSaysWhoHasNothingToCompare() {
+    int code =
+        run("--quick", "--only=sm,agrona,unix", "--measure=wake-up", "--size=8", "--rounds=1");
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .contains("agrona: left out; it has nothing to compare in wake-up")
+        .contains("wake-up of a blocked receiver, one way: ns (p99)");
   }
 }

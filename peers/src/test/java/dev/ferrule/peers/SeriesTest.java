@@ -4,6 +4,8 @@ package dev.ferrule.peers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.ferrule.peers.match.Measure;
+import dev.ferrule.peers.match.Outcome;
 import dev.ferrule.tools.bench.LineSpan;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,10 +19,10 @@ class SeriesTest {
   private static final OptionalDouble NONE = OptionalDouble.empty();
 
   private static Turns round(double floor, double ours, double theirs, Double... lines) {
-    Map<String, Contestant.Outcome> outcomes = new LinkedHashMap<>();
-    outcomes.put("floor", new Contestant.Outcome(floor, NONE));
-    outcomes.put("sm", new Contestant.Outcome(ours, NONE));
-    outcomes.put("agrona", new Contestant.Outcome(theirs, NONE));
+    Map<String, Outcome> outcomes = new LinkedHashMap<>();
+    outcomes.put("floor", new Outcome(floor, NONE));
+    outcomes.put("sm", new Outcome(ours, NONE));
+    outcomes.put("agrona", new Outcome(theirs, NONE));
     return new Turns(outcomes, LineSpan.of(List.of(lines)));
   }
 
@@ -30,8 +32,7 @@ class SeriesTest {
     for (double nanos : new double[] {100, 9000, 120}) {
       series.add(
           new Turns(
-              Map.of("sm", new Contestant.Outcome(nanos, OptionalDouble.of(2 * nanos))),
-              Optional.empty()));
+              Map.of("sm", new Outcome(nanos, OptionalDouble.of(2 * nanos))), Optional.empty()));
     }
     Figure figure = series.figures("sm", "floor").get(0);
     assertThat(figure.value()).isEqualTo(120);
@@ -61,9 +62,9 @@ class SeriesTest {
   @Test
   void withoutAFloorThereIsNoRatioToIt() {
     Series series = new Series(Measure.RATE, 64);
-    Map<String, Contestant.Outcome> outcomes = new LinkedHashMap<>();
-    outcomes.put("sm", new Contestant.Outcome(2e6, NONE));
-    outcomes.put("agrona", new Contestant.Outcome(1e6, NONE));
+    Map<String, Outcome> outcomes = new LinkedHashMap<>();
+    outcomes.put("sm", new Outcome(2e6, NONE));
+    outcomes.put("agrona", new Outcome(1e6, NONE));
     series.add(new Turns(outcomes, Optional.empty()));
     assertThat(series.figures("sm", "floor"))
         .allSatisfy(figure -> assertThat(figure.ofFloor()).isEmpty())

@@ -4,6 +4,7 @@ package dev.ferrule.peers.concurrency;
 import dev.ferrule.peers.transport.Contender;
 import dev.ferrule.peers.transport.Contenders;
 import dev.ferrule.peers.transport.Listening;
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.peers.transport.Transport;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
@@ -91,7 +92,7 @@ final class ConcurrencySide {
   }
 
   private String serve(Path directory, int acceptors) {
-    Listening listening = contender.listen(directory, null);
+    Listening listening = contender.listen(Mode.ONE_SENDER, directory, null);
     for (int i = 0; i < acceptors; i++) {
       thread("acceptor", () -> accept(listening)).start();
     }
@@ -119,7 +120,7 @@ final class ConcurrencySide {
                 Transport transport;
                 try {
                   begin.await();
-                  transport = contender.connect(address, null);
+                  transport = contender.connect(Mode.ONE_SENDER, address, null);
                   connected.incrementAndGet();
                 } finally {
                   tried.countDown();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
+import dev.ferrule.peers.transport.Mode;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -31,13 +32,12 @@ public interface Entrant {
   }
 
   /**
-   * Tells whether there is a rate to measure.
+   * Returns whether there is a way to measure something.
    *
-   * @return false if only the latency can be measured
+   * @param measure what is measured
+   * @return false if it has no such use
    */
-  default boolean hasRate() {
-    return true;
-  }
+  boolean takesPart(Measure measure);
 
   /**
    * Tells whether each measurement starts anew and warms itself up.
@@ -51,8 +51,9 @@ public interface Entrant {
   /**
    * Gets both sides ready.
    *
+   * @param mode how the connection will be used
    * @param problems is told in one line what goes wrong without being a failure
    * @return both sides, to be closed
    */
-  Match start(Consumer<String> problems);
+  Match start(Mode mode, Consumer<String> problems);
 }

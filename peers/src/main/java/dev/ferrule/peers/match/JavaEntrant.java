@@ -2,6 +2,7 @@
 package dev.ferrule.peers.match;
 
 import dev.ferrule.peers.transport.Contender;
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
@@ -13,10 +14,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 /**
- * A contender of this JVM's, in two processes of its own.
+ * A contender of this JVM's, in two processes of its own, or in one if it cannot connect two.
  *
  * @param contender the way of carrying messages
  */
@@ -36,20 +39,25 @@ public record JavaEntrant(Contender contender) implements Entrant {
   }
 
   @Override
-  public boolean hasRate() {
-    return contender.hasRate();
+  public boolean takesPart(Measure measure) {
+    return contender.modes().contains(measure.mode()) && (contender.hasRate() || measure.isTime());
   }
 
   @Override
-  public Match start(Consumer<String> problems) {
+  public Match start(Mode mode, Consumer<String> problems) {
     Guarded<Directory> directory = Guarded.of(Directory.fresh());
     try {
-      Guarded<ChildProcess> server = side(Side.SERVE, directory.get().path().toString(), problems);
+      String path = directory.get().path().toString();
+      boolean isAlone = contender.isWithinProcess();
+      Guarded<ChildProcess> first =
+          side(isAlone ? Side.SERVE_AND_CONNECT : Side.SERVE, mode, path, problems);
       try {
-        String address = server.get().awaitAnswer(START_TIMEOUT);
-        return new Sides(directory, server, side(Side.CONNECT, address, problems));
+        String address = first.get().awaitAnswer(START_TIMEOUT);
+        return isAlone
+            ? new Sides(directory, List.of(first))
+            : new Sides(directory, List.of(side(Side.CONNECT, mode, address, problems), first));
       } catch (RuntimeException e) {
-        server.close();
+        first.close();
         throw e;
       }
     } catch (RuntimeException e) {
@@ -58,9 +66,11 @@ public record JavaEntrant(Contender contender) implements Entrant {
     }
   }
 
-  private Guarded<ChildProcess> side(String role, String where, Consumer<String> problems) {
+  private Guarded<ChildProcess> side(
+      String role, Mode mode, String where, Consumer<String> problems) {
     return Guarded.of(
-        ChildProcess.start(Side.class.getName(), List.of(role, contender.name(), where), problems));
+        ChildProcess.start(
+            Side.class.getName(), List.of(role, contender.name(), mode.name(), where), problems));
   }
 
   /** A directory in shared memory for one match. */
@@ -84,32 +94,46 @@ public record JavaEntrant(Contender contender) implements Entrant {
     }
   }
 
-  private record Sides(
-      Guarded<Directory> directory, Guarded<ChildProcess> server, Guarded<ChildProcess> client)
+  /** The processes of a match; the first is the client's, which answers by what it measured. */
+  private record Sides(Guarded<Directory> directory, List<Guarded<ChildProcess>> processes)
       implements Match {
 
     @Override
-    public OneWay oneWay(int size, int count) {
-      String[] figures = measure(new Order(Order.Kind.ONE_WAY, count, size)).split(" ");
-      return new OneWay(
-          Double.parseDouble(figures[0]), OptionalDouble.of(Double.parseDouble(figures[1])));
+    public Outcome measure(Measure measure, int size, int count) {
+      Order order = new Order(measure, count, size);
+      processes.forEach(process -> process.get().tell(order.line()));
+      String[] figures = answer().split(" ");
+      double value = Double.parseDouble(figures[0]);
+      return measure.isTime()
+          ? new Outcome(value, OptionalDouble.of(Double.parseDouble(figures[1])))
+          : Outcome.rate(value);
     }
 
-    @Override
-    public double messagesPerSecond(int size, long count) {
-      return Double.parseDouble(measure(new Order(Order.Kind.RATE, count, size)));
-    }
-
-    private String measure(Order order) {
-      server.get().tell(order.line());
-      client.get().tell(order.line());
-      return client.get().awaitAnswer(ANSWER_TIMEOUT);
+    /**
+     * Waits until all processes have carried out an order, or one has failed: the other would wait
+     * for its messages forever.
+     */
+    private String answer() {
+      List<CompletableFuture<String>> answers =
+          processes.stream()
+              .map(
+                  process ->
+                      CompletableFuture.supplyAsync(
+                          () -> process.get().awaitAnswer(ANSWER_TIMEOUT),
+                          Thread::startVirtualThread))
+              .toList();
+      try {
+        CompletableFuture.anyOf(answers.toArray(CompletableFuture<?>[]::new)).join();
+        answers.forEach(CompletableFuture::join);
+        return answers.get(0).join();
+      } catch (CompletionException e) {
+        throw e.getCause() instanceof RuntimeException failure ? failure : e;
+      }
     }
 
     @Override
     public void close() {
-      client.close();
-      server.close();
+      processes.forEach(Guarded::close);
       directory.close();
     }
   }

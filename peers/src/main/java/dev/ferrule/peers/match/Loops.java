@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
+import dev.ferrule.peers.transport.MessageSender;
+import dev.ferrule.peers.transport.SenderSequences;
 import dev.ferrule.peers.transport.Transport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 
 /**
- * What is done with every {@link Transport} to measure it. There is no look at whether the peer
- * still lives: whoever has started both processes ends them when no answer comes.
+ * What is done with every {@link Transport} to measure it. A message that is lost, duplicated or
+ * reordered is an {@link IllegalStateException}. There is no look at whether the peer still lives:
+ * the process that has started both ends them when one fails.
  */
 final class Loops {
 
+  /** How long the sink waits for the next message before it is lost. */
+  static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
+
   private static final int POLL_LIMIT = 256;
+  private static final int LOOKS_PER_CLOCK = 1 << 20; // some ten milliseconds
+  private static final int SPINS = 200;
   private static final long START = 0;
-  private static final long WRONG = -1;
 
   private Loops() {}
 
@@ -36,10 +52,14 @@ final class Loops {
       while (transport.poll(1) == 0) {
         // on its way
       }
-      if (transport.lastValue() != value) {
-        throw new IllegalStateException(
-            "message " + value + " came back as " + transport.lastValue());
-      }
+      checkEcho(transport, value);
+    }
+  }
+
+  private static void checkEcho(Transport transport, long value) {
+    if (transport.lastValue() != value) {
+      throw new IllegalStateException(
+          "message " + value + " came back as " + transport.lastValue());
     }
   }
 
@@ -55,7 +75,7 @@ final class Loops {
   }
 
   /**
-   * Sends messages as fast as they go to a peer that does {@link #sink}.
+   * Sends messages one by one, as fast as they go, to a peer that does {@link #sink}.
    *
    * @param first the value of the first; the others follow
    * @return the time from when the peer was ready to when it had the last one, in nanoseconds
@@ -66,30 +86,205 @@ final class Loops {
     for (long value = first; value < first + count; value++) {
       send(transport, value, length);
     }
+    return awaitEnd(transport, start, first + count - 1);
+  }
+
+  /**
+   * Sends messages in batches, as fast as they go, to a peer that does {@link #sink}.
+   *
+   * @param first the value of the first; the others follow
+   * @param batch how many messages are sent together
+   * @return the time from when the peer was ready to when it had the last one, in nanoseconds
+   */
+  static long sendBatches(Transport transport, long first, long count, int batch, int length) {
+    awaitMessage(transport);
+    long start = System.nanoTime();
+    long end = first + count;
+    for (long value = first; value < end; ) {
+      long batchEnd = Math.min(value + batch, end);
+      while (value < batchEnd) {
+        int sent = transport.trySendBatch(value, (int) (batchEnd - value), length);
+        if (sent == 0) {
+          Thread.onSpinWait();
+        }
+        value += sent;
+      }
+    }
+    return awaitEnd(transport, start, end - 1);
+  }
+
+  private static long awaitEnd(Transport transport, long start, long last) {
     awaitMessage(transport);
     long nanos = System.nanoTime() - start;
-    if (transport.lastValue() != first + count - 1) {
+    if (transport.lastValue() != last) {
       throw new IllegalStateException("messages were lost, or came twice");
     }
     return nanos;
   }
 
-  /** Says that it is ready, takes messages, and says which was the last. */
+  /** Reports that it is ready, takes messages, and reports the last. */
   static void sink(Transport transport, long count) {
+    sink(transport, count, LOST_NANOS);
+  }
+
+  /**
+   * Does the same.
+   *
+   * @param lostNanos how long to wait for the next message before it is lost
+   */
+  static void sink(Transport transport, long count, long lostNanos) {
     long before = transport.lastValue();
     send(transport, START, Transport.SHORTEST);
-    boolean right = true;
+    Stall stall = new Stall(lostNanos);
     for (long taken = 0; taken < count; ) {
       int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
       if (now == 0) {
-        // Looking again at once would take the line away from the sender while it writes to it.
-        Thread.onSpinWait();
+        stall.look(taken, count);
       } else {
         taken += now;
-        right &= transport.lastValue() == before + taken;
+        stall.end();
+        if (transport.lastValue() != before + taken) {
+          throw new IllegalStateException(
+              "a message was lost, duplicated or reordered: message "
+                  + transport.lastValue()
+                  + " arrived instead of "
+                  + (before + taken));
+        }
       }
     }
-    send(transport, right ? transport.lastValue() : WRONG, Transport.SHORTEST);
+    send(transport, transport.lastValue(), Transport.SHORTEST);
+  }
+
+  /**
+   * Sends messages from several threads on one connection, as fast as they go, to a peer that does
+   * {@link #sinkOfSeveral}.
+   *
+   * @param senders how many threads
+   * @param each how many messages each thread sends
+   * @param pin places a thread, given its index, on a processor
+   * @return the time from when all were ready to when the peer had the last one, in nanoseconds
+   */
+  static long sendFromSeveral(
+      Transport transport, int senders, long each, int length, IntConsumer pin) {
+    CountDownLatch ready = new CountDownLatch(senders);
+    CountDownLatch go = new CountDownLatch(1);
+    ExecutorService threads = Executors.newFixedThreadPool(senders);
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < senders; i++) {
+        int index = i;
+        MessageSender sender = transport.newSender();
+        running.add(
+            threads.submit(
+                () -> {
+                  pin.accept(index);
+                  ready.countDown();
+                  go.await();
+                  sendOwn(sender, index, each, length);
+                  return null;
+                }));
+      }
+      ready.await();
+      awaitMessage(transport);
+      long start = System.nanoTime();
+      go.countDown();
+      for (Future<?> one : running) {
+        one.get(); // this thread may share a processor with them, so it does not spin yet
+      }
+      return awaitEnd(transport, start, senders * each);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a sending thread has failed: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    } finally {
+      threads.shutdown(); // after a failure, others may wait for room forever
+    }
+  }
+
+  private static void sendOwn(MessageSender sender, int index, long count, int length) {
+    for (long number = 0; number < count; number++) {
+      long value = SenderSequences.value(index, number);
+      for (int spins = 0; !sender.trySend(value, length); spins++) {
+        if (spins < SPINS) {
+          Thread.onSpinWait();
+        } else {
+          Thread.yield(); // the others may be on the same processor
+        }
+      }
+    }
+  }
+
+  /** Reports that it is ready, takes the messages of several threads, and reports how many. */
+  static void sinkOfSeveral(Transport transport, long count) {
+    sinkOfSeveral(transport, count, LOST_NANOS);
+  }
+
+  /**
+   * Does the same.
+   *
+   * @param lostNanos how long to wait for the next message before it is lost
+   */
+  static void sinkOfSeveral(Transport transport, long count, long lostNanos) {
+    SenderSequences sequences = transport.sequences();
+    sequences.restart();
+    send(transport, START, Transport.SHORTEST);
+    Stall stall = new Stall(lostNanos);
+    for (long taken = 0; taken < count; ) {
+      int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
+      if (now == 0) {
+        stall.look(taken, count);
+      } else {
+        taken += now;
+        stall.end();
+        sequences.check();
+      }
+    }
+    send(transport, count, Transport.SHORTEST);
+  }
+
+  /**
+   * Sends messages one by one to a peer that does {@link #blockingEcho}, each after the receiver
+   * has been blocked for {@link Measure#BLOCKED_NANOS}.
+   *
+   * @param first the value of the first message; the others follow
+   * @param oneWay is filled with the time from before the send to after the receive, in nanoseconds
+   *     by the clock that all processes share
+   */
+  static void wakeUp(Transport transport, long first, long[] oneWay, int length) {
+    long[] sent = new long[oneWay.length];
+    for (int i = 0; i < oneWay.length; i++) {
+      pause();
+      sent[i] = System.nanoTime();
+      send(transport, first + i, length);
+      awaitMessage(transport);
+      checkEcho(transport, first + i);
+    }
+    for (int i = 0; i < oneWay.length; i++) {
+      awaitMessage(transport);
+      oneWay[i] = transport.lastValue() - sent[i];
+    }
+  }
+
+  /** The thread keeps its processor: that of the receiver alone is idle meanwhile. */
+  private static void pause() {
+    long end = System.nanoTime() + Measure.BLOCKED_NANOS;
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Sends each message back, and then the times when they arrived. */
+  static void blockingEcho(Transport transport, int count, int length) {
+    long[] received = new long[count];
+    for (int i = 0; i < count; i++) {
+      awaitMessage(transport);
+      received[i] = System.nanoTime();
+      send(transport, transport.lastValue(), length);
+    }
+    for (long nanos : received) {
+      send(transport, nanos, Transport.SHORTEST);
+    }
   }
 
   private static void send(Transport transport, long value, int length) {
@@ -101,6 +296,47 @@ final class Loops {
   private static void awaitMessage(Transport transport) {
     while (transport.poll(1) == 0) {
       Thread.onSpinWait();
+    }
+  }
+
+  /** A time without messages, which may mean that one was lost. */
+  private static final class Stall {
+
+    private final long mostNanos;
+    private int looks;
+    private long start;
+
+    Stall(long mostNanos) {
+      this.mostNanos = mostNanos;
+    }
+
+    /** Called after each poll that found nothing. */
+    void look(long taken, long count) {
+      // Looking again at once would take the line away from the sender while it writes to it.
+      Thread.onSpinWait();
+      if ((++looks & LOOKS_PER_CLOCK - 1) == 0) {
+        checkClock(taken, count);
+      }
+    }
+
+    private void checkClock(long taken, long count) {
+      long now = System.nanoTime();
+      if (looks == LOOKS_PER_CLOCK) {
+        start = now;
+      } else if (now - start > mostNanos) {
+        throw new IllegalStateException(
+            "messages were lost: "
+                + taken
+                + " of "
+                + count
+                + " have arrived, and no other for "
+                + TimeUnit.NANOSECONDS.toSeconds(mostNanos)
+                + " s");
+      }
+    }
+
+    void end() {
+      looks = 0;
     }
   }
 }

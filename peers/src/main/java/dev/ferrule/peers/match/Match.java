@@ -5,22 +5,15 @@ package dev.ferrule.peers.match;
 public interface Match extends AutoCloseable {
 
   /**
-   * Measures round trips, one after the other.
+   * Measures once. A time is that of {@code count} messages, one after the other; a rate lasts
+   * until the last message has arrived.
    *
+   * @param measure what to measure
    * @param size the length of each message in bytes
-   * @param count how many
-   * @return half their time
+   * @param count how many messages
+   * @return the result
    */
-  OneWay oneWay(int size, int count);
-
-  /**
-   * Measures messages that follow each other as fast as they go, until the last has arrived.
-   *
-   * @param size the length of each message in bytes
-   * @param count how many
-   * @return messages per second
-   */
-  double messagesPerSecond(int size, long count);
+  Outcome measure(Measure measure, int size, int count);
 
   @Override
   void close();

@@ -4,28 +4,20 @@ package dev.ferrule.peers.match;
 /**
  * One measurement, as both sides of a match are told of it.
  *
- * @param kind what to measure
- * @param count how many messages
+ * @param measure what to measure
+ * @param count how many messages; of several senders, how many from all of them
  * @param size their length in bytes
  */
-record Order(Kind kind, long count, int size) {
-
-  /** What is measured. */
-  enum Kind {
-    /** Round trips, halved. */
-    ONE_WAY,
-
-    /** Messages per second. */
-    RATE
-  }
+record Order(Measure measure, int count, int size) {
 
   /** Returns what {@link #parse} reads. */
   String line() {
-    return kind + " " + count + " " + size;
+    return measure.name() + " " + count + " " + size;
   }
 
   static Order parse(String line) {
     String[] words = line.split(" ");
-    return new Order(Kind.valueOf(words[0]), Long.parseLong(words[1]), Integer.parseInt(words[2]));
+    return new Order(
+        Measure.valueOf(words[0]), Integer.parseInt(words[1]), Integer.parseInt(words[2]));
   }
 }

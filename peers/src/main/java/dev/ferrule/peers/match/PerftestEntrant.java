@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.util.ArrayList;
@@ -81,22 +82,25 @@ public final class PerftestEntrant implements Entrant {
   }
 
   @Override
-  public Match start(Consumer<String> problems) {
+  public boolean takesPart(Measure measure) {
+    return measure == Measure.LATENCY || measure == Measure.RATE;
+  }
+
+  @Override
+  public Match start(Mode mode, Consumer<String> problems) {
     RdmaPort port =
         RdmaPort.first()
             .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no RDMA device"));
     return new Match() {
       @Override
-      public OneWay oneWay(int size, int count) {
-        return PerftestEntrant.oneWay(
-            size, run(port, latency(), List.of("-s", "" + size, "-n", "" + count)));
-      }
-
-      @Override
-      public double messagesPerSecond(int size, long count) {
-        String depth = "" + UNACKNOWLEDGED;
-        return PerftestEntrant.messagesPerSecond(
-            size, run(port, bandwidth(), List.of("-s", "" + size, "-n", "" + count, "-t", depth)));
+      public Outcome measure(Measure measure, int size, int count) {
+        List<String> options = List.of("-s", "" + size, "-n", "" + count);
+        if (measure.isTime()) {
+          return oneWay(size, run(port, latency(), options));
+        }
+        List<String> all = new ArrayList<>(options);
+        all.addAll(List.of("-t", "" + UNACKNOWLEDGED));
+        return Outcome.rate(messagesPerSecond(size, run(port, bandwidth(), all)));
       }
 
       @Override
@@ -119,9 +123,9 @@ public final class PerftestEntrant implements Entrant {
   }
 
   /** Reads the output of a {@code _lat} program, which halves round trips itself. */
-  static OneWay oneWay(int size, List<String> output) {
+  static Outcome oneWay(int size, List<String> output) {
     List<String> row = row(size, output, LAT_COLUMNS);
-    return new OneWay(
+    return new Outcome(
         Double.parseDouble(row.get(TYPICAL_COLUMN)) * NANOS_PER_MICRO,
         OptionalDouble.of(Double.parseDouble(row.get(P99_COLUMN)) * NANOS_PER_MICRO));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
+import dev.ferrule.peers.transport.Mode;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.util.List;
@@ -18,6 +19,11 @@ public final class UcxEntrant implements Entrant {
       Map.of("UCX_TLS", TRANSPORTS, "UCX_WARN_UNUSED_ENV_VARS", "n", "UCX_LOG_LEVEL", "error");
   private static final double NANOS_PER_MICRO = 1e3;
 
+  /** How the program waits for a message. */
+  private static final String POLL = "poll";
+
+  private static final String SLEEP = "sleep";
+
   /** Makes an entrant, whether or not the program is here. */
   public UcxEntrant() {}
 
@@ -34,7 +40,9 @@ public final class UcxEntrant implements Entrant {
             : "";
     return "UCX "
         + version.replaceAll("[^0-9.]", "")
-        + ", ucp_am_lat and ucp_am_bw, UCX_TLS="
+        + ", ucp_am_lat and ucp_am_bw, -E "
+        + SLEEP
+        + " for wake-up, UCX_TLS="
         + TRANSPORTS;
   }
 
@@ -50,24 +58,33 @@ public final class UcxEntrant implements Entrant {
     return true;
   }
 
+  /**
+   * There is no call for batches: their rows have single sends, in the same rounds. Several threads
+   * of {@code ucx_perftest} have a connection each, which is another measure.
+   */
   @Override
-  public Match start(Consumer<String> problems) {
+  public boolean takesPart(Measure measure) {
+    return measure.mode() != Mode.SEVERAL_SENDERS;
+  }
+
+  @Override
+  public Match start(Mode mode, Consumer<String> problems) {
     return new Runs();
   }
 
   private static final class Runs implements Match {
 
+    /** For a wake-up both sides sleep until a message arrives, so half a round trip has one. */
     @Override
-    public OneWay oneWay(int size, int count) {
-      return UcxEntrant.oneWay(run("ucp_am_lat", size, count));
+    public Outcome measure(Measure measure, int size, int count) {
+      return switch (measure) {
+        case LATENCY -> oneWay(run("ucp_am_lat", POLL, size, count));
+        case WAKE_UP -> oneWay(run("ucp_am_lat", SLEEP, size, count));
+        default -> Outcome.rate(messagesPerSecond(run("ucp_am_bw", POLL, size, count)));
+      };
     }
 
-    @Override
-    public double messagesPerSecond(int size, long count) {
-      return UcxEntrant.messagesPerSecond(run("ucp_am_bw", size, count));
-    }
-
-    private static List<String> run(String test, int size, long count) {
+    private static List<String> run(String test, String wait, int size, int count) {
       int port = Program.freePort();
       return Program.measure(
           ENVIRONMENT,
@@ -81,6 +98,8 @@ public final class UcxEntrant implements Entrant {
                   "" + port,
                   "-t",
                   test,
+                  "-E",
+                  wait,
                   "-s",
                   "" + size,
                   "-n",
@@ -97,8 +116,8 @@ public final class UcxEntrant implements Entrant {
   }
 
   /** Reads the output of {@code ucp_am_lat -f -v}, which halves round trips itself. */
-  static OneWay oneWay(List<String> output) {
-    return new OneWay(
+  static Outcome oneWay(List<String> output) {
+    return new Outcome(
         column(output, "50.0_percentile_lat") * NANOS_PER_MICRO, OptionalDouble.empty());
   }
 

@@ -2,8 +2,8 @@
 package dev.ferrule.peers.transport;
 
 import io.aeron.Aeron;
-import io.aeron.ExclusivePublication;
 import io.aeron.Image;
+import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
@@ -13,72 +13,82 @@ import io.aeron.logbuffer.Header;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
-import org.agrona.concurrent.SleepingIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Aeron over shared memory: an exclusive publication for each way, and a media driver in the
- * server's process; connections of one process share a client. The driver has no part in a message,
- * but moves the limit up to which a publication may write; so it looks in every 0.1 ms, which costs
- * the spinning threads little, and the terms are long enough for what is sent meanwhile.
+ * Aeron over shared memory: a publication for each way, exclusive unless several threads send, and
+ * a media driver in the server's process; connections of one process share a client. The driver has
+ * no part in a message, but moves the limit up to which a publication may write, which is at most
+ * half a term beyond what has been received. It does so every 0.1 ms, which costs the spinning
+ * threads little; long terms have room for what is sent meanwhile, short ones may not.
  */
 final class AeronContender implements Contender {
 
   private static final String CHANNEL = "aeron:ipc";
   private static final int STREAMS_OF_CONNECTION = 2; // the first to the server, the other back
   private static final String DIRECTORY = "aeron";
-  private static final int TERM_BYTES = 16 << 20;
-  private static final int MTU_BYTES = 2 * Transport.LONGEST;
-  private static final int TERM_BYTES_OF_MANY = 64 << 10;
-  private static final int MTU_BYTES_OF_MANY = 8 << 10;
-  private static final long DRIVER_IDLE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+  private static final int MOST_MTU_BYTES = 2 * Transport.LONGEST;
+  private static final int MESSAGES_OF_TERM = 8; // of the greatest length that Aeron allows
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private final boolean many;
+  private final String name;
+  private final int termBytes;
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicInteger connected = new AtomicInteger();
 
   /**
    * Creates one.
    *
-   * @param many whether there will be many connections, with as much memory each as those of others
+   * @param name its name
+   * @param termBytes the length of each term, a power of two from 64 KiB
    */
-  AeronContender(boolean many) {
-    this.many = many;
+  AeronContender(String name, int termBytes) {
+    this.name = name;
+    this.termBytes = termBytes;
   }
 
   @Override
   public String name() {
-    return "aeron";
+    return name;
   }
 
   @Override
   public String version() {
     return "Aeron "
         + Aeron.class.getPackage().getImplementationVersion()
-        + " IPC, ExclusivePublication with tryClaim, terms of "
-        + ((many ? TERM_BYTES_OF_MANY : TERM_BYTES) >> 10)
+        + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with tryClaim,"
+        + " terms of "
+        + (termBytes >> 10)
         + " KiB";
   }
 
+  /** It has no way to block a receiver. */
   @Override
-  public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
+  public Set<Mode> modes() {
+    return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
+  }
+
+  @Override
+  public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
     Path files = directory.resolve(DIRECTORY);
+    DriverIdle idle = new DriverIdle();
     MediaDriver driver =
         MediaDriver.launch(
             new MediaDriver.Context()
                 .aeronDirectoryName(files.toString())
                 .dirDeleteOnShutdown(true)
                 .threadingMode(ThreadingMode.SHARED)
-                .sharedIdleStrategy(new SleepingIdleStrategy(DRIVER_IDLE_NANOS))
-                .ipcTermBufferLength(many ? TERM_BYTES_OF_MANY : TERM_BYTES)
-                .ipcMtuLength(many ? MTU_BYTES_OF_MANY : MTU_BYTES));
+                .sharedIdleStrategy(idle)
+                .ipcTermBufferLength(termBytes)
+                .ipcMtuLength(Math.min(MOST_MTU_BYTES, termBytes / MESSAGES_OF_TERM)));
     return new Listening() {
       @Override
       public String address() {
@@ -88,7 +98,17 @@ final class AeronContender implements Contender {
       @Override
       public Transport accept() {
         int toServer = STREAMS_OF_CONNECTION * accepted.incrementAndGet();
-        return new End(address(), toServer, toServer + 1, witness);
+        return new End(mode, address(), toServer, toServer + 1, witness);
+      }
+
+      @Override
+      public void pause() {
+        idle.setPaused(true);
+      }
+
+      @Override
+      public void resume() {
+        idle.setPaused(false);
       }
 
       @Override
@@ -99,9 +119,42 @@ final class AeronContender implements Contender {
   }
 
   @Override
-  public Transport connect(String address, @Nullable Consumer<byte[]> witness) {
+  public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
     int toServer = STREAMS_OF_CONNECTION * connected.incrementAndGet();
-    return new End(address, toServer + 1, toServer, witness);
+    return new End(mode, address, toServer + 1, toServer, witness);
+  }
+
+  /** How the driver's thread waits between two looks at its publications. */
+  private static final class DriverIdle implements IdleStrategy {
+
+    private static final long IDLE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    private static final long PAUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private volatile boolean paused;
+    private volatile @Nullable Thread driver;
+
+    void setPaused(boolean paused) {
+      this.paused = paused;
+      LockSupport.unpark(driver);
+    }
+
+    @Override
+    public void idle(int workCount) {
+      if (workCount == 0) {
+        idle();
+      }
+    }
+
+    @Override
+    public void idle() {
+      if (driver == null) {
+        driver = Thread.currentThread();
+      }
+      LockSupport.parkNanos(paused ? PAUSED_NANOS : IDLE_NANOS);
+    }
+
+    @Override
+    public void reset() {}
   }
 
   /** The client of this process, as long as there is a connection. */
@@ -135,22 +188,25 @@ final class AeronContender implements Contender {
     }
   }
 
-  private static final class End implements Transport, FragmentHandler {
+  private static final class End extends AbstractTransport implements FragmentHandler {
 
     private final String directory;
-    private final ExclusivePublication outgoing;
+    private final Publication outgoing;
+    private final Claims sender;
     private final Subscription subscription;
     private final Image incoming;
-    private final BufferClaim claim = new BufferClaim();
     private final @Nullable Consumer<byte[]> witness;
-    private final DirectBuffer payload = new UnsafeBuffer(Payload.longest());
-    private long lastValue;
 
-    End(String directory, int in, int out, @Nullable Consumer<byte[]> witness) {
+    End(Mode mode, String directory, int in, int out, @Nullable Consumer<byte[]> witness) {
+      super(mode);
       this.witness = witness;
       this.directory = directory;
       Aeron aeron = SharedClient.retain(directory);
-      outgoing = aeron.addExclusivePublication(CHANNEL, out);
+      outgoing =
+          mode == Mode.SEVERAL_SENDERS
+              ? aeron.addPublication(CHANNEL, out)
+              : aeron.addExclusivePublication(CHANNEL, out);
+      sender = new Claims(outgoing);
       subscription = aeron.addSubscription(CHANNEL, in);
       while (subscription.imageCount() == 0) {
         LockSupport.parkNanos(LOOK_NANOS); // until the peer's publication is there
@@ -159,15 +215,13 @@ final class AeronContender implements Contender {
     }
 
     @Override
+    public MessageSender newSender() {
+      return new Claims(outgoing);
+    }
+
+    @Override
     public boolean trySend(long value, int length) {
-      if (outgoing.tryClaim(length, claim) < 0) {
-        return false;
-      }
-      int offset = claim.offset();
-      claim.buffer().putLong(offset, value);
-      claim.buffer().putBytes(offset + Long.BYTES, payload, Long.BYTES, length - Long.BYTES);
-      claim.commit();
-      return true;
+      return sender.trySend(value, length);
     }
 
     @Override
@@ -177,7 +231,7 @@ final class AeronContender implements Contender {
 
     @Override
     public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
-      lastValue = buffer.getLong(offset);
+      received(buffer.getLong(offset));
       if (witness != null) {
         byte[] bytes = new byte[length];
         buffer.getBytes(offset, bytes);
@@ -186,15 +240,33 @@ final class AeronContender implements Contender {
     }
 
     @Override
-    public long lastValue() {
-      return lastValue;
-    }
-
-    @Override
     public void close() {
       outgoing.close();
       subscription.close();
       SharedClient.release(directory);
+    }
+  }
+
+  private static final class Claims implements MessageSender {
+
+    private final Publication publication;
+    private final BufferClaim claim = new BufferClaim();
+    private final DirectBuffer payload = new UnsafeBuffer(Payload.longest());
+
+    Claims(Publication publication) {
+      this.publication = publication;
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      if (publication.tryClaim(length, claim) < 0) {
+        return false;
+      }
+      int offset = claim.offset();
+      claim.buffer().putLong(offset, value);
+      claim.buffer().putBytes(offset + Long.BYTES, payload, Long.BYTES, length - Long.BYTES);
+      claim.commit();
+      return true;
     }
   }
 }

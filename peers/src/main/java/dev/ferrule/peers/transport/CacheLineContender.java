@@ -11,6 +11,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,12 @@ final class CacheLineContender implements Contender {
   }
 
   @Override
-  public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
+  public Set<Mode> modes() {
+    return Set.of(Mode.ONE_SENDER);
+  }
+
+  @Override
+  public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
     try {
       Files.write(directory.resolve(FILE), new byte[LINE_BYTES], StandardOpenOption.CREATE_NEW);
     } catch (IOException e) {
@@ -50,7 +56,7 @@ final class CacheLineContender implements Contender {
   }
 
   @Override
-  public Transport connect(String address, @Nullable Consumer<byte[]> witness) {
+  public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
     return new Line(Path.of(address), Line.CLIENT);
   }
 

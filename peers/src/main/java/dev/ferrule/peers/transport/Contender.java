@@ -2,6 +2,7 @@
 package dev.ferrule.peers.transport;
 
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ public interface Contender {
   String version();
 
   /**
-   * Tells whether several messages may be on their way at a time.
+   * Returns whether several messages may be on their way at a time.
    *
    * @return false if there is no rate to measure
    */
@@ -32,20 +33,38 @@ public interface Contender {
   }
 
   /**
+   * Returns the uses that it has a way for.
+   *
+   * @return at least one
+   */
+  Set<Mode> modes();
+
+  /**
+   * Returns whether both sides have to be in one process.
+   *
+   * @return false if two processes can be connected
+   */
+  default boolean isWithinProcess() {
+    return false;
+  }
+
+  /**
    * Makes the server's side.
    *
+   * @param mode how the connection will be used, one of {@link #modes}
    * @param directory an empty directory for its files, which both sides see
    * @param witness is given a copy of each message that arrives; null when it is to be fast
    * @return where the client may connect to
    */
-  Listening listen(Path directory, @Nullable Consumer<byte[]> witness);
+  Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
 
   /**
    * Makes the client's side.
    *
+   * @param mode the same as the server's
    * @param address the server's {@link Listening#address}
    * @param witness is given a copy of each message that arrives; null when it is to be fast
    * @return the client's end
    */
-  Transport connect(String address, @Nullable Consumer<byte[]> witness);
+  Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness);
 }

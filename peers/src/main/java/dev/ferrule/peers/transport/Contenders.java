@@ -15,6 +15,10 @@ public final class Contenders {
   /** The name of the bare cache line. */
   public static final String FLOOR = "floor";
 
+  private static final int TERM_BYTES = 16 << 20;
+  private static final int TERM_BYTES_AS_OURS = 256 << 10; // the default of the option 'ring'
+  private static final int TERM_BYTES_OF_MANY = 64 << 10;
+
   private static final List<String> RDMA = List.of("sendrecv", "magicring");
 
   private Contenders() {}
@@ -29,7 +33,9 @@ public final class Contenders {
         new CacheLineContender(),
         new FerruleContender(OURS),
         new AgronaContender(),
-        new AeronContender(false),
+        new AeronContender("aeron", TERM_BYTES),
+        new AeronContender("aeron-small", TERM_BYTES_AS_OURS),
+        new JctoolsContender(),
         new SocketContender(StandardProtocolFamily.UNIX),
         new SocketContender(StandardProtocolFamily.INET));
   }
@@ -44,7 +50,7 @@ public final class Contenders {
         new FerruleContender(OURS, WaitStrategy.ADAPTIVE),
         new FerruleContender(OURS, WaitStrategy.BLOCK),
         new SocketContender(StandardProtocolFamily.UNIX),
-        new AeronContender(true));
+        new AeronContender("aeron", TERM_BYTES_OF_MANY));
   }
 
   /**

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.transport;
 
+import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.VersionProvider;
@@ -16,8 +18,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +30,6 @@ final class FerruleContender implements Contender {
 
   private final String scheme;
   private final WaitStrategy wait;
-  private final String options;
 
   /** Creates one that polls, and spins where it has to wait for room. */
   FerruleContender(String scheme) {
@@ -36,8 +39,25 @@ final class FerruleContender implements Contender {
   FerruleContender(String scheme, WaitStrategy wait) {
     this.scheme = scheme;
     this.wait = wait;
-    // Over RDMA every receive buffer is as long as the longest message.
-    this.options = "?wait=" + wait.name().toLowerCase(Locale.ROOT) + "&maxMessage=16KiB";
+  }
+
+  private WaitStrategy strategy(Mode mode) {
+    return mode == Mode.BLOCKED_RECEIVER ? WaitStrategy.BLOCK : wait;
+  }
+
+  /** Over RDMA every receive buffer is as long as the longest message. */
+  private String options(Mode mode) {
+    return "?wait="
+        + strategy(mode).name().toLowerCase(Locale.ROOT)
+        + "&maxMessage=16KiB"
+        + (mode == Mode.SEVERAL_SENDERS ? "&concurrentSenders=on" : "");
+  }
+
+  @Override
+  public Set<Mode> modes() {
+    return scheme.equals(Contenders.OURS)
+        ? EnumSet.allOf(Mode.class)
+        : EnumSet.of(Mode.ONE_SENDER, Mode.BLOCKED_RECEIVER);
   }
 
   @Override
@@ -50,12 +70,15 @@ final class FerruleContender implements Contender {
     return "Ferrule "
         + VersionProvider.version()
         + ", send, poll"
-        + (wait == WaitStrategy.SPIN ? "" : ", receive");
+        + (wait == WaitStrategy.SPIN ? "" : ", receive")
+        + "; claim and Batch.add for batches"
+        + (modes().contains(Mode.SEVERAL_SENDERS) ? "; concurrentSenders=on for several" : "")
+        + "; wait=block and receive for wake-up";
   }
 
   @Override
-  public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
-    Listener listener = Ferrule.listen(URI.create(where(directory) + options));
+  public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
+    Listener listener = Ferrule.listen(URI.create(where(directory) + options(mode)));
     return new Listening() {
       @Override
       public String address() {
@@ -64,7 +87,7 @@ final class FerruleContender implements Contender {
 
       @Override
       public Transport accept() {
-        return new End(listener.accept(), witness, wait);
+        return new End(listener.accept(), mode, witness, strategy(mode));
       }
 
       @Override
@@ -82,31 +105,34 @@ final class FerruleContender implements Contender {
   }
 
   @Override
-  public Transport connect(String address, @Nullable Consumer<byte[]> witness) {
+  public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
     URI uri = URI.create(address);
     return new End(
-        Ferrule.connect(uri.getQuery() == null ? URI.create(address + options) : uri),
+        Ferrule.connect(uri.getQuery() == null ? URI.create(address + options(mode)) : uri),
+        mode,
         witness,
-        wait);
+        strategy(mode));
   }
 
-  private static final class End implements Transport, MessageHandler {
+  private static final class End extends AbstractTransport implements MessageHandler {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private final Connection connection;
     private final Sender sender;
+    private final Batch batch;
     private final Receiver receiver;
     private final @Nullable Consumer<byte[]> witness;
     private final boolean waits;
     private final MemorySegment payload = MemorySegment.ofBuffer(Payload.longest());
-    private long lastValue;
 
-    End(Connection connection, @Nullable Consumer<byte[]> witness, WaitStrategy wait) {
+    End(Connection connection, Mode mode, @Nullable Consumer<byte[]> witness, WaitStrategy wait) {
+      super(mode);
       this.connection = connection;
       this.witness = witness;
       this.waits = wait != WaitStrategy.SPIN;
       sender = connection.sender();
+      batch = sender.batch();
       receiver = connection.receiver();
     }
 
@@ -116,6 +142,25 @@ final class FerruleContender implements Contender {
       payload.set(LONG, 0, value);
       sender.send(payload, 0, length);
       return true;
+    }
+
+    /** Waits for room by itself. */
+    @Override
+    public int trySendBatch(long first, int count, int length) {
+      for (int i = 0; i < count; i++) {
+        SendRegion region = sender.claim(length);
+        MemorySegment memory = region.segment();
+        memory.set(LONG, 0, first + i);
+        MemorySegment.copy(payload, Long.BYTES, memory, Long.BYTES, length - Long.BYTES);
+        batch.add(region);
+      }
+      batch.flush();
+      return count;
+    }
+
+    @Override
+    public MessageSender newSender() {
+      return new Copies(sender);
     }
 
     @Override
@@ -136,20 +181,33 @@ final class FerruleContender implements Contender {
 
     @Override
     public void onMessage(MemorySegment buffer, long offset, int length) {
-      lastValue = buffer.get(LONG, offset);
+      received(buffer.get(LONG, offset));
       if (witness != null) {
         witness.accept(buffer.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
       }
     }
 
     @Override
-    public long lastValue() {
-      return lastValue;
+    public void close() {
+      connection.close();
+    }
+  }
+
+  /** Sends copies; several may do so on one connection. Waits for room by itself. */
+  private static final class Copies implements MessageSender {
+
+    private final Sender sender;
+    private final MemorySegment payload = MemorySegment.ofBuffer(Payload.longest());
+
+    Copies(Sender sender) {
+      this.sender = sender;
     }
 
     @Override
-    public void close() {
-      connection.close();
+    public boolean trySend(long value, int length) {
+      payload.set(End.LONG, 0, value);
+      sender.send(payload, 0, length);
+      return true;
     }
   }
 }

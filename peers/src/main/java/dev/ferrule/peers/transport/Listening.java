@@ -18,6 +18,15 @@ public interface Listening extends AutoCloseable {
    */
   Transport accept();
 
+  /**
+   * Ends the work of threads beside those that send and receive, as far as possible, until {@link
+   * #resume}: while others are measured, it would take time from them.
+   */
+  default void pause() {}
+
+  /** Goes on with the work after {@link #pause}. */
+  default void resume() {}
+
   @Override
   void close();
 }

@@ -15,17 +15,20 @@ import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A blocking stream socket, as most programs have one: a system call for each message that is
- * written, and one for as many as have come when some are read. Each message has its length before
- * it.
+ * A blocking stream socket, as most programs have one: a system call for each message or batch that
+ * is written, and one for as many as have come when some are read. Each message has its length
+ * before it. Several sending threads take a lock, as a write may take a part of a message.
  */
 final class SocketContender implements Contender {
 
   private static final String FILE = "socket";
+  private static final int HEADER_BYTES = Integer.BYTES;
 
   private final StandardProtocolFamily family;
 
@@ -46,37 +49,43 @@ final class SocketContender implements Contender {
   public String version() {
     return "java.nio SocketChannel of Java "
         + Runtime.version()
-        + (isUnix() ? ", blocking, Unix domain" : ", blocking, loopback, TCP_NODELAY");
+        + (isUnix() ? ", blocking, Unix domain" : ", blocking, loopback, TCP_NODELAY")
+        + ", one write for each batch";
   }
 
   @Override
-  public Listening listen(Path directory, @Nullable Consumer<byte[]> witness) {
+  public Set<Mode> modes() {
+    return EnumSet.allOf(Mode.class);
+  }
+
+  @Override
+  public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
     try {
       ServerSocketChannel server = ServerSocketChannel.open(family);
       server.bind(
           isUnix()
               ? UnixDomainSocketAddress.of(directory.resolve(FILE))
               : new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
-      return new Server(server, witness);
+      return new Server(mode, server, witness);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   @Override
-  public Transport connect(String address, @Nullable Consumer<byte[]> witness) {
+  public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
     SocketAddress where =
         isUnix()
             ? UnixDomainSocketAddress.of(address)
             : new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(address));
     try {
-      return new End(SocketChannel.open(where), witness);
+      return new End(mode, SocketChannel.open(where), witness);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private record Server(ServerSocketChannel channel, @Nullable Consumer<byte[]> witness)
+  private record Server(Mode mode, ServerSocketChannel channel, @Nullable Consumer<byte[]> witness)
       implements Listening {
 
     @Override
@@ -94,7 +103,7 @@ final class SocketContender implements Contender {
     @Override
     public Transport accept() {
       try {
-        return new End(channel.accept(), witness);
+        return new End(mode, channel.accept(), witness);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -110,42 +119,39 @@ final class SocketContender implements Contender {
     }
   }
 
-  private static final class End implements Transport {
+  private static final class End extends AbstractTransport {
 
     private static final int READ_BYTES = 256 << 10;
-    private static final int HEADER_BYTES = Integer.BYTES;
 
     private final SocketChannel channel;
+    private final Writer writer;
     private final @Nullable Consumer<byte[]> witness;
-    private final ByteBuffer outgoing =
-        ByteBuffer.allocateDirect(HEADER_BYTES + LONGEST).order(ByteOrder.nativeOrder());
     private final ByteBuffer incoming =
         ByteBuffer.allocateDirect(READ_BYTES).order(ByteOrder.nativeOrder()).flip();
-    private long lastValue;
 
-    End(SocketChannel channel, @Nullable Consumer<byte[]> witness) throws IOException {
+    End(Mode mode, SocketChannel channel, @Nullable Consumer<byte[]> witness) throws IOException {
+      super(mode);
       this.channel = channel;
+      this.writer = new Writer(channel);
       this.witness = witness;
       if (channel.getRemoteAddress() instanceof InetSocketAddress) {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       }
-      outgoing.put(HEADER_BYTES, Payload.longest(), 0, LONGEST);
+    }
+
+    @Override
+    public MessageSender newSender() {
+      return new Writer(channel);
     }
 
     @Override
     public boolean trySend(long value, int length) {
-      outgoing.putInt(0, length).putLong(HEADER_BYTES, value);
-      outgoing.limit(HEADER_BYTES + length).position(0);
-      try {
-        while (outgoing.hasRemaining()) {
-          channel.write(outgoing);
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      } finally {
-        outgoing.clear();
-      }
-      return true;
+      return writer.trySend(value, length);
+    }
+
+    @Override
+    public int trySendBatch(long first, int count, int length) {
+      return writer.send(first, count, length);
     }
 
     @Override
@@ -181,7 +187,7 @@ final class SocketContender implements Contender {
     private void take() {
       int start = incoming.position() + HEADER_BYTES;
       int length = incoming.getInt(start - HEADER_BYTES);
-      lastValue = incoming.getLong(start);
+      received(incoming.getLong(start));
       if (witness != null) {
         byte[] bytes = new byte[length];
         incoming.get(start, bytes);
@@ -191,17 +197,55 @@ final class SocketContender implements Contender {
     }
 
     @Override
-    public long lastValue() {
-      return lastValue;
-    }
-
-    @Override
     public void close() {
       try {
         channel.close();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
+    }
+  }
+
+  /** Writes messages, each behind its length; several may do so on one channel. */
+  private static final class Writer implements MessageSender {
+
+    private static final int MOST_BYTES =
+        Transport.LARGEST_BATCH * (HEADER_BYTES + Transport.LONGEST);
+
+    private final SocketChannel channel;
+    private final ByteBuffer payload = Payload.longest();
+    private final ByteBuffer outgoing =
+        ByteBuffer.allocateDirect(MOST_BYTES).order(ByteOrder.nativeOrder());
+
+    Writer(SocketChannel channel) {
+      this.channel = channel;
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      send(value, 1, length);
+      return true;
+    }
+
+    /** Sends messages by one write. */
+    int send(long first, int count, int length) {
+      outgoing.clear();
+      for (int i = 0; i < count; i++) {
+        int start = i * (HEADER_BYTES + length) + HEADER_BYTES;
+        outgoing.putInt(start - HEADER_BYTES, length).putLong(start, first + i);
+        outgoing.put(start + Long.BYTES, payload, Long.BYTES, length - Long.BYTES);
+      }
+      outgoing.limit(count * (HEADER_BYTES + length));
+      try {
+        synchronized (channel) { // one write may take a part, which another must not follow
+          while (outgoing.hasRemaining()) {
+            channel.write(outgoing);
+          }
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      return count;
     }
   }
 }

@@ -7,9 +7,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
@@ -17,24 +19,41 @@ class TransportTest {
 
   private static final int MESSAGES = 1_000;
   private static final int SIZES = 300;
+  private static final int SENDER_BYTE = 6; // of a value in little endian
 
   @TempDir Path directory;
 
-  static List<String> names() {
-    return Contenders.all().stream().map(Contender::name).toList();
+  static List<Arguments> uses() {
+    return uses(contender -> true);
   }
 
-  static List<String> namesOfThoseWithRates() {
-    return Contenders.all().stream().filter(Contender::hasRate).map(Contender::name).toList();
+  static List<Arguments> usesWithRates() {
+    return uses(Contender::hasRate);
+  }
+
+  private static List<Arguments> uses(Predicate<Contender> which) {
+    return Contenders.all().stream()
+        .filter(which)
+        .flatMap(
+            contender ->
+                contender.modes().stream().map(mode -> Arguments.of(contender.name(), mode)))
+        .toList();
+  }
+
+  static List<String> namesOfThoseWithSeveralSenders() {
+    return Contenders.all().stream()
+        .filter(contender -> contender.modes().contains(Mode.SEVERAL_SENDERS))
+        .map(Contender::name)
+        .toList();
   }
 
   @ParameterizedTest
-  @MethodSource("names")
-  void valuesGoThereAndBack(String name) {
+  @MethodSource("uses")
+  void valuesGoThereAndBack(String name, Mode mode) {
     Contender contender = Contenders.named(name);
-    try (Listening listening = contender.listen(directory, null)) {
+    try (Listening listening = contender.listen(mode, directory, null)) {
       CompletableFuture<Void> server = CompletableFuture.runAsync(() -> echo(listening));
-      try (Transport client = contender.connect(listening.address(), null)) {
+      try (Transport client = contender.connect(mode, listening.address(), null)) {
         for (long value = 1; value <= MESSAGES; value++) {
           send(client, value, Transport.SHORTEST);
           await(client);
@@ -55,12 +74,12 @@ class TransportTest {
   }
 
   @ParameterizedTest
-  @MethodSource("namesOfThoseWithRates")
-  void everyByteOfManyMessagesArrivesInOrderBothWays(String name) {
+  @MethodSource("usesWithRates")
+  void everyByteOfManyMessagesArrivesInOrderBothWays(String name, Mode mode) {
     Contender contender = Contenders.named(name);
     List<byte[]> atServer = new ArrayList<>();
     List<byte[]> atClient = new ArrayList<>();
-    try (Listening listening = contender.listen(directory, atServer::add)) {
+    try (Listening listening = contender.listen(mode, directory, atServer::add)) {
       CompletableFuture<Void> server =
           CompletableFuture.runAsync(
               () -> {
@@ -70,7 +89,7 @@ class TransportTest {
                   await(transport); // so that nothing is closed before it has arrived
                 }
               });
-      try (Transport client = contender.connect(listening.address(), atClient::add)) {
+      try (Transport client = contender.connect(mode, listening.address(), atClient::add)) {
         sendAll(client);
         takeAll(client);
         send(client, 0, Transport.SHORTEST);
@@ -86,19 +105,90 @@ class TransportTest {
   }
 
   @ParameterizedTest
-  @MethodSource("namesOfThoseWithRates")
-  void theLongestMessageFits(String name) {
+  @MethodSource("usesWithRates")
+  void theLongestMessageFits(String name, Mode mode) {
     Contender contender = Contenders.named(name);
     List<byte[]> received = new ArrayList<>();
-    try (Listening listening = contender.listen(directory, received::add)) {
+    try (Listening listening = contender.listen(mode, directory, received::add)) {
       CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
-      try (Transport client = contender.connect(listening.address(), null);
+      try (Transport client = contender.connect(mode, listening.address(), null);
           Transport server = accepting.join()) {
         send(client, 7, Transport.LONGEST);
         await(server);
       }
     }
     assertThat(received).singleElement().isEqualTo(Payload.bytes(7, Transport.LONGEST));
+  }
+
+  @ParameterizedTest
+  @MethodSource("usesWithRates")
+  void everyByteOfBatchesArrivesInOrder(String name, Mode mode) {
+    Contender contender = Contenders.named(name);
+    List<byte[]> received = new ArrayList<>();
+    try (Listening listening = contender.listen(mode, directory, received::add)) {
+      CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
+      try (Transport client = contender.connect(mode, listening.address(), null);
+          Transport server = accepting.join()) {
+        CompletableFuture<Void> taking = CompletableFuture.runAsync(() -> takeAll(server));
+        for (int sent = 0; sent < MESSAGES; ) {
+          int count = Math.min(Transport.LARGEST_BATCH, MESSAGES - sent);
+          int now = client.trySendBatch(sent + 1L, count, SIZES);
+          sent += now;
+          if (now == 0) {
+            Thread.yield();
+          }
+        }
+        taking.join();
+      }
+    }
+    assertThat(received).hasSize(MESSAGES);
+    for (int i = 0; i < MESSAGES; i++) {
+      assertThat(received.get(i)).isEqualTo(Payload.bytes(i + 1L, SIZES));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("namesOfThoseWithSeveralSenders")
+  void everyByteOfSeveralSendersArrivesInTheOrderOfEach(String name) {
+    Contender contender = Contenders.named(name);
+    Mode mode = Mode.SEVERAL_SENDERS;
+    int senders = 4;
+    List<byte[]> received = new ArrayList<>();
+    try (Listening listening = contender.listen(mode, directory, received::add)) {
+      CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
+      try (Transport client = contender.connect(mode, listening.address(), null);
+          Transport server = accepting.join()) {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < senders; i++) {
+          int index = i;
+          MessageSender sender = client.newSender();
+          threads.add(Thread.ofPlatform().daemon().start(() -> sendOwn(sender, index, senders)));
+        }
+        takeAll(server);
+        server.sequences().check();
+        for (Thread thread : threads) {
+          while (thread.isAlive()) {
+            Thread.yield();
+          }
+        }
+      }
+    }
+    assertThat(received).hasSize(MESSAGES);
+    int[] next = new int[senders];
+    for (byte[] message : received) {
+      int sender = Byte.toUnsignedInt(message[SENDER_BYTE]);
+      int number = next[sender]++;
+      assertThat(message)
+          .isEqualTo(Payload.bytes(SenderSequences.value(sender, number), length(number)));
+    }
+  }
+
+  private static void sendOwn(MessageSender sender, int index, int senders) {
+    for (int number = 0; number < MESSAGES / senders; number++) {
+      while (!sender.trySend(SenderSequences.value(index, number), length(number))) {
+        Thread.yield();
+      }
+    }
   }
 
   private static int length(int index) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/** What transports have in common: the values that have arrived. */
+abstract class AbstractTransport implements Transport {
+
+  private final @Nullable SenderSequences sequences;
+  private long lastValue;
+
+  AbstractTransport(Mode mode) {
+    sequences = mode == Mode.SEVERAL_SENDERS ? new SenderSequences() : null;
+  }
+
+  /** Takes the value of a message that has arrived. */
+  final void received(long value) {
+    lastValue = value;
+    if (sequences != null) {
+      sequences.accept(value);
+    }
+  }
+
+  @Override
+  public final long lastValue() {
+    return lastValue;
+  }
+
+  @Override
+  public final SenderSequences sequences() {
+    return sequences != null ? sequences : Transport.super.sequences();
+  }
+}

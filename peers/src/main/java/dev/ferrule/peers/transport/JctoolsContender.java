@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.transport;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jctools.queues.MessagePassingQueue;
+import org.jctools.queues.MpscArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * JCTools' queue for several producers, between threads of one process. A message is an array that
+ * its sender fills and whose reference goes through the queue. A sender uses an array again once
+ * more messages than the queue holds have followed it, so that nothing is allocated per message.
+ */
+final class JctoolsContender implements Contender {
+
+  private static final int CAPACITY = 4096; // about what 256 KiB hold of 64 bytes
+
+  private @Nullable Queues queues;
+
+  @Override
+  public String name() {
+    return "jctools";
+  }
+
+  @Override
+  public String version() {
+    return "JCTools "
+        + Objects.requireNonNullElse(
+            MpscArrayQueue.class.getPackage().getImplementationVersion(), "")
+        + " MpscArrayQueue of "
+        + CAPACITY
+        + " references to filled arrays, offer, drain, within one process";
+  }
+
+  /** It is a queue for several producers; it has no way to block a receiver. */
+  @Override
+  public Set<Mode> modes() {
+    return Set.of(Mode.SEVERAL_SENDERS);
+  }
+
+  @Override
+  public boolean isWithinProcess() {
+    return true;
+  }
+
+  @Override
+  public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
+    Queues both = new Queues(new MpscArrayQueue<>(CAPACITY), new MpscArrayQueue<>(CAPACITY));
+    queues = both;
+    return new InDirectory(
+        directory, () -> new End(mode, both.toServer(), both.toClient(), witness));
+  }
+
+  @Override
+  public Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness) {
+    Queues both = Objects.requireNonNull(queues, "not listening");
+    return new End(mode, both.toClient(), both.toServer(), witness);
+  }
+
+  private record Queues(MpscArrayQueue<byte[]> toServer, MpscArrayQueue<byte[]> toClient) {}
+
+  private static final class End extends AbstractTransport
+      implements MessagePassingQueue.Consumer<byte[]> {
+
+    private final MpscArrayQueue<byte[]> incoming;
+    private final MpscArrayQueue<byte[]> outgoing;
+    private final ReusedArrays sender;
+    private final @Nullable Consumer<byte[]> witness;
+
+    End(
+        Mode mode,
+        MpscArrayQueue<byte[]> incoming,
+        MpscArrayQueue<byte[]> outgoing,
+        @Nullable Consumer<byte[]> witness) {
+      super(mode);
+      this.incoming = incoming;
+      this.outgoing = outgoing;
+      this.witness = witness;
+      sender = new ReusedArrays(outgoing);
+    }
+
+    @Override
+    public MessageSender newSender() {
+      return new ReusedArrays(outgoing);
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      return sender.trySend(value, length);
+    }
+
+    @Override
+    public int poll(int limit) {
+      return incoming.drain(this, limit);
+    }
+
+    @Override
+    public void accept(byte[] message) {
+      received((long) ReusedArrays.LONG.get(message, 0));
+      if (witness != null) {
+        witness.accept(message.clone());
+      }
+    }
+
+    @Override
+    public void close() {
+      // the collector frees the queues
+    }
+  }
+
+  private static final class ReusedArrays implements MessageSender {
+
+    static final VarHandle LONG =
+        MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    /** Beside those in the queue there may be one that the receiver looks at, and this one. */
+    private static final int COUNT = CAPACITY + 2;
+
+    private final MpscArrayQueue<byte[]> queue;
+    private final byte[] payload = Payload.bytes(0, Transport.LONGEST);
+    private final byte[] @Nullable [] messages = new byte[COUNT][];
+    private int next;
+
+    ReusedArrays(MpscArrayQueue<byte[]> queue) {
+      this.queue = queue;
+    }
+
+    @Override
+    public boolean trySend(long value, int length) {
+      byte[] message = messages[next];
+      if (message == null || message.length != length) {
+        message = new byte[length];
+        messages[next] = message;
+      }
+      LONG.set(message, 0, value);
+      System.arraycopy(payload, Long.BYTES, message, Long.BYTES, length - Long.BYTES);
+      if (!queue.offer(message)) {
+        return false;
+      }
+      next = next + 1 < COUNT ? next + 1 : 0;
+      return true;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.transport;
+
+/** The sending half of a {@link Transport}. It belongs to one thread at a time. */
+public interface MessageSender {
+
+  /**
+   * Sends a message, unless the transport is full. All transports copy the pattern from memory of
+   * their own, as a program would copy what it has to say.
+   *
+   * @param value what the message begins with
+   * @param length its length in bytes, from {@link Transport#SHORTEST} to {@link Transport#LONGEST}
+   * @return false if there is no room now; true once it is on its way
+   */
+  boolean trySend(long value, int length);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.peers.match;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.peers.transport.Contender;
+import dev.ferrule.peers.transport.Contenders;
+import dev.ferrule.peers.transport.Listening;
+import dev.ferrule.peers.transport.MessageSender;
+import dev.ferrule.peers.transport.SenderSequences;
+import dev.ferrule.peers.transport.Transport;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What is measured arrives, and a message that does not makes the measurement fail. */
+@Timeout(60)
+class LoopsTest {
+
+  private static final int COUNT = 1_000;
+  private static final int SIZE = 64;
+  private static final long NEVER_LOST_NANOS = TimeUnit.SECONDS.toNanos(50);
+
+  @TempDir Path directory;
+
+  static List<Arguments> measuresOfAll() {
+    return Contenders.all().stream()
+        .map(JavaEntrant::new)
+        .flatMap(
+            entrant ->
+                Arrays.stream(Measure.values())
+                    .filter(entrant::takesPart)
+                    .map(measure -> Arguments.of(entrant.name(), measure)))
+        .toList();
+  }
+
+  static List<Arguments> ratesOfAll() {
+    return measuresOfAll().stream()
+        .filter(arguments -> !((Measure) arguments.get()[1]).isTime())
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("measuresOfAll")
+  void allMessagesOfAMeasurementArrive(String name, Measure measure) {
+    run(name, measure, value -> false, NEVER_LOST_NANOS);
+  }
+
+  @ParameterizedTest
+  @MethodSource("ratesOfAll")
+  void aLostMessageMakesTheMeasurementFail(String name, Measure measure) {
+    long lost =
+        measure.senders() > 1 ? SenderSequences.value(1, COUNT / measure.senders() / 2) : COUNT / 2;
+    assertThatThrownBy(() -> run(name, measure, value -> value == lost, NEVER_LOST_NANOS))
+        .hasMessageContaining("a message was lost, duplicated or reordered");
+  }
+
+  static List<Arguments> pollingRates() {
+    return ratesOfAll().stream()
+        .filter(arguments -> !List.of("unix", "tcp").contains(arguments.get()[0])) // they block
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("pollingRates")
+  void alsoIfItIsTheLastOne(String name, Measure measure) {
+    int senders = measure.senders();
+    long lost = senders > 1 ? SenderSequences.value(senders - 1, COUNT / senders - 1) : COUNT;
+    long lostNanos = TimeUnit.MILLISECONDS.toNanos(500);
+    assertThatThrownBy(() -> run(name, measure, value -> value == lost, lostNanos))
+        .hasMessageContaining("messages were lost: " + (COUNT - 1) + " of " + COUNT);
+  }
+
+  /** Measures in this process. If the server fails, the client is ended, and the failure thrown. */
+  private void run(String name, Measure measure, LongPredicate lost, long lostNanos) {
+    Contender contender = Contenders.named(name);
+    AtomicBoolean ended = new AtomicBoolean();
+    CompletableFuture<Void> measuring = new CompletableFuture<>();
+    CompletableFuture<Void> serving = new CompletableFuture<>();
+    try (Listening listening = contender.listen(measure.mode(), directory, null)) {
+      CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
+      Transport connected = contender.connect(measure.mode(), listening.address(), null);
+      Transport server = accepting.join();
+      try (LosingTransport client = new LosingTransport(connected, lost, ended)) {
+        start(measuring, () -> measure(client, measure));
+        start(serving, () -> serve(server, measure, lostNanos));
+        serving.exceptionally(failure -> null).join();
+        if (serving.isCompletedExceptionally()) {
+          ended.set(true);
+        } else {
+          measuring.join();
+        }
+        server.close(); // which also ends a call of the client's that blocks
+        measuring.exceptionally(failure -> null).join();
+      }
+    }
+    serving.join();
+    measuring.join();
+  }
+
+  private static void start(CompletableFuture<Void> end, Runnable work) {
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              try {
+                work.run();
+                end.complete(null);
+              } catch (RuntimeException e) {
+                end.completeExceptionally(e);
+              }
+            });
+  }
+
+  private static void measure(Transport client, Measure measure) {
+    long[] nanos = new long[COUNT / 10];
+    if (measure == Measure.LATENCY) {
+      Loops.ping(client, 1, nanos, nanos.length, SIZE);
+    } else if (measure == Measure.WAKE_UP) {
+      Loops.wakeUp(client, 1, nanos, SIZE);
+      assertThat(Arrays.stream(nanos)).allMatch(value -> value > 0);
+    } else if (measure.senders() > 1) {
+      int each = COUNT / measure.senders();
+      Loops.sendFromSeveral(client, measure.senders(), each, SIZE, index -> {});
+    } else if (measure.batch() > 1) {
+      Loops.sendBatches(client, 1, COUNT, measure.batch(), SIZE);
+    } else {
+      Loops.send(client, 1, COUNT, SIZE);
+    }
+  }
+
+  private static void serve(Transport server, Measure measure, long lostNanos) {
+    if (measure == Measure.LATENCY) {
+      Loops.echo(server, COUNT / 10 + 1L, SIZE);
+    } else if (measure == Measure.WAKE_UP) {
+      Loops.blockingEcho(server, COUNT / 10, SIZE);
+    } else if (measure.senders() > 1) {
+      Loops.sinkOfSeveral(server, COUNT, lostNanos);
+    } else {
+      Loops.sink(server, COUNT, lostNanos);
+    }
+  }
+
+  /** A transport that loses messages on the way. */
+  private record LosingTransport(Transport transport, LongPredicate lost, AtomicBoolean ended)
+      implements Transport {
+
+    @Override
+    public boolean trySend(long value, int length) {
+      checkEnd();
+      return lost.test(value) || transport.trySend(value, length);
+    }
+
+    private void checkEnd() {
+      if (ended.get()) {
+        throw new IllegalStateException("the peer has failed");
+      }
+    }
+
+    @Override
+    public int trySendBatch(long first, int count, int length) {
+      checkEnd();
+      for (int i = 0; i < count; i++) {
+        if (lost.test(first + i)) {
+          return i == 0 ? 1 : transport.trySendBatch(first, i, length);
+        }
+      }
+      return transport.trySendBatch(first, count, length);
+    }
+
+    @Override
+    public MessageSender newSender() {
+      MessageSender sender = transport.newSender();
+      return (value, length) -> {
+        checkEnd();
+        return lost.test(value) || sender.trySend(value, length);
+      };
+    }
+
+    @Override
+    public int poll(int limit) {
+      checkEnd();
+      return transport.poll(limit);
+    }
+
+    @Override
+    public long lastValue() {
+      return transport.lastValue();
+    }
+
+    @Override
+    public void close() {
+      transport.close();
+    }
+  }
+}
