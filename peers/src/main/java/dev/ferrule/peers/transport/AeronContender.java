@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Aeron over shared memory: a publication for each way, exclusive unless several threads send, and
  * a media driver in the server's process; connections of one process share a client. The driver has
  * no part in a message, but moves the limit up to which a publication may write, which is at most
- * half a term beyond what has been received. It does so every 0.1 ms, which costs the spinning
- * threads little; long terms have room for what is sent meanwhile, short ones may not.
+ * half a term beyond what has been received. It does so every 0.1 ms or less, which costs the
+ * spinning threads little; long terms have room for what is sent meanwhile, short ones may not.
  */
 final class AeronContender implements Contender {
 
@@ -41,6 +41,7 @@ final class AeronContender implements Contender {
 
   private final String name;
   private final int termBytes;
+  private final int driverMicros;
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicInteger connected = new AtomicInteger();
 
@@ -49,10 +50,12 @@ final class AeronContender implements Contender {
    *
    * @param name its name
    * @param termBytes the length of each term, a power of two from 64 KiB
+   * @param driverMicros how long the media driver sleeps when it has nothing to do
    */
-  AeronContender(String name, int termBytes) {
+  AeronContender(String name, int termBytes, int driverMicros) {
     this.name = name;
     this.termBytes = termBytes;
+    this.driverMicros = driverMicros;
   }
 
   @Override
@@ -67,7 +70,9 @@ final class AeronContender implements Contender {
         + " IPC, ExclusivePublication, or ConcurrentPublication for several senders, with tryClaim,"
         + " terms of "
         + (termBytes >> 10)
-        + " KiB";
+        + " KiB, driver idle for "
+        + driverMicros
+        + " µs";
   }
 
   /** It has no way to block a receiver. */
@@ -79,7 +84,7 @@ final class AeronContender implements Contender {
   @Override
   public Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness) {
     Path files = directory.resolve(DIRECTORY);
-    DriverIdle idle = new DriverIdle();
+    DriverIdle idle = new DriverIdle(TimeUnit.MICROSECONDS.toNanos(driverMicros));
     MediaDriver driver =
         MediaDriver.launch(
             new MediaDriver.Context()
@@ -127,11 +132,15 @@ final class AeronContender implements Contender {
   /** How the driver's thread waits between two looks at its publications. */
   private static final class DriverIdle implements IdleStrategy {
 
-    private static final long IDLE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long PAUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    private final long nanos;
     private volatile boolean paused;
     private volatile @Nullable Thread driver;
+
+    DriverIdle(long nanos) {
+      this.nanos = nanos;
+    }
 
     void setPaused(boolean paused) {
       this.paused = paused;
@@ -150,7 +159,7 @@ final class AeronContender implements Contender {
       if (driver == null) {
         driver = Thread.currentThread();
       }
-      LockSupport.parkNanos(paused ? PAUSED_NANOS : IDLE_NANOS);
+      LockSupport.parkNanos(paused ? PAUSED_NANOS : nanos);
     }
 
     @Override

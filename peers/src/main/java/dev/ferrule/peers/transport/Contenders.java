@@ -18,6 +18,8 @@ public final class Contenders {
   private static final int TERM_BYTES = 16 << 20;
   private static final int TERM_BYTES_AS_OURS = 256 << 10; // the default of the option 'ring'
   private static final int TERM_BYTES_OF_MANY = 64 << 10;
+  private static final int DRIVER_MICROS = 100;
+  private static final int DRIVER_MICROS_OF_SHORT_TERMS = 20; // gives a greater rate
 
   private static final List<String> RDMA = List.of("sendrecv", "magicring");
 
@@ -33,8 +35,8 @@ public final class Contenders {
         new CacheLineContender(),
         new FerruleContender(OURS),
         new AgronaContender(),
-        new AeronContender("aeron", TERM_BYTES),
-        new AeronContender("aeron-small", TERM_BYTES_AS_OURS),
+        new AeronContender("aeron", TERM_BYTES, DRIVER_MICROS),
+        new AeronContender("aeron-small", TERM_BYTES_AS_OURS, DRIVER_MICROS_OF_SHORT_TERMS),
         new JctoolsContender(),
         new SocketContender(StandardProtocolFamily.UNIX),
         new SocketContender(StandardProtocolFamily.INET));
@@ -50,7 +52,7 @@ public final class Contenders {
         new FerruleContender(OURS, WaitStrategy.ADAPTIVE),
         new FerruleContender(OURS, WaitStrategy.BLOCK),
         new SocketContender(StandardProtocolFamily.UNIX),
-        new AeronContender("aeron", TERM_BYTES_OF_MANY));
+        new AeronContender("aeron", TERM_BYTES_OF_MANY, DRIVER_MICROS));
   }
 
   /**

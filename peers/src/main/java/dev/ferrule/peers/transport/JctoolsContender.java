@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.transport;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jctools.queues.MessagePassingQueue;
@@ -13,13 +17,16 @@ import org.jctools.queues.MpscArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JCTools' queue for several producers, between threads of one process. A message is an array that
- * its sender fills and whose reference goes through the queue. A sender uses an array again once
- * more messages than the queue holds have followed it, so that nothing is allocated per message.
+ * JCTools' queue for several producers, between threads of one process. A message is a new array
+ * that its sender fills and whose reference goes through the queue. To use arrays again is slower:
+ * their lines have to come back from the receiver's cache.
  */
 final class JctoolsContender implements Contender {
 
   private static final int CAPACITY = 4096; // about what 256 KiB hold of 64 bytes
+
+  private static final String PROPERTIES =
+      "/META-INF/maven/org.jctools/jctools-core/pom.properties";
 
   private @Nullable Queues queues;
 
@@ -31,11 +38,23 @@ final class JctoolsContender implements Contender {
   @Override
   public String version() {
     return "JCTools "
-        + Objects.requireNonNullElse(
-            MpscArrayQueue.class.getPackage().getImplementationVersion(), "")
-        + " MpscArrayQueue of "
+        + libraryVersion()
+        + ", MpscArrayQueue of "
         + CAPACITY
-        + " references to filled arrays, offer, drain, within one process";
+        + " references to new arrays, offer, drain, within one process";
+  }
+
+  /** The manifest has no version that a package could report. */
+  private static String libraryVersion() {
+    Properties properties = new Properties();
+    try (InputStream in = MpscArrayQueue.class.getResourceAsStream(PROPERTIES)) {
+      if (in != null) {
+        properties.load(in);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return properties.getProperty("version", "of unknown version");
   }
 
   /** It is a queue for several producers; it has no way to block a receiver. */
@@ -70,7 +89,7 @@ final class JctoolsContender implements Contender {
 
     private final MpscArrayQueue<byte[]> incoming;
     private final MpscArrayQueue<byte[]> outgoing;
-    private final ReusedArrays sender;
+    private final FreshArrays sender;
     private final @Nullable Consumer<byte[]> witness;
 
     End(
@@ -82,12 +101,12 @@ final class JctoolsContender implements Contender {
       this.incoming = incoming;
       this.outgoing = outgoing;
       this.witness = witness;
-      sender = new ReusedArrays(outgoing);
+      sender = new FreshArrays(outgoing);
     }
 
     @Override
     public MessageSender newSender() {
-      return new ReusedArrays(outgoing);
+      return new FreshArrays(outgoing);
     }
 
     @Override
@@ -102,7 +121,7 @@ final class JctoolsContender implements Contender {
 
     @Override
     public void accept(byte[] message) {
-      received((long) ReusedArrays.LONG.get(message, 0));
+      received((long) FreshArrays.LONG.get(message, 0));
       if (witness != null) {
         witness.accept(message.clone());
       }
@@ -114,37 +133,24 @@ final class JctoolsContender implements Contender {
     }
   }
 
-  private static final class ReusedArrays implements MessageSender {
+  private static final class FreshArrays implements MessageSender {
 
     static final VarHandle LONG =
         MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-    /** Beside those in the queue there may be one that the receiver looks at, and this one. */
-    private static final int COUNT = CAPACITY + 2;
-
     private final MpscArrayQueue<byte[]> queue;
     private final byte[] payload = Payload.bytes(0, Transport.LONGEST);
-    private final byte[] @Nullable [] messages = new byte[COUNT][];
-    private int next;
 
-    ReusedArrays(MpscArrayQueue<byte[]> queue) {
+    FreshArrays(MpscArrayQueue<byte[]> queue) {
       this.queue = queue;
     }
 
     @Override
     public boolean trySend(long value, int length) {
-      byte[] message = messages[next];
-      if (message == null || message.length != length) {
-        message = new byte[length];
-        messages[next] = message;
-      }
+      byte[] message = new byte[length];
       LONG.set(message, 0, value);
       System.arraycopy(payload, Long.BYTES, message, Long.BYTES, length - Long.BYTES);
-      if (!queue.offer(message)) {
-        return false;
-      }
-      next = next + 1 < COUNT ? next + 1 : 0;
-      return true;
+      return queue.offer(message);
     }
   }
 }
