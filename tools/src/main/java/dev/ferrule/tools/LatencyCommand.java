@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ferrule latency --floor         over shared memory, beside a bare line and ring",
+      "  ferrule latency --floor         over shared memory, beside a bare ring",
       "  ferrule latency --wait block    with a wake-up of the peer for each message",
       "  ferrule latency --calls         what send, receive and free cost by themselves",
       "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",

@@ -593,9 +593,9 @@ public final class Catalogue {
             + " access until it is complete, and nobody is told of it.",
         SIZE,
         LATENCY,
-        has(RING)
+        has(RMA)
             ? Optional.empty()
-            : Optional.of("these are the ways of sm; " + scheme() + " has no ring and lines"),
+            : Optional.of("these are the ways of sm; " + scheme() + " has no payload lines"),
         series);
   }
 
