@@ -59,13 +59,24 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       region.lendLines(line, length, producer.buffer());
       return region;
     }
-    long place = producer.claim(length);
+    long place = claimPlace(length);
     if (place == RingProducer.NOWHERE) {
       region.lendPrivate(length);
     } else {
       region.lendInPlace(place, length, producer.ring());
     }
     return region;
+  }
+
+  /** Another thread may close the connection meanwhile, and what is read is zeros then. */
+  private long claimPlace(int length) {
+    try {
+      long place = producer.claim(length);
+      Reference.reachabilityFence(this);
+      return place;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    }
   }
 
   /** Called when all are lent, which the room in the ring bounds. */
