@@ -36,7 +36,7 @@ public final class Waiter {
     boolean isArmed();
 
     /**
-     * Tells whether the peer is sure to notice the last {@link #arm}. Otherwise it may be late, so
+     * Returns whether the peer is sure to notice the last {@link #arm}. Otherwise it may be late, so
      * the sleeper looks a second time after a while.
      *
      * @return whether it is; false if the provider does not know

@@ -4,7 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.sm.os.Futex;
 import java.util.Arrays;
 
-/** Tells whether threads sleep. */
+/** Finds out whether threads sleep. */
 final class Sleepers {
 
   private Sleepers() {}

@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
 
 /**
  * What is done with every {@link Transport} to measure it. A message that is lost, duplicated or
@@ -135,6 +136,25 @@ final class Loops {
   static void sink(Transport transport, long count, long lostNanos) {
     long before = transport.lastValue();
     send(transport, START, Transport.SHORTEST);
+    takeAll(
+        transport,
+        count,
+        lostNanos,
+        taken -> {
+          if (transport.lastValue() != before + taken) {
+            throw new IllegalStateException(
+                "a message was lost, duplicated or reordered: message "
+                    + transport.lastValue()
+                    + " arrived instead of "
+                    + (before + taken));
+          }
+        });
+    send(transport, transport.lastValue(), Transport.SHORTEST);
+  }
+
+  /** Takes messages, and checks those of each poll, given how many were taken so far. */
+  private static void takeAll(
+      Transport transport, long count, long lostNanos, LongConsumer check) {
     Stall stall = new Stall(lostNanos);
     for (long taken = 0; taken < count; ) {
       int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
@@ -143,16 +163,9 @@ final class Loops {
       } else {
         taken += now;
         stall.end();
-        if (transport.lastValue() != before + taken) {
-          throw new IllegalStateException(
-              "a message was lost, duplicated or reordered: message "
-                  + transport.lastValue()
-                  + " arrived instead of "
-                  + (before + taken));
-        }
+        check.accept(taken);
       }
     }
-    send(transport, transport.lastValue(), Transport.SHORTEST);
   }
 
   /**
@@ -229,17 +242,7 @@ final class Loops {
     SenderSequences sequences = transport.sequences();
     sequences.restart();
     send(transport, START, Transport.SHORTEST);
-    Stall stall = new Stall(lostNanos);
-    for (long taken = 0; taken < count; ) {
-      int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
-      if (now == 0) {
-        stall.look(taken, count);
-      } else {
-        taken += now;
-        stall.end();
-        sequences.check();
-      }
-    }
+    takeAll(transport, count, lostNanos, taken -> sequences.check());
     send(transport, count, Transport.SHORTEST);
   }
 

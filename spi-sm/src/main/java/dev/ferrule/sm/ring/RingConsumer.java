@@ -525,7 +525,7 @@ public class RingConsumer {
   }
 
   /**
-   * Tells whether the other side is sure to notice the last {@link #armSleep}, so that no second
+   * Returns whether the other side is sure to notice the last {@link #armSleep}, so that no second
    * look is needed.
    *
    * @return whether it is

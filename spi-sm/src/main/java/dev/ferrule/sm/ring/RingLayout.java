@@ -82,8 +82,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final int FLAG_MEMBARRIER = 1;
 
   /**
-   * Offset in the ring: 1 while the sender sleeps and wants to be woken up when there is room; 4
-   * bytes.
+   * Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes.
    */
   public static final long SENDER_ASLEEP = 256;
 
@@ -103,7 +102,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final long HELD = 512 + 8;
 
   /**
-   * Offset in the ring: 1 while the receiver sleeps and wants to be woken up by a message; 4 bytes.
+   * Offset in the ring: not 0 while the receiver sleeps until there is a message, and another
+   * number each time; 4 bytes.
    */
   public static final long RECEIVER_ASLEEP = 768;
 

@@ -57,7 +57,7 @@ public final class AllocatableMemory {
       return NONE;
     }
     int error = mapping.populate(offset + place, rounded);
-    if (error != 0) {
+    if (error != 0) { // EFAULT as well, where the memory of a control group is used up
       free(place, size);
       throw new PosixException("madvise", size + " bytes to expose", LibC.ENOMEM());
     }
