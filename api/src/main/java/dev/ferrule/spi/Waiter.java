@@ -36,8 +36,8 @@ public final class Waiter {
     boolean isArmed();
 
     /**
-     * Returns whether the peer is sure to notice the last {@link #arm}. Otherwise it may be late, so
-     * the sleeper looks a second time after a while.
+     * Returns whether the peer is sure to notice the last {@link #arm}. Otherwise it may be late,
+     * so the sleeper looks a second time after a while.
      *
      * @return whether it is; false if the provider does not know
      */

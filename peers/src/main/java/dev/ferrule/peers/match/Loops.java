@@ -153,8 +153,7 @@ final class Loops {
   }
 
   /** Takes messages, and checks those of each poll, given how many were taken so far. */
-  private static void takeAll(
-      Transport transport, long count, long lostNanos, LongConsumer check) {
+  private static void takeAll(Transport transport, long count, long lostNanos, LongConsumer check) {
     Stall stall = new Stall(lostNanos);
     for (long taken = 0; taken < count; ) {
       int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));

@@ -81,9 +81,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /** Flag: the process that made the ring is registered for membarrier(2). */
   public static final int FLAG_MEMBARRIER = 1;
 
-  /**
-   * Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes.
-   */
+  /** Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes. */
   public static final long SENDER_ASLEEP = 256;
 
   /**
