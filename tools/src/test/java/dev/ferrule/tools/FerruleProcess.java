@@ -68,7 +68,8 @@ final class FerruleProcess implements AutoCloseable {
         List.of(
             "sh",
             "-c",
-            "exec script --quiet --return --flush --command \"$(printf \"'%s' \" \"$@\")\" /dev/null",
+            "exec env --default-signal=INT" // a test run in the background ignores it
+                + " script --quiet --return --flush --command \"$(printf \"'%s' \" \"$@\")\" /dev/null",
             "sh");
     return start(new ProcessBuilder(), shell, Main.class, folder, arguments.split(" "));
   }
