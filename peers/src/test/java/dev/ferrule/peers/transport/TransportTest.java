@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -104,43 +105,54 @@ class TransportTest {
     }
   }
 
-  @ParameterizedTest
-  @MethodSource("usesWithRates")
-  void theLongestMessageFits(String name, Mode mode) {
+  /** Connects, and returns the messages that the server has got from what is done. */
+  private List<byte[]> whatArrives(
+      String name, Mode mode, BiConsumer<Transport, Transport> clientAndServer) {
     Contender contender = Contenders.named(name);
     List<byte[]> received = new ArrayList<>();
     try (Listening listening = contender.listen(mode, directory, received::add)) {
       CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
       try (Transport client = contender.connect(mode, listening.address(), null);
           Transport server = accepting.join()) {
-        send(client, 7, Transport.LONGEST);
-        await(server);
+        clientAndServer.accept(client, server);
       }
     }
+    return received;
+  }
+
+  @ParameterizedTest
+  @MethodSource("usesWithRates")
+  void theLongestMessageFits(String name, Mode mode) {
+    List<byte[]> received =
+        whatArrives(
+            name,
+            mode,
+            (client, server) -> {
+              send(client, 7, Transport.LONGEST);
+              await(server);
+            });
     assertThat(received).singleElement().isEqualTo(Payload.bytes(7, Transport.LONGEST));
   }
 
   @ParameterizedTest
   @MethodSource("usesWithRates")
   void everyByteOfBatchesArrivesInOrder(String name, Mode mode) {
-    Contender contender = Contenders.named(name);
-    List<byte[]> received = new ArrayList<>();
-    try (Listening listening = contender.listen(mode, directory, received::add)) {
-      CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
-      try (Transport client = contender.connect(mode, listening.address(), null);
-          Transport server = accepting.join()) {
-        CompletableFuture<Void> taking = CompletableFuture.runAsync(() -> takeAll(server));
-        for (int sent = 0; sent < MESSAGES; ) {
-          int count = Math.min(Transport.LARGEST_BATCH, MESSAGES - sent);
-          int now = client.trySendBatch(sent + 1L, count, SIZES);
-          sent += now;
-          if (now == 0) {
-            Thread.yield();
-          }
-        }
-        taking.join();
-      }
-    }
+    List<byte[]> received =
+        whatArrives(
+            name,
+            mode,
+            (client, server) -> {
+              CompletableFuture<Void> taking = CompletableFuture.runAsync(() -> takeAll(server));
+              for (int sent = 0; sent < MESSAGES; ) {
+                int count = Math.min(Transport.LARGEST_BATCH, MESSAGES - sent);
+                int now = client.trySendBatch(sent + 1L, count, SIZES);
+                sent += now;
+                if (now == 0) {
+                  Thread.yield();
+                }
+              }
+              taking.join();
+            });
     assertThat(received).hasSize(MESSAGES);
     for (int i = 0; i < MESSAGES; i++) {
       assertThat(received.get(i)).isEqualTo(Payload.bytes(i + 1L, SIZES));
@@ -150,29 +162,28 @@ class TransportTest {
   @ParameterizedTest
   @MethodSource("namesOfThoseWithSeveralSenders")
   void everyByteOfSeveralSendersArrivesInTheOrderOfEach(String name) {
-    Contender contender = Contenders.named(name);
     Mode mode = Mode.SEVERAL_SENDERS;
     int senders = 4;
-    List<byte[]> received = new ArrayList<>();
-    try (Listening listening = contender.listen(mode, directory, received::add)) {
-      CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
-      try (Transport client = contender.connect(mode, listening.address(), null);
-          Transport server = accepting.join()) {
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < senders; i++) {
-          int index = i;
-          MessageSender sender = client.newSender();
-          threads.add(Thread.ofPlatform().daemon().start(() -> sendOwn(sender, index, senders)));
-        }
-        takeAll(server);
-        server.sequences().check();
-        for (Thread thread : threads) {
-          while (thread.isAlive()) {
-            Thread.yield();
-          }
-        }
-      }
-    }
+    List<byte[]> received =
+        whatArrives(
+            name,
+            mode,
+            (client, server) -> {
+              List<Thread> threads = new ArrayList<>();
+              for (int i = 0; i < senders; i++) {
+                int index = i;
+                MessageSender sender = client.newSender();
+                threads.add(
+                    Thread.ofPlatform().daemon().start(() -> sendOwn(sender, index, senders)));
+              }
+              takeAll(server);
+              server.sequences().check();
+              for (Thread thread : threads) {
+                while (thread.isAlive()) {
+                  Thread.yield();
+                }
+              }
+            });
     assertThat(received).hasSize(MESSAGES);
     int[] next = new int[senders];
     for (byte[] message : received) {
