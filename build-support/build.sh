@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./ferrule, ./compare, ./benchmark, ./with-rxe and many-connections.sh, with $root and find-jdk.sh: builds what
-# they run, if need be.
+# Sourced by ./ferrule, ./compare, ./benchmark, ./with-rxe and many-connections.sh, with $root and find-jdk.sh: builds
+# the modules they run, if needed.
 # shellcheck shell=bash disable=SC2154 # root
 
-# Prints the folder of what module $1 is run from: its libraries are in lib, and the file "built" is as old as the build.
+# Prints the folder from which module $1 is run: its libraries are in lib, and the file "built" has the time of the
+# build.
 built_folder() {
   case $1 in
     tools) echo "$root/tools/target/ferrule" ;;
@@ -11,7 +12,7 @@ built_folder() {
   esac
 }
 
-# Folders count as well as files: a deleted source shows only in its folder.
+# Folders count as well as files: a deleted source changes only its folder.
 is_built() {
   local folder
   folder=$(built_folder "$1")
@@ -19,12 +20,12 @@ is_built() {
     && [ -z "$(find "$root"/pom.xml "$root"/*/pom.xml "$root"/*/src/main -newer "$folder/built" -print -quit)" ]
 }
 
-# Builds module $2 for the program $1, unless it has been built since the sources last changed.
+# Builds module $2 for the program $1, unless it was built after the last change of the sources.
 ensure_built() {
   is_built "$2" && return
   mkdir -p "$root/target"
   (
-    # One build at a time; a program that waited finds it done.
+    # One build at a time; a program that waited uses its result.
     flock -n 9 || { echo "$1: waiting for another build …" >&2; flock 9; }
     is_built "$2" || build "$1" "$2"
   ) 9>"$root/target/ferrule-build.lock"
@@ -37,28 +38,28 @@ build() {
   prepare_maven "$jdk"
   command -v mvn >/dev/null || maven=$root/mvnw
   if [ -f "$folder/built" ]; then
-    echo "$program: building, since the sources have changed" >&2
+    echo "$program: building, because the sources have changed" >&2
   else
-    echo "$program: building for the first time; this takes minutes, the more so if Maven has to fetch libraries" >&2
+    echo "$program: building for the first time; this takes minutes, more if Maven has to fetch libraries" >&2
   fi
   started=$root/target/ferrule-build-started
   touch "$started"
-  # Or a library's old version would stay beside the new one.
+  # Otherwise a library's old version would stay beside the new one.
   rm -rf "$folder/lib"
-  # From the root, for Maven reads .mvn there.
+  # From the root, where Maven reads .mvn.
   if ! (cd "$root" && "$maven" -B -ntp -Dstyle.color=never -pl "$module" -am package \
     -DskipTests -Dspotless.check.skip -Dmaven.javadoc.skip -Dmaven.source.skip -Denforcer.skip) 2>&1 </dev/null \
     | tee "$log" | show_build "$program"
   then
     grep -E '^\[ERROR\]|^(Error|\./mvnw): ' "$log" | head -n 20 >&2 || tail -n 20 "$log" >&2
-    echo "$program: the build failed; its whole output is in $log" >&2
+    echo "$program: build failed; the complete output is in $log" >&2
     exit 1
   fi
-  # The stamp is from before the build, so that an edit during it is not missed.
+  # The stamp is from before the build, so that an edit during it is detected.
   mv "$started" "$folder/built"
 }
 
-# Reads Maven's output and shows which module is built: in one line that changes on a terminal, else in a line for each.
+# Reads Maven's output and shows the module being built: in a status line on a terminal, else in a line for each.
 show_build() {
   local part line='' at='starting Maven' status now shown='' start=$SECONDS
   local modules='^\[INFO\] Building (.*[^ ]) +[^ ]+ +\[([0-9]+/[0-9]+)\]$'
@@ -72,7 +73,7 @@ show_build() {
         [ -t 2 ] || echo "$1: building $at" >&2
       fi
       line=''
-    elif [ "$status" -le 128 ]; then # above is the time limit
+    elif [ "$status" -le 128 ]; then # greater values are timeouts
       break
     fi
     now="$1: building $at, $((SECONDS - start)) s"

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Folders of different names and depths: a path that got into a jar shows.
+# Folders of different names and depths, so that a path in a jar shows.
 for folder in one a/second; do
   git clone -q "$root" "$scratch/$folder"
   (cd "$scratch/$folder" && mvn -B -ntp -q package -DskipTests -Dspotless.check.skip)
@@ -14,10 +14,10 @@ for folder in one a/second; do
     >"$scratch/$(basename "$folder").sums"
 done
 
-[ -s "$scratch/one.sums" ] || { echo "check-reproducible: the build made no jar" >&2; exit 1; }
+[ -s "$scratch/one.sums" ] || { echo "check-reproducible: the build created no jar" >&2; exit 1; }
 if diff "$scratch/one.sums" "$scratch/second.sums"; then
-  echo "check-reproducible: $(wc -l <"$scratch/one.sums") jars are equal in two builds."
+  echo "check-reproducible: $(wc -l <"$scratch/one.sums") jars are equal in two builds"
 else
-  echo "check-reproducible: the jars above differ between two builds of one commit." >&2
+  echo "check-reproducible: the jars above differ between two builds of one commit" >&2
   exit 1
 fi

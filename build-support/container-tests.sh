@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests in containers: container-tests.sh CLASSPATH REPORTS
-# Maven calls this; see integration-tests/pom.xml. It takes a Docker engine, and starts one if it may; docker.sh says how.
-# Where there can be none, the tests are left out, and under CI=true that is a failure. FERRULE_CONTAINER_TESTS picks
-# classes by a pattern, such as .*Namespaces.*.
+# Called by Maven; see integration-tests/pom.xml. Needs a Docker engine, and starts one if permitted; see docker.sh.
+# Without an engine the tests are skipped, which is a failure under CI=true. FERRULE_CONTAINER_TESTS selects classes by
+# a pattern, such as .*Namespaces.*.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -30,22 +30,22 @@ if ! start_engine; then
   case ${CI:-} in
     '' | false | 0)
       cat >&2 <<'EOT'
-container-tests: LEFT OUT: there is no Docker engine, see above.
-container-tests: Start one that "docker info" finds and this user may use, or run this as root on a Debian-like system.
+container-tests: SKIPPED: no Docker engine, see above.
+container-tests: Start one that "docker info" finds with this user's permissions, or run as root on a Debian-like system.
 EOT
       exit 0
       ;;
   esac
   cat >&2 <<'EOT'
-container-tests: FAILED: there is no Docker engine, see above; and CI is set, where no test may be left out silently.
-container-tests: Give CI an engine, or let it run as root with apt-get; or leave the tests out by -Dcontainers.skip.
+container-tests: FAILED: no Docker engine, see above; with CI set, tests must not be skipped silently.
+container-tests: Provide an engine, or run as root with apt-get; or skip the tests with -Dcontainers.skip.
 EOT
   exit 1
 fi
 
-# Its reaper's image would have to be fetched, and so would that by which it looks for the engine's host.
+# The images of the reaper and of the host detection would have to be fetched.
 export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true TESTCONTAINERS_HOST_OVERRIDE=localhost
-# In the background, as a shell handles no signal while it waits for what is in front.
+# In the background, since a shell handles no signal while it waits for a foreground process.
 "$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \
   "-Ddev.ferrule.tests=${label#*=}" -cp "$class_path" org.junit.platform.console.ConsoleLauncher execute \
   --disable-banner --disable-ansi-colors --details="${FERRULE_CONTAINER_DETAILS:-summary}" --fail-if-no-tests \

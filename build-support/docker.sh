@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by container-tests.sh: a Docker engine for the tests. One that answers is used as it is. Otherwise, as root on a
-# Debian-like system, a private one is started, with everything in a folder of its own and without a network, and the
-# package is installed if need be. stop_engine leaves nothing of it running, and no file.
+# Sourced by container-tests.sh: provides a Docker engine for the tests. An engine that answers is used as it is.
+# Otherwise, as root on a Debian-like system, a private one is started, with all files in a folder of its own and
+# without a network; the package is installed if needed. stop_engine removes its processes and files.
 # shellcheck shell=bash
 
 engine_folder='' engine_pid=''
 
-# Does an engine answer, whichever one DOCKER_HOST or the client's context name?
+# Returns whether an engine answers, at DOCKER_HOST or in the client's context.
 engine_answers() {
   command -v docker >/dev/null && timeout 20 docker info >/dev/null 2>&1
 }
 
-# Runs apt-get within a time limit, and says what it said only if it failed: quiet_apt SECONDS ARGUMENTS…
+# Runs apt-get with a time limit, and prints its output only if it failed: quiet_apt SECONDS ARGUMENTS…
 quiet_apt() {
-  local limit=$1 said
+  local limit=$1 output
   shift
-  said=$(DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq "$@" 2>&1 </dev/null) && return 0
-  printf '%s\n' "$said" >&2
+  output=$(DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq "$@" 2>&1 </dev/null) && return 0
+  printf '%s\n' "$output" >&2
   return 1
 }
 
 install_engine() {
   echo "docker: installing the package docker.io, for the tests in containers" >&2
   quiet_apt 180 update && quiet_apt 420 install -y --no-install-recommends docker.io || return 1
-  # Some distributions have the client in a package of its own.
+  # Some distributions have the client in a separate package.
   command -v docker >/dev/null || quiet_apt 180 install -y --no-install-recommends docker-cli
 }
 
-# Starts dockerd; returns when it answers. The tests need no network, so it makes no bridge and leaves the host's alone.
+# Starts dockerd; returns when it answers. The tests need no network, so it creates no bridge and does not change the
+# host's.
 start_private_engine() {
   echo "docker: starting an engine for the tests in containers" >&2
   # A short path, as a Unix domain socket's has at most 107 bytes.
   engine_folder=$(mktemp -d "/tmp/dkXXXXXX")
   export DOCKER_HOST=unix://$engine_folder/sock
-  # In a session of its own, so that Ctrl-C leaves it to stop_engine; and should this shell be killed, it ends as well.
+  # In a session of its own, so that Ctrl-C does not reach it before stop_engine; it exits if this shell is killed.
   setsid setpriv --pdeathsig TERM dockerd --host "$DOCKER_HOST" --data-root "$engine_folder/data" \
     --exec-root "$engine_folder/exec" --pidfile "$engine_folder/pid" \
     --bridge=none --iptables=false --ip6tables=false --ip-forward=false \
@@ -41,18 +42,18 @@ start_private_engine() {
   engine_pid=$!
   local attempt
   for ((attempt = 0; attempt < 300; attempt++)); do
-    # The package's client first: another one may be too new for it.
+    # The package's client first: another one may be too new.
     PATH=/usr/bin:$PATH engine_answers && return 0
     kill -0 "$engine_pid" 2>/dev/null || break
     sleep 0.2
   done
-  echo "docker: dockerd does not start; the end of what it said:" >&2
+  echo "docker: dockerd does not start; the end of its log:" >&2
   tail -n 20 "$engine_folder/log" >&2
   stop_engine
   return 1
 }
 
-# Provides an engine and sets DOCKER_HOST; fails and says why if there can be none.
+# Provides an engine and sets DOCKER_HOST; fails with the reason if that is not possible.
 start_engine() {
   PATH=$PATH:/usr/sbin:/sbin
   if ! engine_answers; then
@@ -67,19 +68,19 @@ start_engine() {
       fi
       install_engine || { echo "docker: the package docker.io cannot be installed" >&2; return 1; }
     fi
-    # Where there is a service manager, it has just started one.
+    # With a service manager, the installation has started one.
     if ! engine_answers; then
       start_private_engine || return 1
     fi
   fi
-  # Testcontainers knows no contexts of the client's.
+  # Testcontainers does not support the client's contexts.
   if [ -z "${DOCKER_HOST:-}" ]; then
     DOCKER_HOST=$(docker context inspect --format '{{.Endpoints.docker.Host}}' 2>/dev/null) || DOCKER_HOST=
     if [ -n "$DOCKER_HOST" ]; then export DOCKER_HOST; else unset DOCKER_HOST; fi
   fi
 }
 
-# Ends the private engine with its containers, if there is one, and removes its files.
+# Stops the private engine and its containers, if there is one, and removes its files.
 stop_engine() {
   [ -n "$engine_folder" ] || return 0
   local attempt
@@ -90,7 +91,7 @@ stop_engine() {
   done
   kill -KILL "$engine_pid" 2>/dev/null || true
   wait "$engine_pid" 2>/dev/null || true
-  # What an engine that was killed has left mounted; the last first.
+  # Unmounts what a killed engine has left mounted, in reverse order.
   local place
   while read -r place; do
     umount -l "$place" || true
@@ -99,7 +100,7 @@ stop_engine() {
   engine_folder='' engine_pid=''
 }
 
-# Removes what the tests of a run have made of an engine that goes on: remove_labelled LABEL
+# Removes the resources of a test run from an engine that keeps running: remove_labelled LABEL
 remove_labelled() {
   docker ps -aq --filter "label=$1" | xargs -r docker rm -f >/dev/null
   docker volume ls -q --filter "label=$1" | xargs -r docker volume rm -f >/dev/null

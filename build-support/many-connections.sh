@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures many connections at once, each with a thread at both ends, over sm (wait=adaptive and block), Unix domain sockets and Aeron:
+# Measures many concurrent connections, each with a thread on both sides, over sm (wait=adaptive and block), Unix domain
+# sockets and Aeron:
 #   build-support/many-connections.sh [options], such as --connections 64,500 --rounds 1
-# It is built first if it has not been since the sources last changed. For docs/performance.md.
+# Builds first, unless it was built after the last change of the sources. For docs/performance.md.
 # --help lists the options. FERRULE_JAVA_OPTS adds options to all JVMs that are measured.
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests that need an RDMA device, where there is one: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
-# First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which break the wire
-# between them. Maven calls this; see integration-tests/pom.xml. FERRULE_RDMA_TESTS picks classes by a pattern, such as
-# .*Fault.*; those for two hosts are run then if it says TwoHosts, and those for one if it does not. The system property
-# rdma.device names the device for those on one host, which then run on this machine, in whatever state the device is.
+# Runs the tests that need an RDMA device, where one is available: rdma-tests.sh CLASSPATH REPORTS [SYSTEM-PROPERTY…]
+# First those tagged "rdma", on one host; then those tagged "rdma-two", on two virtual machines, which cut the wire
+# between them. Called by Maven; see integration-tests/pom.xml. FERRULE_RDMA_TESTS selects classes by a pattern, such as
+# .*Fault.*; those for two hosts run if it contains TwoHosts, otherwise those for one. The system property rdma.device
+# names the device for those on one host, which then run on this machine, in any state of the device.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -13,7 +13,7 @@ class_path=$1
 reports=$2
 shift 2
 
-# Not for the tests' JVM, which learns of the device from with-rxe: those on two hosts have another one.
+# Not for the tests' JVM, to which with-rxe passes the device: the tests on two hosts have another one.
 on=() properties=()
 for argument in "$@"; do
   case $argument in
@@ -23,21 +23,21 @@ for argument in "$@"; do
   esac
 done
 
-# In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap has a limit because the
-# tests start processes, pin memory and write files beside it, all in the memory of that machine. Assertions are on, as under
-# Maven: Ferrule checks with them that only one thread uses a Sender or a Receiver.
+# In a virtual machine every message is slow, and so are the C2 compiler's compilations. The heap is limited because the
+# tests also start processes, pin memory and write files, all in the memory of that machine. Assertions are enabled, as
+# under Maven: with them Ferrule checks that only one thread uses a Sender or a Receiver.
 java=("$jdk/bin/java" "${properties[@]}" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
   "-XX:ErrorFile=$reports/hs_err_pid%p.log"
   -Djunit.jupiter.execution.timeout.threaddump.enabled=true --enable-native-access=ALL-UNNAMED -cp "$class_path")
 
-# Mockito's agent, as Maven starts the other tests with it; see ${mockito.jvm} in pom.xml. For some mocks of these tests it
-# uses Unsafe, of which the JDK warns.
+# Mockito's agent, as in the tests run by Maven; see ${mockito.jvm} in pom.xml. For some mocks of these tests it uses
+# Unsafe, about which the JDK warns.
 agent=$(tr : '\n' <<<"$class_path" | grep -m 1 '/mockito-core-[^/]*\.jar$' || true)
 [ -z "$agent" ] || java+=("-javaagent:$agent" -Xshare:off --sun-misc-unsafe-memory-access=allow)
 
-# The command that runs the tests of the tag $1, with reports to $2. If this JVM crashes in an emulated virtual machine,
-# with-rxe repeats the tests, once, which it does only without a standard input; the JVM's report of the crash is kept. If
-# a process crashes that a test has started, that test fails, and with-rxe names the process. See "JVM crashes under
+# Sets the command that runs the tests of the tag $1, with reports to $2. If this JVM crashes in an emulated virtual
+# machine, with-rxe repeats the tests once, provided that there is no standard input; the JVM's crash report is kept. If
+# a process started by a test crashes, that test fails, and with-rxe names the process. See "JVM crashes under
 # emulation" in docs/rdma.md.
 set_tests() {
   tests=("${java[@]}" org.junit.platform.console.ConsoleLauncher execute
@@ -46,7 +46,7 @@ set_tests() {
     --include-classname "${FERRULE_RDMA_TESTS:-.*Test(\$.*)?}")
 }
 
-# This script again, as the command of both hosts: the tests run on the first, and the second starts processes for them.
+# This script again, as the command of both hosts: the tests run on the first, the second starts processes for them.
 case ${FERRULE_RDMA_INSIDE:-}${FERRULE_RXE_HOST:-} in
   yes1)
     set_tests rdma-two "$reports/two"

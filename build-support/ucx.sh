@@ -1,42 +1,43 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures messages and remote memory access of sm beside UCX, with and without cross-memory attach, in turns in one run:
+# Compares messages and remote memory access of sm with UCX, with and without cross-memory attach, in interleaved
+# rounds:
 #   ./ferrule --version && build-support/ucx.sh [ROUNDS [BYTES]]
-# Both sides of everything spin, on the first and on the last processor. Writes a line for each run, and then the medians
-# and their ratios. For docs/performance.md. Installs nothing.
+# Both sides always spin, on the first and on the last processor. Prints a line for each run, and then the medians and
+# their ratios. For docs/performance.md. Installs nothing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 rounds=${1:-5}
 size=${2:-1048576}
 if ! command -v ucx_perftest >/dev/null; then
-  echo "ucx.sh: ucx_perftest is missing; on Debian and its like: apt-get install ucx-utils" >&2
+  echo "ucx.sh: ucx_perftest is missing; on Debian-like systems: apt-get install ucx-utils" >&2
   exit 1
 fi
 first=$(taskset -cp $$ | sed -E 's/.*: *([0-9]+).*/\1/')
 last=$(taskset -cp $$ | sed -E 's/.*[^0-9]([0-9]+)$/\1/')
 port=${FERRULE_UCX_PORT:-13337}
 megabytes=1000000
-# About a gigabyte each time, after a tenth of that.
+# About a gigabyte each time, after a warm-up of a tenth of that.
 iterations=$((1000 * megabytes / size + 1))
 warmup=$((iterations / 10 + 1))
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
-# A line of /proc/net/tcp6 or tcp: an address and the port, another, and 0A for one that listens.
+# A line of /proc/net/tcp6 or tcp: an address and the port, another, and 0A for a listening socket.
 is_listening() { grep -qE "$(printf ':%04X [0-9A-F]+:0000 0A ' "$port")" /proc/net/tcp /proc/net/tcp6 2>/dev/null; }
 
-# ucx TRANSPORTS TEST: runs both sides; MB/s.
+# ucx TRANSPORTS TEST: runs both sides; prints MB/s.
 ucx() {
   export UCX_TLS=$1
   timeout 120 ucx_perftest -p "$port" -c "$last" >/dev/null 2>&1 &
   until is_listening || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
-  # The fourth number of the last line is how many microseconds one operation takes.
+  # The fourth number of the last line is the time of one operation in microseconds.
   timeout 120 ucx_perftest 127.0.0.1 -p "$port" -c "$first" -t "$2" -s "$size" -n "$iterations" -w "$warmup" -f \
     | tail -1 | awk -v size="$size" '{print size / $4}'
   wait || true
 }
 
-# ferrule ARGUMENT…: MB/s, a line for each result.
+# ferrule ARGUMENT…: prints MB/s, a line for each result.
 ferrule() {
   local json
   json=$(mktemp)
@@ -47,7 +48,7 @@ ferrule() {
 
 note() { printf '%-22s %10.0f MB/s\n' "$1" "$2" | tee -a "$results"; }
 
-# rma PATH: notes writes and reads.
+# rma PATH: notes the rates of writes and reads.
 rma() {
   local rates
   mapfile -t rates < <(ferrule rma --path "$1" --rounds 3)

@@ -4,14 +4,15 @@ import java.io.InputStream;
 import java.util.concurrent.CyclicBarrier;
 
 /**
- * Makes HotSpot replace machine code that two threads execute: classes that are loaded again and again, call sites that
- * see one more receiver, assumptions that cease to hold. crash-soak.sh runs this, with Java 17 too. Arguments: how often
- * the classes are loaded, rounds of each. Exit code 77: a result was wrong.
+ * Makes HotSpot replace machine code that two threads execute: classes loaded repeatedly, call
+ * sites with one more receiver type, assumptions that become invalid. Run by crash-soak.sh, with
+ * Java 17, too. Arguments: how often the classes are loaded, rounds of each. Exit code 77: a wrong
+ * result.
  */
 public final class JitChurn {
   private static final int WRONG = 77;
 
-  /** Is loaded once; the other classes anew by each loader, so that Work is public. */
+  /** Loaded once, and therefore public; the other classes are loaded anew by each loader. */
   public interface Work {
     long run(int rounds);
   }
@@ -48,7 +49,9 @@ public final class JitChurn {
     }
   }
 
-  /** Each quarter of the rounds uses one more implementation of Step, which is loaded only then. */
+  /**
+   * Each quarter of the rounds uses one more implementation of Step, which is loaded at that time.
+   */
   public static final class Body implements Work {
     private final int[] array = new int[64];
 

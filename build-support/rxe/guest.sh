@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The second program of the virtual machine, on the host's files: makes the RDMA device, runs the command that the host
-# has put into the folder "job", and tells the host how it ended. It does what the host asks for meanwhile.
+# The second program of the virtual machine, on the host's files: creates the RDMA device, runs the command from the
+# folder "job", executes the host's requests meanwhile, and reports the result to the host.
 # shellcheck shell=bash
 set -uo pipefail
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -9,7 +9,7 @@ job=/run/rxe/job
 . "$job/settings"
 host=${host:?} name=${name:?} address=${address:?} directory=${directory:?} mark=${mark:?} mask=${mask:?}
 
-# The file of the port that QEMU calls $1; only udev would make links by name.
+# Prints the file of the port named $1 by QEMU; only udev would create links by name.
 port() {
   local name
   for name in /sys/class/virtio-ports/*/name; do
@@ -21,13 +21,13 @@ port() {
   done
 }
 
-# The number says which host talks, for both talk into one FIFO. One write a line, so that lines stay whole.
-tell() {
+# Prefixes the host's number, as both hosts write to one FIFO. One write per line keeps lines whole.
+report() {
   echo "$host $*" >&3
 }
 
 fail() {
-  tell "failed $*"
+  report "failed $*"
   sleep 10
   exit 1
 }
@@ -36,14 +36,14 @@ make_device() {
   local netdev=eth0
   ip link set lo up
   if [ -z "${peer:-}" ]; then
-    # Two ends, although one is used: a lone interface has no carrier, and the device would be down.
+    # Two ends, although only one is used: a lone interface has no carrier, and the device would be down.
     netdev=v0
     ip link add v0 type veth peer name v1 && ip link set v1 up || return
   fi
   ip link set "$netdev" up && ip address add "$address/24" dev "$netdev" && rdma link add rxe0 type rxe netdev "$netdev"
 }
 
-# The folders whose writes survive; the host has numbered their shares in this order.
+# Mounts the folders whose changes are kept; the host has numbered their shares in this order.
 mount_kept() {
   local number=0 folder
   while IFS= read -r -d '' folder; do
@@ -53,8 +53,8 @@ mount_kept() {
   done <"$job/keep"
 }
 
-# The command, in a process group of its own, so that a signal reaches all of it. It has pipes, for a port can be open
-# only once and /dev/stderr opens it anew.
+# Starts the command in a process group of its own, so that a signal reaches all of it. It gets pipes, since a port can
+# be opened only once and /dev/stderr opens it again.
 start_command() {
   local words environment
   mapfile -d '' -t environment <"$job/environment"
@@ -65,46 +65,46 @@ start_command() {
   out=$!
   cat </run/rxe/err >&7 3>&- &
   err=$!
-  # Without job control, a shell lets what it starts in the background ignore SIGINT.
+  # Without job control, a shell makes background processes ignore SIGINT.
   set -m
   env -i "${environment[@]}" "${words[@]}" </run/rxe/in >/run/rxe/out 2>/run/rxe/err 3>&- 4>&- 5>&- 6>&- 7>&- &
   command=$!
   set +m
 }
 
-# What the host asks for, as long as the machine runs.
+# Executes the host's requests, as long as the machine runs.
 obey() {
   local word rest
   while read -r word rest; do
     case $word in
       signal) kill "-$rest" -- "-$command" ;;
-      # Nobody reads there any longer: the command shall notice as it would with a pipe.
+      # The host's reader has gone: the command must notice it as with a pipe.
       closed) if [ "$rest" = out ]; then kill "$out"; else kill "$err"; fi ;;
       answer) echo "$rest" >/run/rxe/answer ;;
     esac
   done <&3 2>/dev/null
 }
 
-# Passes on what rxe-wire asks for; see there.
+# Forwards the requests of rxe-wire; see there.
 pass_questions() {
   local question
-  while read -r question; do tell "wire $question"; done <&4
+  while read -r question; do report "wire $question"; done <&4
 }
 
-# Has the kernel call crashed.sh for each process that dies of a signal with a core dump.
+# Lets the kernel call crashed.sh for each process that dies of a signal with a core dump.
 watch_crashes() {
   : >/run/rxe/crashed
   echo "|/bin/bash $job/crashed.sh %P %s" >/proc/sys/kernel/core_pattern
 }
 
-# The host cannot see it in the exit code if it was not the command itself.
+# The host cannot detect these by the exit code if the command itself did not crash.
 report_crashes() {
   local line
-  sort -u /run/rxe/crashed | while read -r line; do tell "crashed $line"; done
+  sort -u /run/rxe/crashed | while read -r line; do report "crashed $line"; done
 }
 
-# Waits until the processes have passed on all that was written. They do not end by themselves if something in the
-# background still has the other end of their pipe; then half a second of silence has to do.
+# Waits until the processes have forwarded all output. They do not end if a background process still has the other end
+# of their pipe; then half a second without output is enough.
 drain() {
   local idle=0 pid
   while [ "$idle" -lt 5 ] && kill -0 "$@"; do
@@ -122,7 +122,7 @@ ulimit -l unlimited
 hostname "$name"
 make_device || fail "cannot make the device rxe0"
 mount_kept || fail "cannot mount the folders to keep"
-cd "$directory" || fail "there is no folder $directory in the virtual machine"
+cd "$directory" || fail "no folder $directory in the virtual machine"
 mkfifo /run/rxe/question /run/rxe/answer
 exec 4<>/run/rxe/question 5<>/run/rxe/answer
 umask "$mask"
@@ -130,16 +130,16 @@ pass_questions &
 watch_crashes
 start_command
 obey &
-tell started
+report started
 
 wait "$command"
 code=$?
 drain "$out" "$err"
 sync
 report_crashes
-tell "ended $code"
-# What was written to a port may not be through yet; the host waits for this. See relay.pl.
+report "ended $code"
+# Output written to a port may still be in transit; the host waits for this mark. See relay.pl.
 printf '\0%s\0' "$mark" >&6
 printf '\0%s\0' "$mark" >&7
-# The other host may still want to reach this one; and if this process ended, the kernel would panic.
+# The other host may still connect to this one; and if this process ended, the kernel would panic.
 while true; do sleep 3600; done

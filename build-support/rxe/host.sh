@@ -1,57 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: runs the command on this machine, with its own RDMA device or one that is made for it.
+# Sourced by ./with-rxe: runs the command on this machine, with its RDMA device or a temporary software one.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what with-rxe sets
 
-sysfs=${FERRULE_RXE_SYSFS:-/sys}  # the selftest has one of its own
+sysfs=${FERRULE_RXE_SYSFS:-/sys}  # replaced by the selftest
 
-why_not=     # why no device can be made here
+why_not=     # why no device can be created
 unused=()    # per port that cannot be used: why, and how to use it
 device=      # its name
 address=     # an IPv4 address on it
-trouble=     # why look_at_port does not want a port
+trouble=     # why look_at_port rejects a port
 made_netdev=
 loaded=
 
-# Sets device and address if there is a device or one can be made. Otherwise it says why, which is an error if there is
-# no virtual machine to turn to.
+# Sets device and address if there is a device or one can be created. Otherwise explains why, as an error if there is no
+# virtual machine as a fallback.
 find_host_device() {
-  local line made='' tell=explain
+  local line made='' report=explain
   if [ "$wanted" ]; then
     take_wanted
   elif ! find_device; then
     ! make_host_device || made=yes
-    [ "$where$made" != host ] || tell=say
-    for line in "${unused[@]}"; do "$tell" "$line"; done
-    [ "$made" ] || { "$tell" "no RDMA device here can be used, and none can be made: $why_not"; return 1; }
+    [ "$where$made" != host ] || report=say
+    for line in "${unused[@]}"; do "$report" "$line"; done
+    [ "$made" ] || { "$report" "no usable RDMA device, and none can be created: $why_not"; return 1; }
   fi
   explain "the device is $device on this machine"
 }
 
-# The first device with a port that is up and has an address: nothing can be sent through any other.
+# Finds the first device with an active port with an address: nothing can be sent through any other.
 find_device() {
   local port
   for port in "$sysfs"/class/infiniband/*/ports/*; do
     [ -e "$port" ] || break
     device=$(name_of_device "$port")
     ! look_at_port "$port" || return 0
-    unused+=("$device is not used: $trouble; or take it as it is with --device $device")
+    unused+=("$device is not used: $trouble; or use it regardless with --device $device")
   done
   return 1
 }
 
-# The one that the user has named, come what may.
+# Uses the device named by the user, in any state.
 take_wanted() {
   local port
   device=$wanted
-  [ -d "$sysfs/class/infiniband/$device/ports" ] || { say "there is no RDMA device $device here"; exit 1; }
+  [ -d "$sysfs/class/infiniband/$device/ports" ] || { say "no RDMA device $device on this machine"; exit 1; }
   for port in "$sysfs/class/infiniband/$device"/ports/*; do
     ! look_at_port "$port" || return 0
   done
   say "$device may not work: $trouble"
 }
 
-# Sets address, and trouble unless something can be sent through the port.
+# Sets address, and trouble if nothing can be sent through the port.
 look_at_port() {
   local port=$1 state='' netdev netdevs
   read -r state <"$port/state"
@@ -63,29 +63,29 @@ look_at_port() {
   netdev=${netdevs[0]:-}
   trouble="its port ${port##*/} "
   if [[ $state != *ACTIVE* ]]; then
-    trouble+="is ${state#*: }, not ACTIVE; plug it in${netdev:+, or: ip link set $netdev up}"
+    trouble+="is ${state#*: }, not ACTIVE; connect it${netdev:+, or: ip link set $netdev up}"
   elif [ -z "$netdev" ]; then
-    trouble+="has no network device for an IPv4 address; InfiniBand has one with: modprobe ib_ipoib"
+    trouble+="has no network device for an IPv4 address; for InfiniBand: modprobe ib_ipoib"
   elif ! command -v ip >/dev/null; then
-    trouble+="has an address or has none, which needs iproute2 to tell; install it"
+    trouble+="cannot be checked for an address without iproute2; install it"
   elif [ -z "$address" ]; then
-    trouble+="has no IPv4 address; give it one: ip address add ADDRESS/PREFIX dev $netdev"
+    trouble+="has no IPv4 address; add one: ip address add ADDRESS/PREFIX dev $netdev"
   else
     trouble=
   fi
   [ -z "$trouble" ]
 }
 
-# Those that the port's GIDs come from; with IPoIB they come from none, and so also those of the card.
+# Prints the network devices of the port's GIDs; with IPoIB the GIDs name none, so also those of the card.
 netdevs_of_port() {
   local port=$1 ports netdev number
   ports=("${port%/*}"/*)
   {
-    # Not every GID of the table has one, and then there is an error to read.
+    # Not every GID of the table has one; reading the others fails.
     cat "$port"/gid_attrs/ndevs/* || true
     for netdev in "${port%/ports/*}"/device/net/*; do
       [ -e "$netdev" ] || break
-      # It counts from 0, and something else if each port is a card of its own.
+      # dev_port counts from 0, and arbitrarily if each port is a card of its own.
       number=$(cat "$netdev/dev_port") || number=0
       [ ${#ports[@]} -gt 1 ] && [ $((number + 1)) != "${port##*/}" ] || echo "${netdev##*/}"
     done
@@ -101,9 +101,9 @@ first_address() {
   [ "$1" ] && ip -4 -o address show dev "$1" 2>/dev/null | sed -n 's/.* inet \([0-9.]*\).*/\1/p' | head -n 1 | grep .
 }
 
-# A Soft-RoCE device on a pair of interfaces that has no other use. Other runs do the same, hence the lock.
+# Creates a Soft-RoCE device on a new pair of interfaces. Other runs do the same, hence the lock.
 make_host_device() {
-  [ "$(id -u)" -eq 0 ] || { why_not="only root can make one"; return 1; }
+  [ "$(id -u)" -eq 0 ] || { why_not="only root can create one"; return 1; }
   { command -v ip && command -v rdma; } >/dev/null || { why_not="iproute2 is missing"; return 1; }
   local code=0
   {
@@ -135,7 +135,7 @@ add_host_device() {
   return 1
 }
 
-# An address in a network of its own: two runs whose process ids differ by 250 would have the same one.
+# Prints an address in an unused network: two runs whose process ids differ by 250 would have the same one.
 free_address() {
   local number=$(($$ % 250 + 1)) tries used
   used=$(ip -4 -o address show 2>/dev/null) || true
@@ -146,7 +146,7 @@ free_address() {
   echo "10.77.$number.1"
 }
 
-# The module stays as long as another run has a device: to unload it removes them all, even those that are in no use yet.
+# The module stays as long as another run has a device: unloading it removes all devices, including unused ones.
 remove_host_device() {
   {
     flock 8
@@ -157,8 +157,8 @@ remove_host_device() {
   } 8>"$cache/host.lock"
 }
 
-# Runs the command; sets result. It is in the background so that we can pass signals on, and env undoes what a shell
-# does to what it starts there.
+# Runs the command; sets result. It runs in the background so that signals can be forwarded; env restores the signal
+# handling that a shell changes for background processes.
 run_on_host() {
   local pid signal='' started_at=$SECONDS
   ulimit -l unlimited 2>/dev/null || true
@@ -176,7 +176,7 @@ run_on_host() {
   if [ "$signal" ]; then
     result=$((128 + $(kill -l "$signal")))
   elif [ $((SECONDS - started_at)) -ge "$time_limit" ] && [[ $result =~ ^(124|137)$ ]]; then
-    say "the time limit of $time_limit s has passed"
+    say "time limit of $time_limit s exceeded"
     result=124
   fi
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: the kernel that the virtual machine boots, with its initramfs, and whether KVM can run it.
-# Everything lies in the folder $cache and is put there by a rename, so that whoever finds it finds all of it.
+# Sourced by ./with-rxe: the virtual machine's kernel and initramfs, and the choice of the accelerator. All files are in
+# the folder $cache and are put there by a rename, so that a file that exists is complete.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
-# In the order of their use. rdma_rxe asks for crc32 by a name that modprobe does not see as a dependency, and says only
-# "failed to add" without it.
+# In the order of loading. rdma_rxe requests crc32 by a name that modprobe does not recognize as a dependency, and
+# reports only "failed to add" without it.
 MODULES=(virtio_pci virtio_console virtio_rng virtio_net 9p 9pnet_virtio overlay crc32_generic ib_uverbs rdma_ucm
   rdma_rxe veth sch_netem)
 
@@ -29,7 +29,7 @@ newest_kernel() {
   find "$cache" -maxdepth 1 -type d -name 'kernel-*' | sed 's/.*kernel-//' | sort -V | tail -n 1
 }
 
-# The package of the kernel that the distribution installs by default: Debian's and Ubuntu's name for it.
+# Prints the package of the distribution's default kernel: Debian's and Ubuntu's name for it.
 kernel_package() {
   local name
   for name in linux-image-amd64 linux-image-generic; do
@@ -37,7 +37,7 @@ kernel_package() {
   done
 }
 
-# Downloads the kernel without installing it, and a busybox that needs no library.
+# Downloads the kernel without installing it, and a static busybox.
 fetch_kernel() {
   local package version extra packages
   command -v apt-get >/dev/null || { say "fetching a kernel needs apt-get"; exit 1; }
@@ -46,17 +46,17 @@ fetch_kernel() {
     apt-get update -qq >"$run/fetch.log" 2>&1 || true
     package=$(kernel_package | head -n 1)
   fi
-  [ "$package" ] || { say "apt-get knows no kernel package; try: sudo apt-get update"; exit 1; }
+  [ "$package" ] || { say "no kernel package found; try: sudo apt-get update"; exit 1; }
   version=${package#linux-image-}
   packages=("$package" busybox-static)
-  # Ubuntu has the modules in packages of their own.
+  # Ubuntu has the modules in separate packages.
   for extra in "linux-modules-$version" "linux-modules-extra-$version"; do
     ! apt-cache show "$extra" >/dev/null 2>&1 || packages+=("$extra")
   done
   explain "fetching ${packages[*]} into $cache"
   mkdir "$run/packages" "$run/tree"
   if ! download "${packages[@]}"; then
-    # The lists may be older than what the mirror still has.
+    # The package lists may be older than the mirror.
     [ "$(id -u)" -ne 0 ] || apt-get update -qq >>"$run/fetch.log" 2>&1 || true
     download "${packages[@]}" || { cat "$run/fetch.log" >&2; say "cannot fetch ${packages[*]}"; exit 1; }
   fi
@@ -64,22 +64,22 @@ fetch_kernel() {
 }
 
 download() {
-  # As root, apt-get would download as a user who cannot write here.
+  # As root, apt-get would download as an unprivileged user, without write permission here.
   (cd "$run/packages" && apt-get download -qq -o APT::Sandbox::User=root "$@") >>"$run/fetch.log" 2>&1
 }
 
-# Keeps of the packages only what a boot needs.
+# Extracts from the packages only what a boot needs.
 unpack_kernel() {
   local version=$1 package new tree=$run/tree
   for package in "$run"/packages/*.deb; do dpkg-deb -x "$package" "$tree"; done
-  # One that was killed may have left its own; nobody else is here, for we hold the lock.
+  # A killed run may have left its own; the lock excludes others.
   rm -rf "$cache"/new.*
   new=$(mktemp -d "$cache/new.XXXXXX")
   mkdir -p "$new/lib/modules"
   mv "$tree/boot/vmlinuz-$version" "$new/vmlinuz"
   mv "$(find "$tree" -name busybox -type f -perm -u+x | head -n 1)" "$new/busybox"
   mv "$(find "$tree" -path "*/lib/modules/$version" -type d | head -n 1)" "$new/lib/modules/"
-  # Most of it drives devices that no virtual machine has.
+  # Most of it drives devices that virtual machines do not have.
   (
     cd "$new/lib/modules/$version/kernel" || exit
     rm -rf sound drivers/{gpu,media,usb,scsi,iio,staging,net/ethernet,net/wireless}
@@ -90,7 +90,7 @@ unpack_kernel() {
   rm -rf "$run/packages" "$tree"
 }
 
-# What the initramfs is made of, as one name.
+# Prints a key of the initramfs's contents.
 initramfs_key() {
   { cat "$parts/init"; echo "$version ${MODULES[*]}"; } | sha256sum | cut -c 1-16
 }
@@ -117,18 +117,18 @@ build_initramfs() {
   (cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$run/initramfs.gz"
   cp "$run/initramfs.gz" "$initramfs.$$"
   mv "$initramfs.$$" "$initramfs"
-  # What nobody has asked for anew in a week; another checkout's may be in use.
+  # Removes those unused for a week; another checkout's may be in use.
   find "$cache" -maxdepth 1 -name 'initramfs-*' -mtime +7 -delete
 }
 
-# Sets accelerator. There may be a /dev/kvm on which a machine never gets anywhere, so that only a boot proves it. The
-# answer holds until the host boots again.
+# Sets accelerator. A machine may hang despite /dev/kvm, so only a boot proves that KVM works. The answer is valid until
+# the host reboots.
 choose_accelerator() {
   local answer
   accelerator=${FERRULE_RXE_ACCEL:-}
   case $accelerator in
     kvm | tcg) return ;;
-    ?*) say "FERRULE_RXE_ACCEL is neither kvm nor tcg"; exit 2 ;;
+    ?*) say "FERRULE_RXE_ACCEL must be kvm or tcg"; exit 2 ;;
   esac
   accelerator=tcg
   [ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
@@ -136,9 +136,9 @@ choose_accelerator() {
   {
     flock 9
     if [ ! -f "$answer" ]; then
-      explain "trying whether KVM works, for at most 10 s"
+      explain "testing KVM, for at most 10 s"
       rm -f "$cache"/accelerator-*
-      # In a shell of its own, or this one would report how QEMU fell.
+      # In a subshell, since this shell would report QEMU's death by a signal.
       if (boots_with_kvm) 2>/dev/null; then echo kvm; else echo tcg; fi >"$run/accelerator"
       cp "$run/accelerator" "$answer"
     fi

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: which Debian packages do we need, and are they here?
+# Sourced by ./with-rxe: finds and installs the Debian packages that it needs.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
-# Prints the packages that are missing. They are looked for by what is in them, for names differ between releases.
+# Prints the missing packages. They are detected by their files, since names differ between releases.
 missing_packages() {
   command -v qemu-system-x86_64 >/dev/null || echo qemu-system-x86
   command -v modprobe >/dev/null || echo kmod
@@ -20,13 +20,13 @@ missing_packages() {
   command -v rping >/dev/null || echo rdmacm-utils
 }
 
-# Installs what is missing if it may, or says what to install.
+# Installs the missing packages if permitted, or prints what to install.
 need_packages() {
   local missing
   mapfile -t missing < <(missing_packages)
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    say "these packages are missing here: ${missing[*]}"
+    say "missing packages: ${missing[*]}"
     say "install them, for example with: sudo apt-get install --no-install-recommends ${missing[*]}"
     exit 1
   fi

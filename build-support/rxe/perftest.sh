@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures sendrecv and magicring beside perftest and bare verbs, in turns in one run. Before it, build what it runs:
+# Compares sendrecv and magicring with perftest and bare verbs, in interleaved rounds. Build first:
 #   ./ferrule --version && ./benchmark -l && ./with-rxe --with-tools build-support/rxe/perftest.sh [ROUNDS]
-# Writes a line for each run, and then the medians and their ratios. For docs/performance.md.
+# Prints a line for each run, and then the medians and their ratios. For docs/performance.md.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/build-support/find-jdk.sh"
@@ -13,11 +13,11 @@ rounds=${1:-3}
 size=64
 depth=64
 batch=8
-device=${FERRULE_RXE_DEVICE:?run this by with-rxe}
+device=${FERRULE_RXE_DEVICE:?run this with ./with-rxe}
 address=${FERRULE_RXE_ADDRESS:?the device has no address}
 gid=$(grep -il "$(printf '%02x%02x:%02x%02x' ${address//./ })" "/sys/class/infiniband/$device/ports/1/gids/"* 2>/dev/null | head -1)
 gid=$(basename "${gid:-1}")
-# The compiler works in the foreground: two threads that spin leave it no processor of two.
+# The compiler works in the foreground: two spinning threads leave it no processor of two.
 java_options="-Xbatch -XX:TieredStopAtLevel=4 ${FERRULE_JAVA_OPTS:-}"
 export FERRULE_JAVA_OPTS=$java_options
 warmup=40000
@@ -25,7 +25,7 @@ messages=10000
 results=$(mktemp) listening=$(mktemp)
 trap 'rm -f "$results" "$listening"' EXIT
 
-# perftest COMMAND ARGUMENT…: runs both sides, prints the line of the results.
+# perftest COMMAND ARGUMENT…: runs both sides, prints the line with the results.
 perftest() {
   "$@" -d "$device" -x "$gid" -s $size >/dev/null 2>&1 &
   sleep 1
@@ -33,7 +33,7 @@ perftest() {
   wait
 }
 
-# raw_write: the median latency of RDMA WRITE WITH IMMEDIATE in us, with nothing above the verbs.
+# raw_write: prints the median latency of RDMA WRITE WITH IMMEDIATE in us, directly through the verbs.
 raw_write() {
   : >"$listening"
   # shellcheck disable=SC2086 # a list of words
@@ -42,11 +42,11 @@ raw_write() {
   "$@" server "$address" 18700 >"$listening" &
   until [ -s "$listening" ]; do sleep 0.2; done
   "$@" client "$address" 18700 $size $warmup $messages | awk '{print $2}'
-  kill $! 2>/dev/null || true # if the client could not tell it to end
+  kill $! 2>/dev/null || true # if the client could not stop it
   wait || true
 }
 
-# ferrule KEY PROVIDER ARGUMENT…: the median latency in ns, or the messages per second.
+# ferrule KEY PROVIDER ARGUMENT…: prints the median latency in ns, or the messages per second.
 ferrule() {
   local key=$1 provider=$2 json
   shift 2
@@ -56,10 +56,10 @@ ferrule() {
   rm -f "$json"
 }
 
-# latency PROVIDER: the median in us.
+# latency PROVIDER: prints the median in us.
 latency() { ferrule p50 "$1" latency --warmup $warmup --messages $messages | awk '{print $1 / 1000}'; }
 
-# rate PROVIDER ARGUMENT…: thousands of messages per second.
+# rate PROVIDER ARGUMENT…: prints thousands of messages per second.
 rate() {
   local provider=$1
   shift

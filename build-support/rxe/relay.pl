@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# relay.pl MARK EVENTS CLOSED DRAINED: copies standard input to standard output until MARK between two zero bytes has
-# come, then writes the line DRAINED to the FIFO EVENTS. If its output is closed, it writes the line CLOSED there and
-# reads on. This is Perl because every Debian has it, and a shell can neither copy bytes as they come nor find a mark.
+# relay.pl MARK EVENTS CLOSED DRAINED: copies standard input to standard output up to MARK between two zero bytes, then
+# writes the line DRAINED to the FIFO EVENTS. If its output is closed, it writes the line CLOSED there and continues to
+# read. In Perl because every Debian has it, and a shell can neither copy bytes as they arrive nor find a mark.
 use strict;
 use warnings;
 
@@ -11,7 +11,7 @@ $mark = "\0$mark\0";
 $SIG{PIPE} = 'IGNORE';
 my $writable = 1;
 
-sub tell_host {
+sub notify_host {
   open(my $fifo, '>', $events) or return;
   syswrite($fifo, "$_[0]\n");
 }
@@ -23,18 +23,18 @@ sub put {
     if (defined $written) {
       substr($data, 0, $written) = '';
     } elsif ($!{EAGAIN}) {
-      # Who shares the standard output with us may have made it so.
+      # Another process with the same standard output may have made it non-blocking.
       my $set = '';
       vec($set, fileno(STDOUT), 1) = 1;
       select(undef, $set, undef, 1);
     } elsif (!$!{EINTR}) {
       $writable = 0;
-      tell_host($closed);
+      notify_host($closed);
     }
   }
 }
 
-# How much of the end of the data may be the start of the mark?
+# Returns the length of the data's end that may be the start of the mark.
 sub held_back {
   my ($data) = @_;
   my $from = length($data) - length($mark) + 1;
@@ -55,7 +55,7 @@ while (1) {
   $held .= $data;
   if (substr($held, -length $mark) eq $mark) {
     put(substr($held, 0, -length $mark));
-    tell_host($drained);
+    notify_host($drained);
     exit 0;
   }
   my $keep = held_back($held);

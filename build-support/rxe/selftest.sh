@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests ./with-rxe: build-support/rxe/selftest.sh; takes some minutes. One line for each thing that was looked at.
+# Tests ./with-rxe: build-support/rxe/selftest.sh; takes some minutes. Prints one line for each check.
 set -uo pipefail
-# So that what is in the background has a process group of its own, as at a terminal, and does not ignore signals.
+# Background processes get a process group of their own, as at a terminal, and do not ignore signals.
 set -m
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/with-rxe-selftest.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
-# So that only our own leftovers are found.
+# Only this test's leftovers are found.
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 cd "$work" || exit
@@ -20,10 +20,10 @@ equal() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: is '$2', should be '$3
 # has WHAT FILE TEXT
 has() { if grep -qF -- "$3" "$2"; then ok "$1"; else bad "$1: no '$3' in:"; tail -n 20 "$2" | sed 's/^/        /'; fi; }
 
-# Not a function, or a signal to what is in the background would only reach a shell in between.
+# Not a function: a signal to a background process would only reach a shell in between.
 with_rxe=$root/with-rxe
 
-# What has a folder of ours as its own, as QEMU has, or as an argument.
+# Prints the processes with a folder of the test as their working directory, as QEMU, or as an argument.
 processes() {
   local process
   for process in /proc/[0-9]*; do
@@ -34,7 +34,7 @@ processes() {
 }
 
 nothing_left() {
-  # What was killed may take a moment.
+  # Killed processes may take a moment to disappear.
   sleep 0.5
   equal "$1: no process is left" "$(processes)" ""
   equal "$1: no file is left" "$(ls "$TMPDIR")" ""
@@ -57,29 +57,29 @@ options() {
   equal "--help" "$("$with_rxe" --help | head -n 1)" "usage: ./with-rxe [options] COMMAND [ARG…]"
 }
 
-# card NAME STATE: a card in the folder sysfs, which its caller has begun, with one port.
+# card NAME STATE: creates a card with one port in the folder sysfs, which the caller has created.
 card() {
   mkdir -p "sysfs/class/infiniband/$1/ports/1/gid_attrs/ndevs"
   echo "$2" >"sysfs/class/infiniband/$1/ports/1/state"
 }
 
-# gid CARD INDEX NETDEV: a GID of it.
+# gid CARD INDEX NETDEV: adds a GID to it.
 gid() { echo "$3" >"sysfs/class/infiniband/$1/ports/1/gid_attrs/ndevs/$2"; }
 
-# ipoib CARD NETDEV DEV_PORT: a network device of the card that no GID names.
+# ipoib CARD NETDEV DEV_PORT: adds a network device of the card that no GID names.
 ipoib() {
   mkdir -p "sysfs/class/infiniband/$1/device/net/$2"
   echo "$3" >"sysfs/class/infiniband/$1/device/net/$2/dev_port"
 }
 
-# chosen OPTION…: the device that is found, of those in the folder sysfs, on a machine where none can be made.
+# chosen OPTION…: prints the device chosen from the folder sysfs, on a machine where none can be created.
 chosen() {
   # shellcheck disable=SC2016 # for the shell in there
   PATH=$work/programs:$PATH FERRULE_RXE_SYSFS=$work/sysfs \
     "$with_rxe" "$@" sh -c 'echo "$FERRULE_RXE_DEVICE at $FERRULE_RXE_ADDRESS"' 2>err
 }
 
-# On cards that are only files.
+# Tests with cards that are only files.
 choice_of_device() {
   mkdir -p programs
   # shellcheck disable=SC2016 # for the shell that runs it
@@ -95,23 +95,23 @@ choice_of_device() {
   mkdir -p sysfs/class/infiniband
   equal "no card" "$(chosen --host)" ""
   equal "no card: one line" "$(wc -l <err)" 1
-  has "no card: the message" err "with-rxe: no RDMA device here can be used, and none can be made: "
+  has "no card: the message" err "with-rxe: no usable RDMA device, and none can be created: "
 
   card mlx5_0 "1: DOWN"
   gid mlx5_0 0 with4
   equal "a card that is down" "$(chosen --host; echo $?)" 1
   has "a card that is down: the message" err \
-    "mlx5_0 is not used: its port 1 is DOWN, not ACTIVE; plug it in, or: ip link set with4 up; or take it as"
+    "mlx5_0 is not used: its port 1 is DOWN, not ACTIVE; connect it, or: ip link set with4 up; or use it"
   equal "a card that is down, by its name" "$(chosen --device mlx5_0)" "mlx5_0 at 10.1.2.3"
   has "a card that is down, by its name: the message" err "mlx5_0 may not work: its port 1 is DOWN"
   equal "a name that no card has" "$(chosen --device mlx5_9; echo $?)" 1
-  has "a name that no card has: the message" err "there is no RDMA device mlx5_9 here"
+  has "a name that no card has: the message" err "no RDMA device mlx5_9 on this machine"
 
   card mlx5_1 "4: ACTIVE"
   gid mlx5_1 0 without
   equal "a card without an address" "$(chosen --host; echo $?)" 1
   has "a card without an address: the message" err \
-    "mlx5_1 is not used: its port 1 has no IPv4 address; give it one: ip address add ADDRESS/PREFIX dev without; or"
+    "mlx5_1 is not used: its port 1 has no IPv4 address; add one: ip address add ADDRESS/PREFIX dev without; or"
   has "a card without an address: and the one before" err "mlx5_0 is not used"
   equal "a card without an address, by its name" "$(FERRULE_RXE_ADDRESS=stale chosen --device mlx5_1)" "mlx5_1 at "
 
@@ -127,7 +127,7 @@ choice_of_device() {
   gid mlx5_3 0 without
   gid mlx5_3 3 with4
   equal "the network device of a later GID, of a later card" "$(chosen --host)" "mlx5_3 at 10.1.2.3"
-  equal "a card that works, without a word" "$(wc -l <err)" 0
+  equal "a card that works: no message" "$(wc -l <err)" 0
   equal "with a card that works, another by its name" "$(chosen --device mlx5_2)" "mlx5_2 at "
 
   rm -r sysfs
@@ -139,7 +139,7 @@ choice_of_device() {
   ipoib mlx4_0 with5 1
   echo "2: INIT" >sysfs/class/infiniband/mlx4_0/ports/1/state
   equal "IPoIB on the second port" "$(chosen --host)" "mlx4_0 at 10.1.2.5"
-  # A card with one port counts it as it likes.
+  # The port number of a card with one port is arbitrary.
   rm -r sysfs
   card mlx4_0 "4: ACTIVE"
   ipoib mlx4_0 with5 1
@@ -147,16 +147,16 @@ choice_of_device() {
   nothing_left "after the choice of a device"
 }
 
-# What a run meets that others have left or are doing: no room, a device of another run, another version of itself.
+# Conditions caused by others: no space, a device of another run, another version of the script.
 beside_others() {
-  # A limit for the size of files is like a full file system.
+  # A limit on the size of files is like a full file system.
   (ulimit -f 100; exec "$with_rxe" --host true) 2>err
-  equal "no room for the run's folder: exit code" $? 1
-  has "no room for the run's folder: the message" err "name another folder with TMPDIR"
-  nothing_left "after a run without room"
+  equal "no space for the run's folder: exit code" $? 1
+  has "no space for the run's folder: the message" err "set TMPDIR to another folder"
+  nothing_left "after a run without space"
 
   mkdir -p others-programs others/class others/devices/virtual/infiniband
-  # All addresses but one are taken.
+  # All addresses but one are in use.
   # shellcheck disable=SC2016 # for the shell that runs it
   printf '%s\n' '#!/bin/sh' 'case "$*" in' '"-4 -o address show")' \
     'for i in $(seq 250); do [ "$i" = 7 ] || echo "1: v inet 10.77.$i.1/24 scope global v"; done ;;' 'esac' \
@@ -219,7 +219,7 @@ reader_that_goes_away() {
   equal "output to a reader that goes away" "$("$with_rxe" --vm yes | head -n 1)" y
 }
 
-# Of two runs at once, one ends by a signal and one by the time limit.
+# Of two concurrent runs, one ends by a signal and one by the time limit.
 signal_and_time_limit() {
   local limited interrupted
   "$with_rxe" --vm --time-limit 20 sleep 1000 2>limited &
@@ -234,7 +234,7 @@ signal_and_time_limit() {
   has "SIGINT reaches the command" interrupted caught
   wait "$limited"
   equal "time limit: exit code" $? 124
-  equal "time limit: the message" "$(cat limited)" "with-rxe: the time limit of 20 s has passed"
+  equal "time limit: the message" "$(cat limited)" "with-rxe: time limit of 20 s exceeded"
   nothing_left "after a signal and a time limit"
 }
 
@@ -263,7 +263,7 @@ panic() {
   nothing_left "after a panic"
 }
 
-# The command goes on after one that it started was killed.
+# The command continues after the kernel has killed its child.
 out_of_memory() {
   "$with_rxe" --vm --memory 400 bash -c 'perl -e "push @all, q(a) x 1_000_000 while 1"; exit 5' 2>err
   equal "out of memory: exit code" $? 5
@@ -289,8 +289,8 @@ two_hosts() {
   nothing_left "after two hosts"
 }
 
-# crashing [OPTION…] SCRIPT: runs it in the virtual machine; $1 is the number of times it has run, with this one.
-# Prints the exit code and how often it ran.
+# crashing [OPTION…] SCRIPT: runs SCRIPT in the virtual machine; $1 in it is the number of its runs, including this one.
+# Prints the exit code and the number of runs.
 crashing() {
   local script=${*: -1}
   rm -rf crashes
@@ -321,13 +321,13 @@ repeat_after_crash() {
 # shellcheck disable=SC2016 # for the shell in there
 no_repeat() {
   equal "an ordinary failure: not repeated" "$(crashing --vm 'exit 1' </dev/null)" "1, 1"
-  equal "an ordinary failure: without a word" "$(wc -l <err)" 0
+  equal "an ordinary failure: no message" "$(wc -l <err)" 0
   equal "the exit code of a crash and no crash: not repeated" "$(crashing --vm 'exit 139' </dev/null)" "139, 1"
-  equal "the exit code of a crash and no crash: without a word" "$(wc -l <err)" 0
+  equal "the exit code of a crash and no crash: no message" "$(wc -l <err)" 0
   equal "a child crashes: not repeated" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 7' </dev/null)" "7, 1"
   equal "a child crashes: named" "$(sed -n 's/.*rdma.md: //p' err)" "perl of SIGABRT"
   equal "a child's crash that the command handles" "$(crashing --vm 'perl -e "kill 6, \$\$"; exit 0' </dev/null)" "0, 1"
-  equal "a child's crash that the command handles: without a word" "$(grep with-rxe: err)" ""
+  equal "a child's crash that the command handles: no message" "$(grep with-rxe: err)" ""
   equal "a crash with standard input" "$(echo | crashing --vm 'kill -SEGV $$')" "139, 1"
   has "a crash with standard input: the message" err "it is not repeated because its standard input may have been read"
   equal "a crash with --no-repeat" "$(crashing --vm --no-repeat 'kill -SEGV $$' </dev/null)" "139, 1"

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./with-rxe: runs the command in a virtual machine, or in two. All files of a run are in the folder $run,
-# which is also where QEMU runs, so that the names are short.
+# which is also QEMU's working directory, so that names are short.
 #
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
-# FIFO here. What both machines say on control arrives in the one FIFO "events", each line with the machine's number.
+# FIFO here. The control output of both machines arrives in the one FIFO "events", each line with the machine's number.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
-# The environment may name what cannot be reached from inside.
+# Variables that name resources which are not reachable from inside.
 LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|'
 LEFT_OUT+='XDG_RUNTIME_DIR)='
 BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
-GRACE=10        # seconds that a command has to end after a signal
+GRACE=10        # seconds for a command to exit after a signal
 
-# By number of machine.
+# Indexed by machine number.
 qemu=() control=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
-signal=   # the signal that has come for us
-kill_at=  # when the machines are killed, in $SECONDS
+signal=   # the signal received by with-rxe
+kill_at=  # the time when the machines are killed, in $SECONDS
 over=     # the run is over
 result=   # the exit code
 crashed=()  # processes that died of SIGSEGV or SIGABRT: "java of SIGABRT"
 
-# Runs it all; sets result.
+# Runs the command, possibly twice; sets result.
 run_in_vm() {
   trap 'signal=INT' INT
   trap 'signal=TERM' TERM
@@ -56,9 +56,9 @@ run_machines() {
   for machine in "${machines[@]}"; do explain_starved "$machine"; done
 }
 
-# QEMU's emulation can make a JVM die in compiled code; see "JVM crashes under emulation" in docs/rdma.md. A command that
-# died of it runs once more. If only a child died, its name is printed: a repetition can hide crashes with other causes,
-# and the command may have handled this one.
+# QEMU's emulation can make a JVM die in compiled code; see "JVM crashes under emulation" in docs/rdma.md. A command
+# that died of it is run once more. If only a child died, its name is printed: a repetition can hide crashes with other
+# causes, and the command may have handled this one.
 judge_crash() {
   local name cause
   [ "$accelerator" = tcg ] && [ -z "$signal" ] && [ "$result" -ne 0 ] || return 0
@@ -80,8 +80,8 @@ judge_crash() {
   fi
 }
 
-# Prints the signal that an exit code stands for, if a crash sends it and a process has died of one: a command can end with
-# such a code by itself. A JVM that gets SIGSEGV ends by SIGABRT.
+# Prints the signal of an exit code, if a crash raises it and a process has died of one: a command can also exit with
+# such a code. A JVM that gets SIGSEGV dies of SIGABRT.
 crash_of() {
   [ ${#crashed[@]} -gt 0 ] || return 1
   case $1 in
@@ -91,12 +91,12 @@ crash_of() {
   esac
 }
 
-# Whether a second run has the same standard input as the first: /dev/null, which replaces a closed one, or a terminal.
+# Returns whether a second run has the same standard input: /dev/null, which replaces a closed one, or a terminal.
 input_is_unread() {
   [ -t 0 ] || { [ -c /dev/stdin ] && [ "$(stat -c %t:%T -)" = 1:3 ]; }
 }
 
-# Makes room for another run of the machines, which have been stopped. A signal that has come meanwhile ends that run.
+# Prepares another run of the stopped machines. A signal received meanwhile ends that run.
 forget_run() {
   local file
   for file in "$events" "${control[@]}" ${monitor[@]+"${monitor[@]}"} ${answers_of[@]+"${answers_of[@]}"}; do
@@ -107,7 +107,7 @@ forget_run() {
   kill_at='' over='' result=''
 }
 
-# What machine $1 is to do; see guest.sh, which reads it.
+# Writes the job of machine $1, which guest.sh reads.
 write_job() {
   local job=$run/job$1 peer='' address=10.77.0.$1
   mkdir "$job" "$job/bin"
@@ -117,7 +117,7 @@ write_job() {
   [ -z "$two" ] || peer=10.77.0.$((3 - $1))
   printf '%s\0' "${command[@]}" >"$job/command"
   {
-    # The last one of a name counts. What is in /sbin may be what a test needs.
+    # The last value of a name counts. A test may need programs in /sbin.
     printf '%s\0' "${environment[@]}" | grep -zvE "$LEFT_OUT"
     printf '%s\0' "PATH=$caller_path:/run/rxe/job/bin:/usr/sbin:/sbin" \
       FERRULE_RXE_DEVICE=rxe0 "FERRULE_RXE_ADDRESS=$address" "FERRULE_RXE_VM=$accelerator"
@@ -129,15 +129,15 @@ write_job() {
     mask "$(umask)" >"$job/settings"
 }
 
-# Starts QEMU and what passes the streams on. All of these die with us even if we are killed, and none of them hears of
-# the signals that a terminal sends to our process group: those are for the command.
+# Starts QEMU and the relays of the streams. All of them are killed with this process, and none receives the signals of
+# a terminal to the process group: those are for the command.
 start_machine() {
   local machine=$1 fifo input=0 output=1
   mkfifo "$run/in$machine" "$run/out$machine" "$run/err$machine" "$run/control$machine.in"
   ln -s events "$run/control$machine.out"
   exec {fifo}<>"$run/control$machine.in"
   control[machine]=$fifo
-  # Only host 1 has our standard input, and our standard output is for what it says.
+  # Only host 1 has the standard input, and only its output goes to standard output.
   [ "$machine" = 1 ] || { exec {input}</dev/null; output=2; }
   machine_arguments "$machine"
   helper cat <&"$input" >"$run/in$machine" &
@@ -153,7 +153,7 @@ start_machine() {
   qemu[machine]=$!
 }
 
-# Becomes a program that is killed when we are, and that only we end.
+# Executes a program that is killed with this process, and only stopped by it.
 helper() {
   trap '' INT TERM HUP TTIN
   exec setpriv --pdeathsig KILL "$@"
@@ -172,7 +172,7 @@ machine_arguments() {
     *) arguments+=(-accel "tcg,thread=multi" -cpu max) ;;
   esac
   arguments+=(-kernel "$kernel" -initrd "$initramfs" -serial "file:console$machine.log" -append "$(kernel_arguments)")
-  # QEMU's own standard input is the only character device that knows the end of a file.
+  # QEMU's own standard input is the only character device that signals the end of a file.
   arguments+=(-device virtio-rng-pci -device "virtio-serial-pci,id=ports"
     -chardev "stdio,id=in,signal=off" -device "virtserialport,bus=ports.0,chardev=in,name=in"
     -chardev "file,id=out,path=out$machine" -device "virtserialport,bus=ports.0,chardev=out,name=out"
@@ -190,14 +190,14 @@ machine_arguments() {
   [ -z "$two" ] || wire_arguments "$machine"
 }
 
-# An error in the kernel ends the machine at once, for what runs on cannot be trusted; emulation is so slow that the
-# watchdogs see faults where there are none.
+# An error in the kernel ends the machine at once, since its state cannot be trusted; emulation is so slow that the
+# watchdogs would report false positives.
 kernel_arguments() {
   echo "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1" \
     "random.trust_cpu=on tsc=reliable cryptomgr.notests"
 }
 
-# Handles what the machines say until the run is over.
+# Handles the machines' events until the run is over.
 attend() {
   local machine word rest
   while [ -z "$over" ]; do
@@ -233,27 +233,27 @@ handle() {
   esac
 }
 
-# It is over when the first machine's command has ended and all that it wrote has arrived.
+# The run is over when the first machine's command has ended and all its output has arrived.
 look_whether_over() {
   [ "${ended[1]:-}" ] && [ "${drained[1]:-0}" -ge 2 ] || return 0
   result=${result:-${ended[1]}}
   over=yes
 }
 
-# A machine that is gone although nobody wanted it: the kernel's panic ends QEMU too.
+# Detects a machine that has ended unexpectedly: the kernel's panic ends QEMU, too.
 look_for_dead() {
-  local machine code=0 what="the virtual machine ended by itself"
+  local machine code=0 what="the virtual machine ended unexpectedly"
   for machine in "${machines[@]}"; do
     if [ -z "${killed[$machine]:-}" ] && ! kill -0 "${qemu[$machine]}" 2>/dev/null; then
       wait "${qemu[$machine]}" 2>/dev/null || code=$?
-      [ "$code" != 137 ] || what="QEMU was killed, as it is when this machine runs out of memory; see --memory"
+      [ "$code" != 137 ] || what="QEMU was killed, possibly because this machine ran out of memory; see --memory"
       give_up "$machine" "$what"
       return
     fi
   done
 }
 
-# Ends the run because of an error in machine $1, with what its console showed.
+# Ends the run because of an error in machine $1, and prints the end of its console.
 give_up() {
   local cause
   cause=$(grep -soE '(Kernel panic|BUG:|Oops:|ferrule:).*' "$run/console$1.log" | tail -n 1 | tr -d '\r') || true
@@ -263,28 +263,28 @@ give_up() {
   over=yes
 }
 
-# Says so if the kernel of machine $1 has killed processes because there was no memory left. An exit code does not tell:
-# 137 has other causes too, and what was killed need not be the command itself.
+# Reports whether the kernel of machine $1 has killed processes because of a lack of memory. An exit code does not show
+# that: 137 has other causes, too, and the killed process need not be the command itself.
 explain_starved() {
   local victims
   victims=$(sed -n 's/.*Out of memory: Killed process [0-9]* (\(.*\)) total-vm.*/\1/p' "$run/console$1.log" \
     2>/dev/null | sort -u) || true
   [ "$victims" ] || return 0
   say "the virtual machine${two:+ of host $1} ran out of memory, and its kernel killed ${victims//$'\n'/, }. Give" \
-    "${two:+both }more than $memory MiB with --memory, or write less: what is not in a folder to keep is in memory too."
+    "${two:+both }more than $memory MiB with --memory, or write less: files outside the folders of --keep are in memory."
 }
 
-# Signals and limits of time.
+# Handles signals and time limits.
 look_at_clock() {
   local machine
   if [ "$signal" ]; then
-    # The second one does not wait.
+    # A second signal kills at once.
     if [ "$kill_at" ]; then kill_at=$SECONDS; fi
     result=$((128 + $(kill -l "$signal")))
     interrupt "$signal"
     signal=
   elif [ "$SECONDS" -ge "$deadline" ] && [ -z "$kill_at" ]; then
-    say "the time limit of $time_limit s has passed"
+    say "time limit of $time_limit s exceeded"
     result=124
     interrupt TERM
   fi
@@ -295,7 +295,7 @@ look_at_clock() {
   done
 }
 
-# Asks the commands to end.
+# Requests the commands to exit.
 interrupt() {
   local machine
   kill_at=${kill_at:-$((SECONDS + GRACE))}
@@ -308,7 +308,7 @@ interrupt() {
   done
 }
 
-# The second machine's command may have something to write when it ends, to a kept folder for example.
+# Lets the second machine's command exit, as it may still write, to a kept folder for example.
 end_second() {
   local machine word rest limit=$((SECONDS + GRACE / 2))
   [ "${booted[2]:-}" ] && [ -z "${killed[2]:-}${kill_at:-}" ] && [ "$result" != 125 ] || return 0
@@ -319,12 +319,12 @@ end_second() {
   done
 }
 
-# Ends all that was started. What the machines said before is still passed on, but nobody waits for it after a signal.
+# Stops all processes. Earlier output of the machines is still forwarded, but not after a signal.
 stop_machines() {
   local machine pid
   kill -KILL "${qemu[@]}" "${in_relay[@]}" 2>/dev/null || true
   for machine in "${machines[@]}"; do
-    # A relay whose FIFO no machine has opened would wait for ever.
+    # A relay whose FIFO was not opened by a machine would wait for ever.
     [ "${booted[$machine]:-}" ] && [ -z "$kill_at" ] \
       || kill -KILL "${out_relay[$machine]}" "${err_relay[$machine]}" 2>/dev/null || true
   done

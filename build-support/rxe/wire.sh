@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./with-rxe: the wire between the two machines of --two, and what a command may do to it and to them.
+# Sourced by ./with-rxe: the wire between the two machines of --two, and the operations of rxe-wire.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
-monitor=()  # per machine, the file number of the FIFO to QEMU's monitor
-answers_of=()  # and of that from it
+monitor=()  # per machine, the descriptor of the FIFO to QEMU's monitor
+answers_of=()  # and of the FIFO from it
 
-# Adds to arguments what machine $1 has at its end of the wire. Machine 1 is started first and is the one that listens.
+# Adds machine $1's end of the wire to arguments. Machine 1 is started first and listens.
 wire_arguments() {
   local server=off fifo
   [ "$1" != 1 ] || server=on
@@ -29,21 +29,21 @@ wait_for_wire() {
   give_up 1 "the virtual machine has not started; --two needs QEMU 7.2 or newer"
 }
 
-# Does what machine $1 asks for and answers with its number $2: $3 is up, down, kill-peer or kill-self.
+# Executes machine $1's request and answers it with its number $2: $3 is up, down, kill-peer or kill-self.
 answer_wire() {
   local machine=$1 number=$2 what=$3 answer="done"
   explain "host $machine: $what"
   case $what in
-    up) set_link true || answer="QEMU did not plug the wire in" ;;
-    down) set_link false || answer="QEMU did not unplug the wire" ;;
+    up) set_link true || answer="QEMU did not connect the wire" ;;
+    down) set_link false || answer="QEMU did not disconnect the wire" ;;
     kill-peer) kill_machine $((3 - machine)) ;;
     kill-self) kill_machine "$machine" ;;
-    *) answer="what is $what?" ;;
+    *) answer="unknown request $what" ;;
   esac
   [ "${killed[$machine]:-}" ] || echo "answer $number $answer" >&"${control[$machine]}"
 }
 
-# Both ends, as with a real wire: each machine sees that its carrier is gone.
+# Sets both ends, as with a real wire: each machine loses or regains its carrier.
 set_link() {
   local machine
   for machine in 1 2; do
@@ -52,7 +52,7 @@ set_link() {
   done
 }
 
-# Gives QEMU's monitor the command $2 with the arguments $3, and waits for its answer.
+# Sends QEMU's monitor the command $2 with the arguments $3, and waits for its answer.
 command_qemu() {
   local line answers=${answers_of[$1]:-}
   if [ -z "$answers" ]; then
@@ -61,20 +61,20 @@ command_qemu() {
     command_qemu "$1" qmp_capabilities '"arguments": {}' || return
   fi
   echo "{\"execute\": \"$2\", $3}" >&"${monitor[$1]}"
-  # There are greetings and events between the answers.
+  # Greetings and events arrive between the answers.
   while read -r -t 10 -u "$answers" line; do
     case $line in *'"return"'*) return 0 ;; *'"error"'*) explain "QEMU: $line"; return 1 ;; esac
   done
   return 1
 }
 
-# No farewell: the machine is gone between two instructions.
+# Kills a machine without a shutdown, between two instructions.
 kill_machine() {
   killed[$1]=yes
   kill -KILL "${qemu[$1]}" 2>/dev/null || true
   wait "${qemu[$1]}" 2>/dev/null || true
   [ "$1" = 1 ] || return 0
-  # Nobody is left whose exit code could count.
+  # No machine is left whose exit code could count.
   result=137
   over=yes
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Point-to-point messages over RDMA verbs and shared memory: the part that programs use. */
+/**
+ * Point-to-point messages over RDMA verbs and shared memory: the API for programs and providers.
+ */
 module dev.ferrule {
   requires jdk.jfr;
   requires transitive static org.jspecify;

@@ -8,18 +8,21 @@
 module dev.ferrule.bindings {
   exports dev.ferrule.bindings.libc to
       dev.ferrule.verbs,
+      dev.ferrule.rdma,
       dev.ferrule.sendrecv,
       dev.ferrule.magicring,
       dev.ferrule.sm,
       dev.ferrule.tools;
   exports dev.ferrule.bindings.rdmacm to
       dev.ferrule.verbs,
+      dev.ferrule.rdma,
       dev.ferrule.sendrecv,
       dev.ferrule.magicring,
       dev.ferrule.sm,
       dev.ferrule.tools;
   exports dev.ferrule.bindings.verbs to
       dev.ferrule.verbs,
+      dev.ferrule.rdma,
       dev.ferrule.sendrecv,
       dev.ferrule.magicring,
       dev.ferrule.sm,

@@ -4,7 +4,7 @@ def log = new File(basedir, 'build.log').text
     assert log.contains("received \"hello, ferrule\" on the ${path} path") : "no message arrived on the ${path} path"
 }
 
-// The BOM must manage nothing but Ferrule in the build that imports it.
+// The BOM must manage only Ferrule in the build that imports it.
 def boms = []
 new File(localRepositoryPath, 'dev/ferrule/ferrule-bom').eachFileRecurse { if (it.name.endsWith('.pom')) boms << it }
 assert boms.size() == 1

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The provider {@code sendrecv}: messages between hosts by RDMA's SEND and RECV. Programs reach it
- * by URIs of the scheme {@code sendrecv}, never by a class of this module.
+ * The provider {@code sendrecv}: messages between hosts by RDMA SEND and RECV. Programs use it by
+ * URIs with the scheme {@code sendrecv}, and never by a class of this module.
  */
 @SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.sendrecv {
   requires dev.ferrule;
-  requires dev.ferrule.verbs;
+  requires dev.ferrule.rdma;
   requires static com.google.auto.service;
 
   provides dev.ferrule.spi.ConnectionProvider with

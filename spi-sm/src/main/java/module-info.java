@@ -6,7 +6,7 @@
  */
 @SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.sm {
-  requires dev.ferrule;
+  requires dev.ferrule.support;
   requires dev.ferrule.bindings;
   requires static com.google.auto.service;
 

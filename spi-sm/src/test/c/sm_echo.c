@@ -198,7 +198,7 @@ static void handshake(int memory, struct direction *out) {
 
 /* -- the FIFO and waking up -------------------------------------------------------------------------------------------- */
 
-static void tell(int type) {
+static void notify_peer(int type) {
   uint32_t header = type | server_id << 4;
   if (write(peer_fifo, &header, sizeof header) < 0 && errno != EAGAIN) fail("write to the peer's fifo");
 }
@@ -206,7 +206,7 @@ static void tell(int type) {
 static void answer_keepalives(void) {
   uint32_t header;
   while (read(own_fifo, &header, sizeof header) == sizeof header)
-    if ((header & 15) == KEEPALIVE) tell(KEEPALIVE_REPLY);
+    if ((header & 15) == KEEPALIVE) notify_peer(KEEPALIVE_REPLY);
 }
 
 static void wake(struct direction *d, long flag) {
@@ -216,7 +216,7 @@ static void wake(struct direction *d, long flag) {
   if (number & 1)
     syscall(SYS_futex, u32(d, flag), FUTEX_WAKE, 1, 0, 0, 0);
   else if (number)
-    tell(WAKEUP);
+    notify_peer(WAKEUP);
 }
 
 /* -- sending ----------------------------------------------------------------------------------------------------------- */
@@ -365,7 +365,7 @@ int main(int count, char **arguments) {
     sched_yield();
   }
   __atomic_store_n(u32(&out, SENDER_CLOSED), 1, __ATOMIC_RELEASE);
-  tell(CLOSED);
+  notify_peer(CLOSED);
   remove_endpoint();
   return 0;
 }

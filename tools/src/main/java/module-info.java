@@ -16,6 +16,7 @@ module dev.ferrule.tools {
   requires me.tongfei.progressbar;
   requires static org.jspecify;
 
+  uses dev.ferrule.spi.ConnectionProvider;
   uses dev.ferrule.tools.evaluate.ExperimentSource;
 
   exports dev.ferrule.tools.support to

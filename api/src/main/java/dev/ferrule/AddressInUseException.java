@@ -4,7 +4,7 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** Another live listener already holds the address that was to be listened on. */
+/** Thrown by {@code listen} if another live listener owns the address. */
 public final class AddressInUseException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class AddressInUseException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public AddressInUseException(@Nullable URI uri, String message, @Nullable Throwable cause) {

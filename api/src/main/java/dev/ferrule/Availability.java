@@ -2,19 +2,18 @@
 package dev.ferrule;
 
 /**
- * Whether a provider can work on this machine and, if it cannot, why and what to do about it.
+ * Whether a provider works on this machine and, if not, why and how to fix it.
  *
- * @param available whether connections can be made here
- * @param reason why not, in one sentence; empty if available
- * @param remedy what to do about it (a package to install, a limit to raise); empty if available
+ * @param available whether the provider can open connections on this machine
+ * @param reason why it cannot, in one sentence; empty if available
+ * @param remedy how to fix it (a package to install, a limit to raise); empty if available
  */
 public record Availability(boolean available, String reason, String remedy) {
 
-  /** The one value that says "works here". */
   private static final Availability AVAILABLE = new Availability(true, "", "");
 
   /**
-   * Says that the provider works here.
+   * Returns the value for a provider that works on this machine.
    *
    * @return an available Availability
    */
@@ -23,10 +22,10 @@ public record Availability(boolean available, String reason, String remedy) {
   }
 
   /**
-   * Says that the provider cannot work here.
+   * Returns a value for a provider that does not work on this machine.
    *
-   * @param reason why not, in one sentence
-   * @param remedy what to do about it
+   * @param reason why it does not, in one sentence
+   * @param remedy how to fix it
    * @return an unavailable Availability
    */
   public static Availability no(String reason, String remedy) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
+import java.lang.foreign.MemorySegment;
+
 /**
- * Messages that are handed to the transport together, which costs less than one by one: one
- * doorbell over RDMA, one check for a sleeping peer over shared memory. Belongs to a {@link Sender}
- * and is used by its thread.
+ * A batch of messages, handed to the transport together. This costs less than sending them one by
+ * one: one doorbell over RDMA, one check for a sleeping peer over shared memory. A batch belongs to
+ * a {@link Sender} and is used by the Sender's thread.
+ *
+ * <p>{@link #add(MemorySegment)} copies a message, as {@link Sender#send(MemorySegment)} does, and
+ * is the faster way for short messages. {@link #add(SendRegion)} adds a claimed region without a
+ * copy. One batch may contain both.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-batch"))) {
@@ -12,36 +18,40 @@ package dev.ferrule;
  *   try (Connection server = listener.accept();
  *       Connection client = connecting.join()) {
  *     Sender sender = client.sender();
+ *     MemorySegment message = MemorySegment.ofArray(new int[1]);
  *     try (Batch batch = sender.batch()) {
- *       for (int i = 0; i < 8; i++) {
- *         SendRegion region = sender.claim(4);
- *         region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
- *         batch.add(region);
+ *       for (int i = 0; i < 7; i++) {
+ *         message.set(ValueLayout.JAVA_INT, 0, i);
+ *         batch.add(message); // copied
  *       }
- *     } // all eight leave here
+ *       SendRegion region = sender.claim(4);
+ *       region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, 7);
+ *       batch.add(region); // written in place
+ *     } // all eight are sent here
  *     System.out.println(server.receiver().poll((buffer, offset, length) -> {}, 100)); // 8
  *   }
  * }
  * }
  *
- * <p>A batch keeps the order: {@code Sender.sendAsync} and {@code Sender.send} flush what was added
- * before they send. A batch may be as large as the connection's room for messages; {@code claim}
- * flushes it when that room runs out and it has to wait, so that a batch never blocks itself.
+ * <p>A batch preserves order: {@code Sender.sendAsync} and {@code Sender.send} flush it before they
+ * send. A batch may be as large as the connection's buffer space. When that space runs out, {@code
+ * claim} and {@code add} of a copy flush the batch before they wait, so a batch never blocks
+ * itself.
  *
- * <p>Where several threads may use a Sender (in {@code sm} by {@code concurrentSenders=on}), what
- * is added leaves at once: the size stays 0, and there is nothing to flush.
+ * <p>If several threads may use the Sender ({@code concurrentSenders=on} in {@code sm}), {@code
+ * add} sends at once: the size stays 0 and {@code flush} does nothing.
  *
- * <p>What was added and not flushed when the connection is closed is not sent.
+ * <p>Messages that are not flushed when the connection is closed are not sent.
  */
 public interface Batch extends AutoCloseable {
 
   /**
-   * Adds a claimed region, whole.
+   * Adds a claimed region in full.
    *
-   * @param region a region that the Sender lent out
+   * @param region a region claimed from the Sender
    * @return the message's id, not complete before the batch is flushed
    * @throws IllegalStateException if the region is not claimed
-   * @throws IllegalArgumentException if the region is another connection's
+   * @throws IllegalArgumentException if the region belongs to another connection
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
@@ -50,34 +60,69 @@ public interface Batch extends AutoCloseable {
   /**
    * Adds the first bytes of a claimed region.
    *
-   * @param region a region that the Sender lent out
-   * @param length how many bytes of it to send; 0 to the region's length
+   * @param region a region claimed from the Sender
+   * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id, not complete before the batch is flushed
    * @throws IllegalStateException if the region is not claimed
-   * @throws IllegalArgumentException if the region is another connection's, or the length out of
-   *     range
+   * @throws IllegalArgumentException if the region belongs to another connection, or the length is
+   *     out of range
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
   long add(SendRegion region, int length);
 
   /**
-   * Returns how many messages were added since the last flush.
+   * Adds a copy of a message. If there is no space for it, flushes the batch and waits. The segment
+   * may be reused as soon as this method returns.
+   *
+   * @param message the bytes to send, on or off the heap; at most {@link Sender#maxMessageSize()}
+   * @return the message's id, not complete before the batch is flushed
+   * @throws MessageTooLongException if the message exceeds {@link Sender#maxMessageSize()}
+   * @throws ConnectionClosedException if the connection is closed, by either side
+   * @throws PeerLostException if the peer died
+   * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
+   */
+  default long add(MemorySegment message) {
+    return add(message, 0, message.byteSize());
+  }
+
+  /**
+   * Adds a copy of a part of a segment. If there is no space for it, flushes the batch and waits.
+   * The segment may be reused as soon as this method returns.
+   *
+   * @param source the segment that holds the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes; 0 to {@link Sender#maxMessageSize()}
+   * @return the message's id, not complete before the batch is flushed
+   * @throws MessageTooLongException if the length exceeds {@link Sender#maxMessageSize()}
+   * @throws IndexOutOfBoundsException if the range is not within the segment
+   * @throws ConnectionClosedException if the connection is closed, by either side
+   * @throws PeerLostException if the peer died
+   * @throws OperationInterruptedException if the thread was interrupted while blocked
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
+   */
+  long add(MemorySegment source, long offset, long length);
+
+  /**
+   * Returns the number of messages added since the last flush.
    *
    * @return the number of messages
    */
   int size();
 
   /**
-   * Sends what was added. Does nothing when nothing was.
+   * Sends the messages in the batch. Does nothing if the batch is empty.
    *
-   * @throws ConnectionClosedException if something was added and the connection is closed, by
+   * @throws ConnectionClosedException if the batch is not empty and the connection is closed, by
    *     either side
-   * @throws PeerLostException if something was added and the peer died
+   * @throws PeerLostException if the batch is not empty and the peer died
    */
   void flush();
 
-  /** Flushes; the batch can be used again afterwards. */
+  /** Flushes the batch, which remains usable. */
   @Override
   default void close() {
     flush();

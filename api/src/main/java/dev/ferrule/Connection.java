@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point-to-point connection: a {@link Sender} and a {@link Receiver} of whole messages, in order,
- * between exactly two programs.
+ * A point-to-point connection between two programs. It carries whole messages in order, from a
+ * {@link Sender} on one side to a {@link Receiver} on the other.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-connection"))) {
@@ -27,49 +27,49 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> the Sender and the Receiver belong to one thread each (or to one for both);
- * every other method here may be called from any thread.
+ * <p><b>Threads:</b> the Sender and the Receiver are each used by one thread at a time, which may
+ * be the same one. Every other method of this interface may be called by any thread.
  *
- * <p><b>Memory:</b> all memory that a connection lends out is unmapped when it is closed; access to
- * it after that is an {@link IllegalStateException}, never a crash.
+ * <p><b>Memory:</b> closing the connection unmaps all memory that it has lent to the program.
+ * Access after that throws {@link IllegalStateException} and never crashes the JVM.
  */
 public interface Connection extends AutoCloseable {
 
   /**
-   * Returns the URI that names this connection in errors and events: the address that was connected
-   * to or listened on, and in its fragment the number of the connection, as in {@code
-   * sm:///tmp/app/4567/2#17}.
+   * Returns the URI that identifies this connection in error messages and events. It consists of
+   * the address that was connected to or listened on and, as its fragment, the connection's number,
+   * as in {@code sm:///tmp/app/4567/2#17}.
    *
    * @return the URI
    */
   URI uri();
 
   /**
-   * Returns the sending half.
+   * Returns the sending half of this connection.
    *
-   * @return always the same object
+   * @return the sender; always the same object
    */
   Sender sender();
 
   /**
-   * Returns the receiving half.
+   * Returns the receiving half of this connection.
    *
-   * @return always the same object
+   * @return the receiver; always the same object
    */
   Receiver receiver();
 
   /**
    * Returns the remote memory access of this connection.
    *
-   * @return always the same object
-   * @throws UnsupportedOperationException if the provider has none
-   * @throws FerruleException if the options ask for a way of it that is not possible here
+   * @return the remote memory access; always the same object
+   * @throws UnsupportedOperationException if the provider does not support it
+   * @throws FerruleException if the options require a copy mechanism that is not available here
    */
   Rma rma();
 
   /**
-   * Returns what the peer's program said when the connection was made: on the client's side the
-   * payload of {@link ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
+   * Returns the payload that the peer sent in the handshake: on the client's side that of {@link
+   * ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
    * ConnectionOptions.Builder#payload}.
    *
    * @return a copy of the payload; empty if there was none
@@ -77,10 +77,10 @@ public interface Connection extends AutoCloseable {
   byte[] peerPayload();
 
   /**
-   * Makes memory of the program's own sendable; see {@link Sender#sendAsync(RegisteredMemory, long,
-   * int)}.
+   * Registers memory of the program, so that messages can be sent from it without a copy; see
+   * {@link Sender#sendAsync(RegisteredMemory, long, int)}.
    *
-   * @param memory a native segment that any thread may access, which must stay alive until the
+   * @param memory a native segment that any thread may access; it must stay alive until the
    *     registration is closed
    * @return the registration; closed with the connection at the latest
    * @throws IllegalArgumentException if the segment is on the heap or confined to one thread
@@ -90,55 +90,57 @@ public interface Connection extends AutoCloseable {
   RegisteredMemory register(MemorySegment memory);
 
   /**
-   * Returns where the connection is in its life. The peer's close or death shows here when it is
-   * noticed, which may be before its last messages have been received.
+   * Returns the connection's state. The peer's close or death is reported as soon as it is
+   * detected, which may be before the peer's last messages have been received.
    *
    * @return the state
    */
   ConnectionState state();
 
   /**
-   * Returns why the connection ended.
+   * Returns the failure that ended the connection.
    *
    * @return the failure if {@link #state()} is {@link ConnectionState#FAILED}, else null
    */
   @Nullable FerruleException failure();
 
   /**
-   * Registers something to do when the connection leaves {@link ConnectionState#OPEN}; at once if
-   * it has. It runs exactly once, on a thread of the library or of whoever closes the connection,
-   * so it must not block; an exception from it is dropped.
+   * Registers an action that runs when the connection leaves {@link ConnectionState#OPEN}, or at
+   * once if it has already left that state. The action runs exactly once, on a thread of the
+   * library or on the thread that closes the connection, so it must not block. An exception thrown
+   * by it is dropped.
    *
-   * @param action is given this connection
+   * @param action the action; receives this connection
    */
   void onClose(Consumer<Connection> action);
 
   /**
-   * Returns what the connection has done so far; still works after it was closed.
+   * Returns the connection's counters. May be called after the connection was closed.
    *
    * @return a snapshot of the counters
    */
   ConnectionCounters counters();
 
   /**
-   * Closes the connection after letting the transport deliver what was sent, waiting for that no
-   * longer than {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive everything that was
-   * delivered, and then sees the end. Received messages that this program has not taken are
-   * dropped, and all regions and registrations become invalid: from then on every call that would
-   * send or receive throws {@link ConnectionClosedException}, whatever it is given.
+   * Closes the connection after the transport has delivered the messages that were sent, or after
+   * {@link StandardOptions#CLOSE_TIMEOUT}. The peer can receive every delivered message and then
+   * sees the end of the stream. Messages that this program has not received are dropped. All
+   * regions and registrations become invalid. Every later call that would send or receive throws
+   * {@link ConnectionClosedException}, whatever its arguments.
    *
-   * <p>Closing twice does nothing. Several threads may close at once: when the call of any of them
-   * returns, the connection is no longer {@link ConnectionState#OPEN}. Only the first call waits
-   * for what was sent; the others return at once, as does one from within an {@link #onClose}
-   * action.
+   * <p>Closing a closed connection does nothing. Several threads may call this method concurrently:
+   * when any of the calls returns, the connection is no longer {@link ConnectionState#OPEN}. Only
+   * the first call waits for delivery. The others return at once, as does a call from within an
+   * {@link #onClose} action.
    */
   @Override
   void close();
 
   /**
-   * Closes the connection, waiting for the transport to deliver what was sent no longer than given.
+   * Closes the connection after the transport has delivered the messages that were sent, or after
+   * the given timeout.
    *
-   * @param flushTimeout how long to wait at most; zero drops what has not left yet
+   * @param flushTimeout the maximum time to wait; zero drops messages that are not yet transmitted
    */
   void close(Duration flushTimeout);
 }

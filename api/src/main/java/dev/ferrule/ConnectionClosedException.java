@@ -5,9 +5,9 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection or listener is closed: by this side, or by the peer in the orderly way. A peer's
- * orderly close is only reported by a {@link Receiver} after every message that the peer had sent
- * was received, so it doubles as the end of the stream.
+ * Thrown if the connection or listener is closed: by this side, or by the peer in an orderly close.
+ * A {@link Receiver} reports the peer's orderly close only after every message that the peer sent
+ * was received, so this exception also marks the end of the stream.
  */
 public final class ConnectionClosedException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -29,9 +29,9 @@ public final class ConnectionClosedException extends FerruleException {
   }
 
   /**
-   * Tells who closed the connection.
+   * Returns whether the peer closed the connection.
    *
-   * @return true if the peer did, false if this side did
+   * @return true if the peer closed it, false if this side did
    */
   public boolean closedByPeer() {
     return closedByPeer;

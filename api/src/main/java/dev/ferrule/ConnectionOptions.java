@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
+import dev.ferrule.spi.ConnectionProvider;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Options of a connection or listener, immutable. Those that every provider has are in {@link
- * StandardOptions}; a provider's own are set by name. Options may also ride in the URI's query,
- * where they win over these.
+ * Immutable options of a connection or listener. The options of every provider are in {@link
+ * StandardOptions}; those specific to a provider are set by name.
+ *
+ * <p>A name may be preceded by a scheme and a dot: {@code sm.ring} is the option {@code ring} of
+ * addresses of the scheme {@code sm}, and is ignored for any other address. So the same options can
+ * be used for addresses of several providers. Such a name takes precedence over the name alone; the
+ * query of a URI takes precedence over both.
  *
  * {@snippet lang=java :
  * ConnectionOptions options =
  *     ConnectionOptions.builder()
  *         .waitStrategy(WaitStrategy.SPIN)
  *         .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
- *         .set("ring", "64KiB") // an option of the sm provider's own
+ *         .set("sm.ring", "64KiB") // for addresses of sm
+ *         .set("sendrecv.receives", "128") // for addresses of sendrecv
  *         .build();
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-options?maxMessage=64KiB"), options)) {
  *   System.out.println(listener.uri().getScheme()); // sm
@@ -33,6 +40,9 @@ public final class ConnectionOptions {
 
   private static final ConnectionOptions DEFAULTS = new Builder().build();
 
+  /** Ferrule's own schemes, whose providers may be absent. */
+  private static final List<String> SCHEMES = List.of("magicring", "sendrecv", "sm");
+
   private final Map<String, String> values;
   private final byte[] payload;
 
@@ -42,27 +52,27 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Returns options that are all at their defaults.
+   * Returns options with default values.
    *
-   * @return the options
+   * @return the default options
    */
   public static ConnectionOptions defaults() {
     return DEFAULTS;
   }
 
   /**
-   * Starts from the defaults.
+   * Returns a builder that starts from the defaults.
    *
-   * @return a builder
+   * @return a new builder
    */
   public static Builder builder() {
     return new Builder();
   }
 
   /**
-   * Starts from these options.
+   * Returns a builder that starts from these options.
    *
-   * @return a builder
+   * @return a new builder
    */
   public Builder toBuilder() {
     Builder builder = new Builder();
@@ -72,12 +82,12 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Returns an option's value.
+   * Returns the value of an option.
    *
    * @param <T> the value's type
    * @param option the option
-   * @return what was set, or the option's default
-   * @throws InvalidOptionException if what was set by name is not a value of the option
+   * @return the value that was set, or the option's default
+   * @throws InvalidOptionException if the option was set by name, to an invalid value
    */
   public <T> T get(Option<T> option) {
     String text = values.get(option.name());
@@ -85,58 +95,98 @@ public final class ConnectionOptions {
   }
 
   /**
-   * Tells whether an option was set.
+   * Returns whether an option was set.
    *
    * @param option the option
-   * @return true if it was, false if it is at its default
+   * @return true if it was set, false if it has its default
    */
   public boolean isSet(Option<?> option) {
     return values.containsKey(option.name());
   }
 
   /**
-   * Returns what the peer's program is told when the connection is made.
+   * Returns the payload that is sent to the listener in the handshake.
    *
-   * @return a copy of the payload; empty if there is none
+   * @return a copy of the payload; empty if none was set
    */
   public byte[] payload() {
     return payload.clone();
   }
 
   /**
-   * Adds the options of a URI's query, and checks every name and value against those that the
-   * provider knows. Providers call this before they use anything.
+   * Returns the options for an address: those without a scheme, those of the address's scheme, and
+   * those of its query, where the later ones take precedence. Validates every name and value
+   * against the provider's options. Providers call this before they use any option.
    *
-   * @param uri the address, perhaps with a query such as {@code ?wait=spin&maxMessage=4KiB}
+   * @param uri the address, possibly with a query such as {@code ?wait=spin&maxMessage=4KiB}
    * @param known the provider's options
-   * @return these options with those of the query, which win
-   * @throws InvalidOptionException if a name is unknown, named twice in the query, or a value is
-   *     not valid
+   * @return the options, by names without a scheme
+   * @throws InvalidOptionException if a name is unknown or occurs twice in the query, or a value is
+   *     invalid; also of a name of another scheme, if its provider is present
    */
   public ConnectionOptions resolve(URI uri, Collection<Option<?>> known) {
-    Map<String, String> merged = new LinkedHashMap<>(values);
-    merged.putAll(parseQuery(uri));
-    Map<String, Option<?>> byName = new TreeMap<>();
-    known.forEach(option -> byName.put(option.name(), option));
-    merged.forEach(
+    Map<String, String> merged = new LinkedHashMap<>();
+    Map<String, String> specific = new LinkedHashMap<>();
+    values.forEach(
         (name, text) -> {
-          Option<?> option = byName.get(name);
-          if (option == null) {
-            throw new InvalidOptionException(
-                uri,
-                "unknown option '"
-                    + name
-                    + "'; known are "
-                    + byName.keySet().stream().collect(Collectors.joining(", ")),
-                null);
-          }
-          try {
-            option.parse(text);
-          } catch (InvalidOptionException e) {
-            throw new InvalidOptionException(uri, String.valueOf(e.getMessage()), e.getCause());
+          int dot = name.indexOf('.');
+          if (dot < 0) {
+            merged.put(name, text);
+          } else if (name.substring(0, dot).equalsIgnoreCase(uri.getScheme())) {
+            specific.put(name.substring(dot + 1), text);
+          } else {
+            checkOther(uri, name.substring(0, dot), name.substring(dot + 1), text);
           }
         });
+    merged.putAll(specific);
+    merged.putAll(parseQuery(uri));
+    merged.forEach((name, text) -> check(uri, name, text, known));
     return new ConnectionOptions(merged, payload);
+  }
+
+  private static void check(URI uri, String name, String text, Collection<Option<?>> known) {
+    Option<?> option =
+        known.stream()
+            .filter(candidate -> candidate.name().equals(name))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new InvalidOptionException(
+                        uri,
+                        "unknown option '"
+                            + name
+                            + "'; valid options: "
+                            + known.stream()
+                                .map(Option::name)
+                                .sorted()
+                                .collect(Collectors.joining(", ")),
+                        null));
+    try {
+      option.parse(text);
+    } catch (InvalidOptionException e) {
+      throw new InvalidOptionException(uri, String.valueOf(e.getMessage()), e.getCause());
+    }
+  }
+
+  /** Checks an option of another scheme as far as possible: its provider may be absent. */
+  private static void checkOther(URI uri, String scheme, String name, String text) {
+    for (ConnectionProvider provider : Providers.all()) {
+      if (provider.scheme().equalsIgnoreCase(scheme)) {
+        check(uri, name, text, provider.options());
+        return;
+      }
+    }
+    if (!SCHEMES.contains(scheme)) {
+      throw new InvalidOptionException(
+          uri,
+          "unknown scheme in option '"
+              + scheme
+              + "."
+              + name
+              + "'; known schemes: "
+              + String.join(", ", SCHEMES),
+          null);
+    }
   }
 
   private static Map<String, String> parseQuery(URI uri) {
@@ -168,7 +218,7 @@ public final class ConnectionOptions {
         + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes");
   }
 
-  /** Gathers options. Not for several threads at once. */
+  /** Builds {@link ConnectionOptions}. Not thread-safe. */
   public static final class Builder {
     private final Map<String, String> values = new LinkedHashMap<>();
     private byte[] payload = {};
@@ -190,10 +240,11 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Sets an option by name, for example one of a provider's own. It is checked when the options
-     * are used.
+     * Sets an option by name, for example one specific to a provider. The value is validated when
+     * the options are used.
      *
-     * @param name the option's name
+     * @param name the option's name, or a scheme, a dot and the option's name, such as {@code
+     *     sm.ring}
      * @param text its value, as in a URI's query
      * @return this builder
      */
@@ -215,7 +266,7 @@ public final class ConnectionOptions {
     /**
      * Sets {@link StandardOptions#MAX_MESSAGE}.
      *
-     * @param bytes the longest message that this side takes
+     * @param bytes the longest message that this side receives
      * @return this builder
      * @throws InvalidOptionException if the value is out of range
      */
@@ -226,7 +277,7 @@ public final class ConnectionOptions {
     /**
      * Sets {@link StandardOptions#CONNECT_TIMEOUT}.
      *
-     * @param timeout how long connecting or accepting may take
+     * @param timeout the maximum time to connect or to accept
      * @return this builder
      * @throws InvalidOptionException if the value is out of range
      */
@@ -235,10 +286,10 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Sets what the listener's program is told about this client. Only for {@code connect}; a
-     * listener answers by {@link ConnectionRequest#accept(byte[])}.
+     * Sets the payload that is sent to the listener in the handshake. Only for {@code connect}; a
+     * listener replies by {@link ConnectionRequest#accept(byte[])}.
      *
-     * @param bytes the payload; every provider takes at least 28 bytes, some take more
+     * @param bytes the payload; every provider supports at least 28 bytes
      * @return this builder
      */
     public Builder payload(byte[] bytes) {
@@ -247,9 +298,9 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Makes the options.
+     * Builds the options.
      *
-     * @return immutable options
+     * @return the immutable options
      */
     public ConnectionOptions build() {
       return new ConnectionOptions(values, payload);

@@ -5,7 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nobody listens at the address: there is no such endpoint, or the process that owned it has died.
+ * Thrown by {@code connect} if there is no listener at the address: the endpoint does not exist, or
+ * the process that owned it has died.
  */
 public final class ConnectionRefusedException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -14,7 +15,7 @@ public final class ConnectionRefusedException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public ConnectionRefusedException(@Nullable URI uri, String message, @Nullable Throwable cause) {

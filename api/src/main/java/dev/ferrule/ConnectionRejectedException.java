@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listener's program looked at the connection request and rejected it, perhaps with a payload
- * that says why.
+ * Thrown by {@code connect} if the listener rejected the connection request, possibly with a
+ * payload that contains the reason.
  */
 public final class ConnectionRejectedException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -16,9 +16,8 @@ public final class ConnectionRejectedException extends FerruleException {
   /**
    * Creates an exception.
    *
-   * @param uri the address that was to be connected to
-   * @param payload what the listener's program gave to {@link ConnectionRequest#reject(byte[])};
-   *     may be empty
+   * @param uri the address of the listener
+   * @param payload the payload given to {@link ConnectionRequest#reject(byte[])}; may be empty
    */
   public ConnectionRejectedException(@Nullable URI uri, byte[] payload) {
     super(
@@ -30,7 +29,7 @@ public final class ConnectionRejectedException extends FerruleException {
   }
 
   /**
-   * Returns what the listener's program gave to {@link ConnectionRequest#reject(byte[])}.
+   * Returns the payload given to {@link ConnectionRequest#reject(byte[])}.
    *
    * @return a copy of the payload; empty if there was none
    */

@@ -4,9 +4,9 @@ package dev.ferrule;
 import java.net.URI;
 
 /**
- * A client that waits to be let in. It waits no longer than its own {@link
- * StandardOptions#CONNECT_TIMEOUT}, so a request is best answered at once; either {@code accept} or
- * {@code reject} is to be called, once, by any thread.
+ * A connection request of a client. The client waits for {@link StandardOptions#CONNECT_TIMEOUT} at
+ * most, so answer a request without delay. Call exactly one of {@code accept} and {@code reject},
+ * once, from any thread.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-request"))) {
@@ -16,12 +16,12 @@ import java.net.URI;
  *             try {
  *               Ferrule.connect(listener.uri()).close();
  *             } catch (ConnectionRejectedException e) {
- *               System.out.println(new String(e.payload())); // say who you are
+ *               System.out.println(new String(e.payload())); // credentials required
  *             }
  *           });
  *   ConnectionRequest request = listener.nextRequest();
  *   if (request.payload().length == 0) {
- *     request.reject("say who you are".getBytes());
+ *     request.reject("credentials required".getBytes());
  *   } else {
  *     request.accept().close();
  *   }
@@ -32,64 +32,65 @@ import java.net.URI;
 public interface ConnectionRequest {
 
   /**
-   * Returns what the client gave to {@link ConnectionOptions.Builder#payload}.
+   * Returns the payload set by {@link ConnectionOptions.Builder#payload} on the client's side.
    *
    * @return a copy of the payload; empty if there was none
    */
   byte[] payload();
 
   /**
-   * Returns who asks, as far as the transport knows.
+   * Returns the client's address, as far as the transport knows it.
    *
-   * @return the client's own address
+   * @return the client's address
    */
   URI peer();
 
   /**
-   * Lets the client in.
+   * Accepts the client's connection.
    *
    * @return the connection, ready for messages
-   * @throws ConnectionClosedException if the client has given up, or the listener was closed
+   * @throws ConnectionClosedException if the client gave up, or the listener was closed
    * @throws PeerLostException if the client died
-   * @throws OperationTimeoutException if the client did not confirm in time
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client
-   *     is told
-   * @throws IllegalStateException if the request was answered already
+   * @throws OperationTimeoutException if the client did not confirm within the timeout
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
+   *     client is notified
+   * @throws IllegalStateException if the request was already accepted or rejected
    */
   default Connection accept() {
     return accept(new byte[0]);
   }
 
   /**
-   * Lets the client in and tells it something.
+   * Accepts the client's connection and sends a payload to the client.
    *
-   * @param payload what the client gets from {@link Connection#peerPayload()}; see {@link
-   *     ConnectionOptions.Builder#payload} for its size
+   * @param payload the payload, which the client reads by {@link Connection#peerPayload()}; see
+   *     {@link ConnectionOptions.Builder#payload} for its maximum size
    * @return the connection, ready for messages
-   * @throws ConnectionClosedException if the client has given up, or the listener was closed
+   * @throws ConnectionClosedException if the client gave up, or the listener was closed
    * @throws PeerLostException if the client died
-   * @throws OperationTimeoutException if the client did not confirm in time
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client
-   *     is told
-   * @throws IllegalStateException if the request was answered already
+   * @throws OperationTimeoutException if the client did not confirm within the timeout
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
+   *     client is notified
+   * @throws IllegalStateException if the request was already accepted or rejected
    * @throws IllegalArgumentException if the payload is too long for the transport
    */
   Connection accept(byte[] payload);
 
   /**
-   * Turns the client away: its connect ends with a {@link ConnectionRejectedException}.
+   * Rejects the client: its {@code connect} throws {@link ConnectionRejectedException}.
    *
-   * @throws IllegalStateException if the request was answered already
+   * @throws IllegalStateException if the request was already accepted or rejected
    */
   default void reject() {
     reject(new byte[0]);
   }
 
   /**
-   * Turns the client away and tells it something.
+   * Rejects the client and sends a payload to it.
    *
-   * @param payload what the client gets from {@link ConnectionRejectedException#payload()}
-   * @throws IllegalStateException if the request was answered already
+   * @param payload the payload, which the client reads by {@link
+   *     ConnectionRejectedException#payload()}
+   * @throws IllegalStateException if the request was already accepted or rejected
    * @throws IllegalArgumentException if the payload is too long for the transport
    */
   void reject(byte[] payload);

@@ -2,15 +2,15 @@
 package dev.ferrule;
 
 /**
- * The life of a {@link Connection}: it starts {@link #OPEN} and ends in exactly one of the other
- * states.
+ * The state of a {@link Connection}. A connection starts {@link #OPEN} and ends in exactly one of
+ * the other states.
  */
 public enum ConnectionState {
-  /** Messages can be sent, and received. */
+  /** Messages can be sent and received. */
   OPEN,
 
   /**
-   * The peer closed the connection; messages that it sent before can still be received, none can be
+   * The peer closed the connection. Messages that it sent before can still be received; none can be
    * sent.
    */
   CLOSED_BY_PEER,
@@ -19,8 +19,8 @@ public enum ConnectionState {
   CLOSED,
 
   /**
-   * The connection failed: the peer died or broke the protocol, or the device did; {@link
-   * Connection#failure()} says which.
+   * The connection failed: the peer died or violated the protocol, or the device failed. {@link
+   * Connection#failure()} returns the cause.
    */
   FAILED
 }

@@ -4,33 +4,33 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of this program that the peer may read or write without this program's doing; see {@link
- * Rma#expose}, with an example there.
+ * Memory of this program that the peer may read or write without involving this program (one-sided
+ * access). See {@link Rma#expose}; {@link Rma} has an example.
  *
- * <p><b>Threads:</b> any thread may call.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public interface ExposedMemory extends AutoCloseable {
 
   /**
-   * Returns the memory.
+   * Returns the exposed memory.
    *
    * @return the segment that was exposed
    */
   MemorySegment segment();
 
   /**
-   * Returns what the peer needs in order to {@linkplain Rma#attach attach} the memory. The program
-   * sends it there, for example as a message or as the payload of a handshake.
+   * Returns the handle that the peer needs to {@linkplain Rma#attach attach} the memory. The
+   * program sends it to the peer, for example in a message or in the payload of the handshake.
    *
-   * @return the handle; the same each time
+   * @return the handle; always the same
    */
   RmaHandle handle();
 
   /**
-   * Takes the memory back: when this returns, the peer does not access it any more, and the memory
-   * may be freed. What the peer is at just now may be done or not; what it tries later fails on its
-   * side. Waits for the peer only while it copies a piece, and until it has noticed that it is
-   * done, and no longer than the connection lives. Closing it twice does nothing.
+   * Revokes the peer's access. When this method returns, the peer no longer accesses the memory,
+   * and the memory may be freed. An access that is in progress may or may not be completed; later
+   * accesses fail on the peer's side. Waits only while the peer copies a piece, until it has
+   * noticed the revocation, and no longer than the connection lives. Closing it twice does nothing.
    */
   @Override
   void close();

@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way in: connects to an address, or listens on one. The URI's scheme picks the provider among
- * those that are on the class path or module path.
+ * The entry point: connects to an address, or listens on one. The URI's scheme selects one of the
+ * providers on the class path or module path.
  *
  * <table>
  * <caption>Addresses</caption>
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code sendrecv}, {@code magicring}</td><td>hosts, over RDMA</td><td>{@code sendrecv://HOST:PORT}</td></tr>
  * </table>
  *
- * <p>Options may ride in the query: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}.
+ * <p>The query of the URI may set options: {@code sm:///tmp/app?wait=spin&maxMessage=64KiB}.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-hello"))) {
@@ -40,7 +40,7 @@ public final class Ferrule {
   /**
    * Connects to a listener, with default options.
    *
-   * @param address where the listener is
+   * @param address the address of the listener
    * @return the connection, ready for messages
    * @see #connect(URI, ConnectionOptions)
    */
@@ -49,20 +49,21 @@ public final class Ferrule {
   }
 
   /**
-   * Connects to a listener. Blocks until its program has accepted, no longer than {@link
-   * StandardOptions#CONNECT_TIMEOUT}.
+   * Connects to a listener. Blocks until the listener has accepted, for {@link
+   * StandardOptions#CONNECT_TIMEOUT} at most.
    *
-   * @param address where the listener is; its query may set options
-   * @param options options, which the address's query overrides
+   * @param address the address of the listener; its query may set options
+   * @param options the options; the address's query takes precedence
    * @return the connection, ready for messages
-   * @throws InvalidAddressException if the address is not one of the provider's
-   * @throws InvalidOptionException if an option is unknown or not valid
-   * @throws ProviderUnavailableException if there is no such provider, or it cannot work here
-   * @throws ConnectionRefusedException if nobody listens there
-   * @throws ConnectionRejectedException if the listener's program rejected the connection
+   * @throws InvalidAddressException if the provider cannot use the address
+   * @throws InvalidOptionException if an option is unknown or its value is invalid
+   * @throws ProviderUnavailableException if there is no provider for the scheme, or it does not
+   *     work on this machine
+   * @throws ConnectionRefusedException if there is no listener at the address
+   * @throws ConnectionRejectedException if the listener rejected the connection
    * @throws VersionMismatchException if the listener speaks another version of the protocol
-   * @throws OperationTimeoutException if the listener did not accept in time
-   * @throws ResourceExhaustedException if the system has no room for another connection
+   * @throws OperationTimeoutException if the listener did not accept within the timeout
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection
    */
   public static Connection connect(URI address, ConnectionOptions options) {
     return usable(address).connect(address, options);
@@ -71,7 +72,7 @@ public final class Ferrule {
   /**
    * Listens on an address, with default options.
    *
-   * @param address where to listen
+   * @param address the address to listen on
    * @return the listener
    * @see #listen(URI, ConnectionOptions)
    */
@@ -80,15 +81,16 @@ public final class Ferrule {
   }
 
   /**
-   * Listens on an address. The options are those of the connections that will be accepted.
+   * Listens on an address. The options apply to the connections that the listener accepts.
    *
-   * @param address where to listen; its query may set options
-   * @param options options, which the address's query overrides
+   * @param address the address to listen on; its query may set options
+   * @param options the options; the address's query takes precedence
    * @return the listener
-   * @throws InvalidAddressException if the address is not one of the provider's
-   * @throws InvalidOptionException if an option is unknown or not valid
-   * @throws ProviderUnavailableException if there is no such provider, or it cannot work here
-   * @throws AddressInUseException if a live listener holds the address
+   * @throws InvalidAddressException if the provider cannot use the address
+   * @throws InvalidOptionException if an option is unknown or its value is invalid
+   * @throws ProviderUnavailableException if there is no provider for the scheme, or it does not
+   *     work on this machine
+   * @throws AddressInUseException if another live listener owns the address
    * @throws ResourceExhaustedException if the system lacks a resource
    */
   public static Listener listen(URI address, ConnectionOptions options) {
@@ -96,13 +98,22 @@ public final class Ferrule {
   }
 
   /**
-   * Returns the providers that are on the class path or module path, whether or not they can work
-   * here; see {@link ConnectionProvider#availability()}.
+   * Returns the providers on the class path or module path, whether or not they work on this
+   * machine. The first call may load system libraries and search for devices.
    *
-   * @return the providers, by scheme
+   * @return the providers, sorted by scheme
    */
-  public static List<ConnectionProvider> providers() {
-    return Providers.all();
+  public static List<ProviderInfo> providers() {
+    return Providers.all().stream()
+        .map(
+            provider ->
+                new ProviderInfo(
+                    provider.scheme(),
+                    provider.description(),
+                    provider.exampleAddress(),
+                    provider.availability(),
+                    provider.options()))
+        .toList();
   }
 
   private static ConnectionProvider usable(URI address) {
@@ -122,7 +133,7 @@ public final class Ferrule {
           address,
           "the "
               + scheme
-              + " provider cannot work here: "
+              + " provider is unavailable: "
               + availability.reason()
               + "; "
               + availability.remedy(),
@@ -135,12 +146,12 @@ public final class Ferrule {
     List<ConnectionProvider> all = Providers.all();
     String found =
         all.isEmpty()
-            ? "there are none on the class path or module path; add one, such as dev.ferrule:ferrule-spi-sm"
-            : "those that are here serve "
+            ? "none is on the class path or module path; add one, such as dev.ferrule:ferrule-spi-sm"
+            : "available: "
                 + all.stream().map(ConnectionProvider::scheme).collect(Collectors.joining(", "));
     return new ProviderUnavailableException(
         address,
-        "no provider serves the scheme '" + scheme + "'; " + found + Providers.problems(),
+        "no provider for the scheme '" + scheme + "'; " + found + Providers.problems(),
         null);
   }
 

@@ -6,13 +6,14 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of every exception that Ferrule throws for something a correct program can meet at run
- * time: a peer that dies, a timeout, a full file system, an address nobody listens on. Mistakes of
- * the calling program (freeing a region twice, a negative length) are the JDK's own {@link
- * IllegalStateException} and {@link IllegalArgumentException} instead.
+ * The superclass of all exceptions for conditions that a correct program may encounter at run time:
+ * a peer that dies, a timeout, a full file system, an address without a listener. Programming
+ * errors (freeing a region twice, a negative length) are reported by {@link IllegalStateException}
+ * and {@link IllegalArgumentException} instead.
  *
- * <p>The message always names the connection's or listener's URI and, where there is one, the fix.
- * It is one line without control characters: those of a peer's text or of a path are escaped.
+ * <p>The message contains the URI of the connection or listener, if it has one, and a remedy, if
+ * there is one. It is a single line without control characters: those in text from a peer or in a
+ * path are escaped.
  */
 public class FerruleException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -23,7 +24,7 @@ public class FerruleException extends RuntimeException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public FerruleException(@Nullable URI uri, String message, @Nullable Throwable cause) {
@@ -34,7 +35,7 @@ public class FerruleException extends RuntimeException {
   /**
    * Returns the URI of the connection or listener concerned.
    *
-   * @return the URI, or null if the failure came before one was known
+   * @return the URI, or null if the failure occurred before it was known
    */
   public final @Nullable URI uri() {
     return uri;

@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The URI is not one the provider can use: a malformed path, a missing part, a socket path that is
- * too long.
+ * Thrown if the provider cannot use the URI: the path is malformed, a part is missing, or a socket
+ * path is too long.
  */
 public final class InvalidAddressException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class InvalidAddressException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public InvalidAddressException(@Nullable URI uri, String message, @Nullable Throwable cause) {

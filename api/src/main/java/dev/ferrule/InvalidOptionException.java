@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An option is unknown to the provider, or its value does not parse or lies out of range. The
- * message lists what is allowed.
+ * Thrown if an option is unknown to the provider, or its value is malformed or out of range. The
+ * message lists the valid names or values.
  */
 public final class InvalidOptionException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class InvalidOptionException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public InvalidOptionException(@Nullable URI uri, String message, @Nullable Throwable cause) {

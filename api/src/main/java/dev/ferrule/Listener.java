@@ -6,29 +6,29 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits at an address for clients. {@link #accept()} takes each one; {@link #nextRequest()} shows
- * the client's payload first and lets the program reject it.
+ * Accepts connections at an address. {@link #accept()} accepts each client; {@link #nextRequest()}
+ * returns the client's request, with its payload, for the program to accept or reject.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-listener"))) {
  *   Thread.startVirtualThread(
  *       () -> {
- *         ConnectionOptions options = ConnectionOptions.builder().payload("let me in".getBytes()).build();
+ *         ConnectionOptions options = ConnectionOptions.builder().payload("token".getBytes()).build();
  *         Ferrule.connect(listener.uri(), options).close();
  *       });
  *   ConnectionRequest request = listener.nextRequest();
- *   System.out.println(new String(request.payload())); // let me in
+ *   System.out.println(new String(request.payload())); // token
  *   request.accept("welcome".getBytes()).close();
  * }
  * }
  *
- * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes those that wait end
- * with a {@link ConnectionClosedException}; connections that were accepted live on.
+ * <p><b>Threads:</b> any number of threads may use a Listener. Closing it makes waiting threads
+ * throw {@link ConnectionClosedException}. Accepted connections remain open.
  */
 public interface Listener extends AutoCloseable {
 
   /**
-   * Returns the address that clients connect to: complete, including what the system chose (a
+   * Returns the address to connect to. It is complete, including the parts that the system chose (a
    * process id, a port).
    *
    * @return the URI, without options
@@ -36,89 +36,87 @@ public interface Listener extends AutoCloseable {
   URI uri();
 
   /**
-   * Waits for the next client that wants to connect.
+   * Waits for the next connection request.
    *
-   * @return its request, to be accepted or rejected
+   * @return the request, to be accepted or rejected
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
    */
   ConnectionRequest nextRequest();
 
   /**
-   * Waits for the next client that wants to connect, but not longer than the timeout.
+   * Waits for the next connection request, for the given timeout at most.
    *
-   * @param timeout how long to wait at most; zero or less does not wait
-   * @return its request, to be accepted or rejected
-   * @throws OperationTimeoutException if no client came in time
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the request, to be accepted or rejected
+   * @throws OperationTimeoutException if there was no request within the timeout
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
    */
   ConnectionRequest nextRequest(Duration timeout);
 
   /**
-   * Returns the next client that wants to connect, if there is one. Does not wait.
+   * Returns the next connection request, if there is one. Does not wait.
    *
-   * @return its request, to be accepted or rejected; or null
+   * @return the request, to be accepted or rejected; null if there is none
    * @throws ConnectionClosedException if the listener is closed
    */
   @Nullable ConnectionRequest pollRequest();
 
   /**
-   * Waits for the next client and accepts it. Clients that give up before they are accepted are
-   * passed over.
+   * Waits for the next client and accepts it. Skips clients that give up before they are accepted.
    *
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client
-   *     is told
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
+   *     client is notified
    */
   Connection accept();
 
   /**
-   * Waits for the next client and accepts it, but not longer than the timeout. Clients that give up
-   * before they are accepted are passed over. One that is just being accepted when the time is over
-   * may be returned by the next call, and is not one of the {@linkplain #nextRequest() requests}
-   * any more.
+   * Waits for the next client and accepts it, for the given timeout at most. Skips clients that
+   * give up before they are accepted. A client that is being accepted when the timeout expires may
+   * be returned by the next call; it is no longer one of the {@linkplain #nextRequest() requests}.
    *
-   * @param timeout how long to wait at most; zero or less does not wait
+   * @param timeout the maximum time to wait; zero or less does not wait
    * @return the connection, ready for messages
-   * @throws OperationTimeoutException if no client came in time
+   * @throws OperationTimeoutException if no client was accepted within the timeout
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system has no room for another connection; the client
-   *     is told
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
+   *     client is notified
    */
   Connection accept(Duration timeout);
 
   /**
-   * Returns the one receiver of all connections that this listener has accepted and will accept:
-   * one thread receives from them all, and {@link ReceiveRegion#connection()} tells from whom. From
-   * the first call on their messages go there, and the receivers of the single connections throw an
-   * {@link IllegalStateException}; only a connection whose own receiver was used before keeps its
-   * messages. The order of messages is kept for each connection, and the connections take turns.
-   * That a connection ends is told by {@link Connection#onClose}; what was not received by the time
-   * it is closed is dropped.
+   * Returns the single receiver of all connections that this listener has accepted or will accept.
+   * One thread receives from all of them; {@link ReceiveRegion#connection()} returns the connection
+   * of a message. From the first call on, messages are delivered to it, and the receivers of the
+   * individual connections throw {@link IllegalStateException}. Only a connection whose own
+   * receiver was used before keeps receiving its own messages. Messages of one connection stay in
+   * order, and the connections take turns. {@link Connection#onClose} reports the end of a
+   * connection. Messages not received before their connection is closed are dropped.
    *
-   * <p>This receiver ends with its listener. From then on, the receiver of each connection gets the
-   * messages of that connection, those included that wait already. Messages that were lent out
-   * before are freed as always, by the thread that uses the connection's receiver.
+   * <p>This receiver ends with its listener. From then on, each connection's receiver gets the
+   * messages of that connection, including those already waiting. A region lent before is freed as
+   * always, by the thread that uses the connection's receiver.
    *
-   * <p>{@link Receiver#poll} works as well, but does not tell the connection.
+   * <p>{@link Receiver#poll} works as well, but does not identify the connection.
    *
-   * @return the receiver, the same one at each call
-   * @throws UnsupportedOperationException if the provider cannot do this
-   * @throws IllegalStateException if the listener was opened without the option that this needs,
-   *     such as singleReceiver=on
+   * @return the receiver; always the same object
+   * @throws UnsupportedOperationException if the provider does not support it
+   * @throws IllegalStateException if the listener was opened without the required option, such as
+   *     {@code singleReceiver=on}
    */
   default Receiver receiver() {
     throw new UnsupportedOperationException(
-        "this provider has no receiver for all connections of a listener: " + uri());
+        "this provider does not support a single receiver for all connections: " + uri());
   }
 
   /**
-   * Stops listening: waiting clients are rejected. The address is given up, at the latest when the
-   * connections that were accepted there are closed, too. Closing twice does nothing.
+   * Stops listening and rejects waiting clients. The address is released when the connections
+   * accepted there are closed, at the latest. Closing twice does nothing.
    */
   @Override
   void close();

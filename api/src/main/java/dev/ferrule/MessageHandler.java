@@ -3,18 +3,19 @@ package dev.ferrule;
 
 import java.lang.foreign.MemorySegment;
 
-/** Takes messages from {@link Receiver#poll} where they lie, without an object for each. */
+/** Handles messages of {@link Receiver#poll} in place, without an object per message. */
 @FunctionalInterface
 public interface MessageHandler {
 
   /**
-   * Takes one message. The bytes are {@code buffer[offset, offset + length)}; they are only valid
-   * until this method returns, and must not be written to. An exception thrown here passes through
-   * {@code poll}; the message counts as received.
+   * Handles one message. The bytes are {@code buffer[offset, offset + length)}, and the first one
+   * is aligned to 8 bytes, so that aligned layouts may be used. They are valid only until this
+   * method returns, and must not be written to. An exception thrown by this method propagates
+   * through {@code poll}; the message counts as received.
    *
-   * @param buffer memory of the connection that the message lies in
-   * @param offset where in {@code buffer} the message starts, in bytes
-   * @param length the message's length in bytes; may be 0
+   * @param buffer the connection's memory that contains the message
+   * @param offset the offset of the message in {@code buffer}, in bytes
+   * @param length the length of the message in bytes; may be 0
    */
   void onMessage(MemorySegment buffer, long offset, int length);
 }

@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The message is longer than the peer of this connection takes; nothing was sent and the connection
- * is unharmed.
+ * Thrown if a message is longer than the peer's limit. Nothing was sent and the connection remains
+ * usable.
  */
 public final class MessageTooLongException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -19,16 +19,16 @@ public final class MessageTooLongException extends FerruleException {
    *
    * @param uri the connection concerned
    * @param length the message's length in bytes
-   * @param maxMessageSize the longest message that the peer takes, in bytes
+   * @param maxMessageSize the peer's limit in bytes
    */
   public MessageTooLongException(@Nullable URI uri, long length, int maxMessageSize) {
     super(
         uri,
-        "a message of "
+        "message too long: "
             + length
-            + " bytes is longer than the "
+            + " bytes exceed the peer's limit of "
             + maxMessageSize
-            + " bytes the peer takes; send it in parts, or raise "
+            + " bytes; send it in parts, or raise "
             + StandardOptions.MAX_MESSAGE.name()
             + " on the receiving side",
         null);
@@ -46,7 +46,7 @@ public final class MessageTooLongException extends FerruleException {
   }
 
   /**
-   * Returns the longest message that the peer takes.
+   * Returns the maximum length of a message to this peer.
    *
    * @return the limit in bytes
    */

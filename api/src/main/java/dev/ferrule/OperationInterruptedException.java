@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calling thread was interrupted while it was blocked. Its interrupt flag is set again, and the
- * connection itself is unharmed.
+ * Thrown if the calling thread is interrupted while it is blocked. The thread's interrupt status is
+ * set again, and the connection remains usable.
  */
 public final class OperationInterruptedException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class OperationInterruptedException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public OperationInterruptedException(

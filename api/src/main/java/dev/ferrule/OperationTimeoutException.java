@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeout that the caller or an option set ran out before the operation could finish. The
- * connection itself is unharmed.
+ * Thrown if an operation does not complete within the timeout given by the caller or by an option.
+ * The connection remains usable.
  */
 public final class OperationTimeoutException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class OperationTimeoutException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public OperationTimeoutException(@Nullable URI uri, String message, @Nullable Throwable cause) {

@@ -13,9 +13,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A setting of a connection or listener: its name (as in a URI's query), type, default, range and
- * meaning. The ones that every provider has are in {@link StandardOptions}; a provider lists its
- * own in {@code ConnectionProvider.options()}, and {@code ferrule providers} prints them.
+ * An option of a connection or listener: its name (as in a URI's query), type, default, range and
+ * description. The options of every provider are in {@link StandardOptions}. {@code
+ * ConnectionProvider.options()} lists those of a provider, and {@code ferrule providers} prints
+ * them.
  *
  * @param <T> the type of the value
  */
@@ -53,13 +54,13 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that counts something.
+   * Creates an option whose value is a count.
    *
    * @param name the name, in camel case
-   * @param min the least value
-   * @param max the greatest value
-   * @param defaultValue the value if the option is not set
-   * @param description what it does, in one sentence
+   * @param min the minimum
+   * @param max the maximum
+   * @param defaultValue the default
+   * @param description the meaning of the option, in one sentence
    * @return the option
    */
   public static Option<Integer> count(
@@ -76,14 +77,14 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that is a size in bytes, written as {@code 4096}, {@code 64KiB} or {@code
-   * 1MiB}.
+   * Creates an option whose value is a size in bytes, written as {@code 4096}, {@code 64KiB} or
+   * {@code 1MiB}.
    *
    * @param name the name, in camel case
-   * @param min the least value, in bytes
-   * @param max the greatest value, in bytes
-   * @param defaultValue the value if the option is not set, in bytes
-   * @param description what it does, in one sentence
+   * @param min the minimum, in bytes
+   * @param max the maximum, in bytes
+   * @param defaultValue the default, in bytes
+   * @param description the meaning of the option, in one sentence
    * @return the option
    */
   public static Option<Long> size(
@@ -104,13 +105,14 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that is a length of time, written as {@code 250ms}, {@code 5s} or {@code 2m}.
+   * Creates an option whose value is a duration, written as {@code 250ms}, {@code 5s} or {@code
+   * 2m}.
    *
    * @param name the name, in camel case
-   * @param min the least value
-   * @param max the greatest value
-   * @param defaultValue the value if the option is not set
-   * @param description what it does, in one sentence
+   * @param min the minimum
+   * @param max the maximum
+   * @param defaultValue the default
+   * @param description the meaning of the option, in one sentence
    * @return the option
    */
   public static Option<Duration> duration(
@@ -131,11 +133,11 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that is on or off.
+   * Creates an option that is on or off.
    *
    * @param name the name, in camel case
-   * @param defaultValue the value if the option is not set
-   * @param description what it does, in one sentence
+   * @param defaultValue the default
+   * @param description the meaning of the option, in one sentence
    * @return the option
    */
   public static Option<Boolean> flag(String name, boolean defaultValue, String description) {
@@ -151,13 +153,13 @@ public final class Option<T> {
   }
 
   /**
-   * Defines an option that is one of an enum's constants, written in lower case.
+   * Creates an option whose value is an enum constant, written in lower case.
    *
    * @param <E> the enum
    * @param name the name, in camel case
    * @param type the enum's class
-   * @param defaultValue the value if the option is not set
-   * @param description what it does, in one sentence
+   * @param defaultValue the default
+   * @param description the meaning of the option, in one sentence
    * @return the option
    */
   public static <E extends Enum<E>> Option<E> choice(
@@ -178,10 +180,10 @@ public final class Option<T> {
   }
 
   /**
-   * Returns this option with another default, for a provider where another value is apt.
+   * Returns a copy of this option with another default, for a provider with other needs.
    *
-   * @param value the other default
-   * @return the option, of the same name and with the same values
+   * @param value the default
+   * @return an option with the same name and range
    * @throws InvalidOptionException if the value is out of range
    */
   public Option<T> withDefault(T value) {
@@ -207,7 +209,7 @@ public final class Option<T> {
   }
 
   /**
-   * Returns the value that the option has if it is not set.
+   * Returns the default value.
    *
    * @return the default
    */
@@ -216,16 +218,16 @@ public final class Option<T> {
   }
 
   /**
-   * Returns the default as it would be written in a URI's query.
+   * Returns the default as written in a URI's query.
    *
-   * @return the default's text
+   * @return the text of the default
    */
   public String defaultText() {
     return formatter.apply(defaultValue);
   }
 
   /**
-   * Returns how a value is written, with its range.
+   * Returns a description of the syntax and range of a value.
    *
    * @return the syntax, in words
    */
@@ -234,7 +236,7 @@ public final class Option<T> {
   }
 
   /**
-   * Returns what the option does.
+   * Returns the meaning of the option.
    *
    * @return the description, one sentence
    */
@@ -243,11 +245,11 @@ public final class Option<T> {
   }
 
   /**
-   * Reads a value from text.
+   * Parses a value.
    *
    * @param text the text, as in a URI's query
    * @return the value
-   * @throws InvalidOptionException if the text is not a value of this option
+   * @throws InvalidOptionException if the text is malformed or the value is out of range
    */
   public T parse(String text) {
     T value;
@@ -263,11 +265,11 @@ public final class Option<T> {
   }
 
   /**
-   * Checks a value against the option's range.
+   * Validates a value against the option's range.
    *
    * @param value the value
    * @return the value
-   * @throws InvalidOptionException if it is out of range
+   * @throws InvalidOptionException if the value is out of range
    */
   public T check(T value) {
     Objects.requireNonNull(value, name);
@@ -359,10 +361,10 @@ public final class Option<T> {
   }
 
   /**
-   * Writes a value as it would stand in a URI's query.
+   * Formats a value as in a URI's query.
    *
    * @param value a value of this option
-   * @return its text
+   * @return the text of the value
    */
   public String format(T value) {
     return formatter.apply(value);

@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer died (its process ended without closing the connection) or has not answered for longer
- * than {@link StandardOptions#PEER_TIMEOUT}.
+ * Thrown if the peer died (its process ended without closing the connection) or has not responded
+ * for {@link StandardOptions#PEER_TIMEOUT}.
  */
 public final class PeerLostException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class PeerLostException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public PeerLostException(@Nullable URI uri, String message, @Nullable Throwable cause) {

@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer broke the protocol: a length, an index or a message type that cannot be. The connection
- * is closed and nothing of what was wrong has been used.
+ * Thrown if the peer violated the protocol: by an invalid length, index or message type. The
+ * connection is closed and no invalid data has been used.
  */
 public final class ProtocolException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class ProtocolException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public ProtocolException(@Nullable URI uri, String message, @Nullable Throwable cause) {

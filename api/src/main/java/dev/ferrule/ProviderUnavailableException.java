@@ -5,8 +5,8 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * No provider serves the URI's scheme, or the one that does cannot work on this machine; the
- * message says why and what to do (see {@link Availability}).
+ * Thrown if no provider supports the URI's scheme, or if the provider does not work on this
+ * machine. The message contains the reason and a remedy (see {@link Availability}).
  */
 public final class ProviderUnavailableException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class ProviderUnavailableException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public ProviderUnavailableException(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/** Finds the providers once, and keeps one that does not load from hiding the others. */
+/** Loads the providers once. A provider that fails to load does not hide the others. */
 final class Providers {
 
   private record Found(List<ConnectionProvider> providers, List<String> problems) {}
@@ -23,8 +23,8 @@ final class Providers {
   }
 
   /**
-   * What went wrong while loading providers, as an addition to an error message; empty if nothing
-   * did.
+   * Returns the failures of loading providers, as a suffix to an error message; empty if there were
+   * none.
    */
   static String problems() {
     return FOUND.problems.isEmpty()
@@ -41,8 +41,7 @@ final class Providers {
         problems);
     ClassLoader context = Thread.currentThread().getContextClassLoader();
     if (providers.isEmpty() && context != null) {
-      // in an application server the providers may only be visible from the application's own
-      // loader
+      // in an application server, only the application's class loader may see the providers
       load(ServiceLoader.load(ConnectionProvider.class, context), providers, problems);
     }
     providers.sort(Comparator.comparing(ConnectionProvider::scheme));
@@ -63,7 +62,7 @@ final class Providers {
       } catch (ServiceConfigurationError | LinkageError e) {
         problems.add(String.valueOf(e.getMessage()));
         if (problems.size() > 16) {
-          return; // a loader that fails again and again without moving on
+          return; // a class loader that fails repeatedly without progress
         }
       }
     }

@@ -4,9 +4,8 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A received message, lent to the program until it is freed by {@link Receiver#free} or {@link
- * #close()}. The object is reused for a later message after that, so no reference to it may be
- * kept.
+ * A received message, valid until it is freed by {@link Receiver#free} or {@link #close()}. The
+ * object is reused for a later message after that, so do not keep a reference to it.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-region"))) {
@@ -21,48 +20,48 @@ import java.lang.foreign.MemorySegment;
  * }
  * }
  *
- * <p><b>Memory safety:</b> the segments are bounded, and live as long as the connection: access
- * after the connection was closed is an {@link IllegalStateException}. Access to a segment that was
- * obtained before the region was freed reads whatever message lies there now.
+ * <p><b>Memory safety:</b> the segments are bounded and live as long as the connection. Access
+ * after the connection was closed throws {@link IllegalStateException}. Access after the region was
+ * freed, to a segment obtained before, reads the message that occupies the memory then.
  *
- * <p><b>Threads:</b> the bytes may be read by any thread; freeing is the Receiver's thread's.
+ * <p><b>Threads:</b> any thread may read the bytes; only the Receiver's thread may free the region.
  */
 public interface ReceiveRegion extends AutoCloseable {
 
   /**
-   * Returns the message: a read-only segment of exactly its length. Where the JIT compiler cannot
-   * remove it this allocates a small object; {@link #buffer()}, {@link #offset()} and {@link
-   * #length()} never do.
+   * Returns the message as a read-only segment of exactly its length, aligned to 8 bytes. Allocates
+   * a small object unless the JIT compiler eliminates it; {@link #buffer()}, {@link #offset()} and
+   * {@link #length()} never allocate.
    *
    * @return the message's bytes
-   * @throws IllegalStateException if the region is not lent out
+   * @throws IllegalStateException if the region was freed
    */
   MemorySegment segment();
 
   /**
-   * Returns the memory that the message lies in, together with others.
+   * Returns the memory that contains this message and others.
    *
-   * @return a segment that holds the message at {@link #offset()}
-   * @throws IllegalStateException if the region is not lent out
+   * @return a segment that contains the message at {@link #offset()}
+   * @throws IllegalStateException if the region was freed
    */
   MemorySegment buffer();
 
   /**
-   * Returns where in {@link #buffer()} the message starts.
+   * Returns the offset of the message in {@link #buffer()}.
    *
    * @return the offset in bytes
    */
   long offset();
 
   /**
-   * Returns the message's length.
+   * Returns the length of the message.
    *
    * @return the length in bytes; may be 0
    */
   int length();
 
   /**
-   * Returns the connection that the message came over.
+   * Returns the connection on which the message was received.
    *
    * @return the connection
    */
@@ -71,7 +70,7 @@ public interface ReceiveRegion extends AutoCloseable {
   /**
    * Frees the region, like {@link Receiver#free}.
    *
-   * @throws IllegalStateException if the region is not lent out (freed twice)
+   * @throws IllegalStateException if the region was already freed
    */
   @Override
   void close();

@@ -5,12 +5,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a {@link Connection}. Messages arrive whole, once, and in the order in
- * which the peer sent them.
+ * The receiving half of a {@link Connection}. Messages are delivered whole, exactly once, and in
+ * the order in which the peer sent them.
  *
- * <p>Three ways to receive, which may be mixed: {@link #receive()} waits for a message and lends it
- * out as a region until it is freed; {@link #tryReceive()} does not wait; {@link #poll} hands
- * messages to a handler where they lie and frees them itself, which is the fastest.
+ * <p>There are three ways to receive, which may be mixed: {@link #receive()} waits for a message
+ * and returns it as a region, valid until it is freed; {@link #tryReceive()} does the same without
+ * waiting; {@link #poll} passes messages to a handler in place and frees them itself, which is the
+ * fastest.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-receiver"))) {
@@ -25,69 +26,74 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time may use a Receiver; it need not be the thread that uses
- * the {@link Sender}. Only {@link Connection#close()} may come from another thread: it makes a
- * blocked {@code receive} end with a {@link ConnectionClosedException}. Two threads that use a
- * Receiver at the same time, be it that one frees a region while the other receives, may get the
- * same message. With assertions ({@code -ea}) or the system property {@code
- * ferrule.checkThreads=true} the second of them gets an {@link IllegalStateException} that names
- * both threads; otherwise nothing is checked, so that it costs nothing.
+ * <p><b>Threads:</b> one thread at a time may use a Receiver; it may be another one than that of
+ * the {@link Sender}. Only {@link Connection#close()} may be called concurrently: it makes a
+ * blocked {@code receive} throw {@link ConnectionClosedException}. If two threads use a Receiver
+ * concurrently, for example one to receive and one to free, both may get the same message. With
+ * assertions ({@code -ea}) or the system property {@code ferrule.checkThreads=true} the second
+ * thread gets an {@link IllegalStateException} that names both threads. Otherwise there is no
+ * check, and no cost.
  *
- * <p><b>The end:</b> when the peer has closed the connection and its last message was received,
- * every method here throws {@link ConnectionClosedException}; when the peer died, {@link
- * PeerLostException}, likewise after the messages it had completely sent. Nothing waits forever on
- * a dead peer.
+ * <p><b>End of stream:</b> when the peer has closed the connection and its last message was
+ * received, every method of this interface throws {@link ConnectionClosedException}. When the peer
+ * died, they throw {@link PeerLostException}, also after all messages that it had sent completely.
+ * No method waits forever for a dead peer.
  *
- * <p><b>Holding regions:</b> received regions may be held and freed in any order. What is held
- * takes up room, so a program that holds too much makes the peer's sends wait (back pressure); a
- * message is never overwritten while it is held.
+ * <p><b>Held regions:</b> received regions may be held, and freed in any order. They occupy buffer
+ * space, so a program that holds too many makes the peer's sends wait (back pressure). A message is
+ * never overwritten while it is held.
  */
 public interface Receiver {
 
   /**
-   * Waits for the next message, by the connection's {@link WaitStrategy}, for as long as the
+   * Waits for the next message, using the connection's {@link WaitStrategy}, as long as the
    * connection lives.
    *
-   * @return the message; to be given back by {@link #free}
+   * @return the message; must be freed by {@link #free}
    * @throws ConnectionClosedException if the connection is closed and no message is left
    * @throws PeerLostException if the peer died and no message is left
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if the program holds so many regions that none could ever arrive
+   * @throws IllegalStateException if the program holds so many regions that no further message can
+   *     arrive
    */
   ReceiveRegion receive();
 
   /**
-   * Waits for the next message, but not longer than the timeout.
+   * Waits for the next message, for the given timeout at most.
    *
-   * @param timeout how long to wait at most; zero or less does not wait
-   * @return the message; to be given back by {@link #free}
-   * @throws OperationTimeoutException if no message came in time
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @return the message; must be freed by {@link #free}
+   * @throws OperationTimeoutException if no message arrived within the timeout
    * @throws ConnectionClosedException if the connection is closed and no message is left
    * @throws PeerLostException if the peer died and no message is left
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if the program holds so many regions that none could ever arrive
+   * @throws IllegalStateException if the program holds so many regions that no further message can
+   *     arrive
    */
   ReceiveRegion receive(Duration timeout);
 
   /**
-   * Takes the next message if one is there. Does not wait or allocate, and makes no system call but
-   * to wake up a sender that sleeps for want of room.
+   * Returns the next message, if one has arrived. Does not wait for one, and does not allocate.
+   * Makes no system call, except to wake a sender that sleeps until buffer space is free. Over
+   * shared memory it may pause for up to 3 µs in a stream of messages, when it would otherwise
+   * contend with the sender for a cache line.
    *
-   * @return the message, to be given back by {@link #free}; or null if none has arrived
+   * @return the message, which must be freed by {@link #free}; null if none has arrived
    * @throws ConnectionClosedException if the connection is closed and no message is left
    * @throws PeerLostException if the peer died and no message is left
-   * @throws IllegalStateException if the program holds so many regions that none could ever arrive
+   * @throws IllegalStateException if the program holds so many regions that no further message can
+   *     arrive
    */
   @Nullable ReceiveRegion tryReceive();
 
   /**
-   * Hands messages that have arrived to the handler, in order, and frees each when the handler
-   * returns. Does not wait or allocate, and makes no system call but to wake up a sender that
-   * sleeps for want of room.
+   * Passes arrived messages to a handler, in order, and frees each one when the handler returns.
+   * Does not wait for a message, and does not allocate. Makes no system call, except to wake a
+   * sender that sleeps until buffer space is free. May pause as {@link #tryReceive} does.
    *
-   * @param handler takes each message; must not call this Receiver
-   * @param limit how many messages to take at most; at least 1
-   * @return how many messages were handed over; 0 if none has arrived
+   * @param handler the handler; must not call this Receiver
+   * @param limit the maximum number of messages; at least 1
+   * @return the number of messages passed to the handler; 0 if none has arrived
    * @throws IllegalArgumentException if the limit is less than 1
    * @throws ConnectionClosedException if the connection is closed and no message is left
    * @throws PeerLostException if the peer died and no message is left
@@ -95,12 +101,12 @@ public interface Receiver {
   int poll(MessageHandler handler, int limit);
 
   /**
-   * Gives a received region back, in any order; the peer may then overwrite it. Does not wait.
-   * Freeing after the connection was closed is allowed and does nothing.
+   * Frees a received region, in any order; the peer may then overwrite it. Does not wait. Does
+   * nothing after the connection was closed.
    *
-   * @param message a region that this Receiver lent out
-   * @throws IllegalStateException if the region is not lent out (freed twice)
-   * @throws IllegalArgumentException if the region is another connection's
+   * @param message a region received from this Receiver
+   * @throws IllegalStateException if the region was already freed
+   * @throws IllegalArgumentException if the region belongs to another connection
    */
   void free(ReceiveRegion message);
 }

@@ -4,9 +4,9 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program's own that a connection may send from, and copy from and to by {@link Rma};
- * see {@link Connection#register}. Over RDMA the device reads it directly, so it is pinned until
- * this is closed.
+ * Memory of the program that a connection can send from, and that {@link Rma} can read into and
+ * write from; see {@link Connection#register}. Over RDMA the device accesses it directly, so it is
+ * pinned until this object is closed.
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
@@ -34,8 +34,8 @@ public interface RegisteredMemory extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * Ends the registration. Closing it twice does nothing; sends and accesses that are under way
-   * finish first.
+   * Ends the registration, after sends and accesses in progress have finished. Closing it twice
+   * does nothing.
    */
   @Override
   void close();

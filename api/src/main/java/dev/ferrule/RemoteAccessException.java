@@ -5,9 +5,9 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer's memory cannot be accessed: the handle is none of this connection, the memory is no
- * longer exposed, or it is not for that kind of access. The connection lives on, if its transport
- * allows for it.
+ * Thrown if the peer's memory cannot be accessed: the handle does not belong to this connection,
+ * the memory is no longer exposed, or this kind of access is not permitted. The connection remains
+ * usable if its transport permits that.
  */
 public final class RemoteAccessException extends FerruleException {
   private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ public final class RemoteAccessException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection concerned
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public RemoteAccessException(@Nullable URI uri, String message, @Nullable Throwable cause) {

@@ -5,38 +5,38 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory that the peer has exposed, attached by {@link Rma#attach}: where reads come from and
- * writes go to. It has nothing to be closed.
+ * Memory exposed by the peer and attached by {@link Rma#attach}: the source of reads and the target
+ * of writes. It need not be closed.
  *
- * <p><b>Threads:</b> any thread may call.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public interface RemoteMemory {
 
   /**
-   * Returns how long the memory is.
+   * Returns the length of the memory.
    *
    * @return the length in bytes
    */
   long length();
 
   /**
-   * Tells whether this side may do something with the memory.
+   * Returns whether this side may access the memory in a given way.
    *
-   * @param right what it wants to do
-   * @return whether it may
+   * @param right the kind of access
+   * @return true if the access is permitted
    */
   boolean allows(RmaRight right);
 
   /**
-   * Returns the peer's memory itself, if this process has it mapped: over shared memory, that of
-   * {@link Rma#allocate}.
+   * Returns the peer's memory itself, if it is mapped into this process: over shared memory, that
+   * of {@link Rma#allocate}.
    *
-   * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and are
-   * not ordered with messages but by the program's own fences. The segment is read-only unless the
-   * peer lets this side write. It is accessible until this side closes the connection; once the
-   * peer has taken the memory back, its content is undefined.
+   * <p>Accesses are those of ordinary shared memory: they need no {@link Rma} operation, and only
+   * the program's own fences order them with messages. The segment is read-only unless the peer
+   * permits writes. It is accessible until this side closes the connection. Its content is
+   * undefined once the peer has revoked the access.
    *
-   * @return the memory, bounded; empty if it is not mapped here
+   * @return the memory, bounded; empty if it is not mapped
    */
   default Optional<MemorySegment> view() {
     return Optional.empty();

@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * Remote memory access: reads and writes memory that the peer has exposed, without its program's
- * doing. One side exposes memory and ships its handle; the other one attaches that and accesses the
- * memory as often as it likes.
+ * Remote memory access: reads and writes memory that the peer has exposed, without involving the
+ * peer's program (one-sided). One side exposes memory and sends its handle; the other side attaches
+ * the handle and may then access the memory any number of times.
  *
  * {@snippet lang=java :
  * try (Arena arena = Arena.ofShared();
@@ -17,7 +17,7 @@ import java.time.Duration;
  *       Connection client = connecting.join();
  *       ExposedMemory board = server.rma().expose(arena.allocate(4096), RmaRight.WRITE);
  *       RegisteredMemory local = client.register(arena.allocate(4096))) {
- *     RemoteMemory remote = client.rma().attach(board.handle()); // shipped by a message, in real life
+ *     RemoteMemory remote = client.rma().attach(board.handle()); // normally sent in a message
  *     local.segment().setString(0, "written from afar");
  *     long id = client.rma().write(local, 0, remote, 100, 18);
  *     client.rma().await(id);
@@ -26,31 +26,29 @@ import java.time.Duration;
  * }
  * }
  *
- * <p><b>Order.</b> Operations of one Rma may overtake each other, and messages may overtake them;
- * {@link #fence} and {@link #writeAndSend} keep an order where one is needed. The bytes of one
- * operation come in no particular order, and not all at once.
+ * <p><b>Order:</b> operations of one Rma may overtake each other, and messages may overtake
+ * operations. {@link #fence} and {@link #writeAndSend} enforce an order where one is needed. The
+ * bytes of one operation become visible in no particular order, and not atomically.
  *
- * <p><b>Threads:</b> one thread at a time uses an Rma, besides {@link #expose}, {@link #allocate}
- * and {@link #attach}, which any thread may call. {@link #writeAndSend} uses the connection's
+ * <p><b>Threads:</b> one thread at a time may use an Rma. Only {@link #expose}, {@link #allocate}
+ * and {@link #attach} may be called by any thread. {@link #writeAndSend} uses the connection's
  * {@link Sender} as well. As for a Sender, {@code -ea} or {@code ferrule.checkThreads=true} detects
- * two threads that use an Rma at the same time.
+ * concurrent use by two threads.
  *
- * <p>Nothing but {@code expose}, {@code allocate}, {@code attach} and failures allocates on the
- * heap.
+ * <p>Only {@code expose}, {@code allocate}, {@code attach} and failures allocate on the heap.
  */
 public interface Rma {
 
   /**
-   * Lets the peer access memory, from now until what is returned is closed, or the connection is.
-   * May wait until the peer's device knows of it, which takes about as long as a message there and
-   * back.
+   * Exposes memory to the peer until the returned object or the connection is closed. May wait
+   * until the peer's device is informed, which takes about as long as a message round trip.
    *
-   * @param memory a native segment that any thread may access, which must stay alive until then
-   * @param rights what the peer may do, at least one
+   * @param memory a native segment that any thread may access; it must stay alive until then
+   * @param rights the accesses that the peer may make, at least one
    * @return the exposed memory, with its handle
-   * @throws IllegalArgumentException if the segment is on the heap, confined to one thread, or
-   *     read-only though the peer may write; or without rights
-   * @throws ResourceExhaustedException if too much is exposed over this connection already, or the
+   * @throws IllegalArgumentException if the segment is on the heap, is confined to one thread, or
+   *     is read-only although the peer may write; or if no right is given
+   * @throws ResourceExhaustedException if this connection exposes too much memory already, or the
    *     operating system refuses to pin that much memory
    * @throws IllegalStateException if the memory has been freed
    * @throws ConnectionClosedException if the connection is closed
@@ -59,17 +57,17 @@ public interface Rma {
   ExposedMemory expose(MemorySegment memory, RmaRight... rights);
 
   /**
-   * Allocates memory and exposes it. Over shared memory the peer has it mapped: its accesses are
-   * plain copies in user space, and it may access it through {@link RemoteMemory#view}. Other
-   * transports treat it as any other memory.
+   * Allocates memory and exposes it to the peer. Over shared memory, the memory is mapped into the
+   * peer's process: the peer's accesses are plain copies in user space, and {@link
+   * RemoteMemory#view} provides direct access. Other transports treat it as any other memory.
    *
-   * @param size how many bytes, at least 1
-   * @param rights what the peer may do, at least one
-   * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after it
-   *     has closed this, or the connection
-   * @throws IllegalArgumentException if the size is less than 1, or without rights
-   * @throws ResourceExhaustedException if there is not so much memory, or not so much may be
-   *     exposed over this connection
+   * @param size the size in bytes, at least 1
+   * @param rights the accesses that the peer may make, at least one
+   * @return the memory, zeroed and aligned to 4096 bytes. The program must not access it after
+   *     closing it or the connection
+   * @throws IllegalArgumentException if the size is less than 1, or no right is given
+   * @throws ResourceExhaustedException if that much memory is not available, or cannot be exposed
+   *     over this connection
    * @throws ConnectionClosedException if the connection is closed
    * @throws PeerLostException if the peer died
    */
@@ -78,32 +76,32 @@ public interface Rma {
   /**
    * Attaches memory that the peer has exposed over this connection.
    *
-   * @param handle its handle, as the peer has shipped it
+   * @param handle the handle, as received from the peer
    * @return the memory, for {@link #read} and {@link #write}
-   * @throws RemoteAccessException if it is no handle, one of another connection, or of memory that
-   *     is no longer exposed
+   * @throws RemoteAccessException if the handle is malformed or belongs to another connection, or
+   *     its memory is no longer exposed
    * @throws ConnectionClosedException if the connection is closed
    */
   RemoteMemory attach(RmaHandle handle);
 
   /**
-   * Writes to the peer's memory. Returns when the operation is under way, which may be when it is
-   * done; waits as long as there is no room for it to be so.
+   * Writes to the peer's memory. Returns once the operation has started; it may be complete by
+   * then. Waits while there is no space to start it.
    *
-   * @param local what to write from; not to be changed before the operation is complete
-   * @param localOffset where in it, in bytes
-   * @param remote what to write to
-   * @param remoteOffset where in it, in bytes; no alignment is needed
-   * @param length how many bytes, from 0
-   * @return the operation's id, for {@link #await}; ids count from 1
-   * @throws IndexOutOfBoundsException if that is not within both; nothing has been written
-   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; nothing of
-   *     it has been written that was not exposed at that time
-   * @throws IllegalArgumentException if one of the two is of another connection
-   * @throws ConnectionClosedException if the connection is closed, or by the peer
+   * @param local the source; must not be changed before the operation is complete
+   * @param localOffset the offset in the source, in bytes
+   * @param remote the target
+   * @param remoteOffset the offset in the target, in bytes; need not be aligned
+   * @param length the number of bytes; may be 0
+   * @return the operation's id, for {@link #await}; ids start at 1
+   * @throws IndexOutOfBoundsException if a range is not within its memory; nothing has been written
+   * @throws RemoteAccessException if the memory is not exposed for writes, or no longer; no bytes
+   *     have been written that were not exposed at that time
+   * @throws IllegalArgumentException if one of the two belongs to another connection
+   * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
-   * @throws OperationInterruptedException if the thread was interrupted while it waited for room; a
-   *     part of the operation may be under way then, and use the local memory until a later
+   * @throws OperationInterruptedException if the thread was interrupted while it waited for space;
+   *     part of the operation may have started then, and uses the local memory until a later
    *     operation is complete or the memory's registration is closed
    */
   long write(
@@ -114,21 +112,20 @@ public interface Rma {
       long length);
 
   /**
-   * Reads from the peer's memory. Returns when the operation is under way, which may be when it is
-   * done; waits as long as there is no room for it to be so.
+   * Reads from the peer's memory. Returns once the operation has started; it may be complete by
+   * then. Waits while there is no space to start it.
    *
-   * @param local what to read into; has the bytes when the operation is complete, and any others
-   *     before
-   * @param localOffset where in it, in bytes
-   * @param remote what to read from
-   * @param remoteOffset where in it, in bytes; no alignment is needed
-   * @param length how many bytes, from 0
-   * @return the operation's id, for {@link #await}; ids count from 1
-   * @throws IndexOutOfBoundsException if that is not within both
+   * @param local the target; its content is undefined until the operation is complete
+   * @param localOffset the offset in the target, in bytes
+   * @param remote the source
+   * @param remoteOffset the offset in the source, in bytes; need not be aligned
+   * @param length the number of bytes; may be 0
+   * @return the operation's id, for {@link #await}; ids start at 1
+   * @throws IndexOutOfBoundsException if a range is not within its memory
    * @throws RemoteAccessException if the memory is not exposed for reads, or no longer
-   * @throws IllegalArgumentException if one of the two is of another connection, or the local one
-   *     is read-only
-   * @throws ConnectionClosedException if the connection is closed, or by the peer
+   * @throws IllegalArgumentException if one of the two belongs to another connection, or the local
+   *     memory is read-only
+   * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException as for {@link #write}
    */
@@ -140,9 +137,9 @@ public interface Rma {
       long length);
 
   /**
-   * Writes to the peer's memory, and then sends a message: when the peer receives it, it sees what
-   * was written. May wait until the write is complete, and for room for the message, whose thread
-   * is this one.
+   * Writes to the peer's memory and then sends a message. When the peer receives the message, it
+   * sees the written bytes. May wait until the write is complete, and for space for the message.
+   * The calling thread must be the one that uses the Sender.
    *
    * @param local as for {@link #write}
    * @param localOffset as for {@link #write}
@@ -151,8 +148,7 @@ public interface Rma {
    * @param length as for {@link #write}
    * @param message the message, which is copied
    * @return the write's id
-   * @throws MessageTooLongException if the message is longer than the peer takes; nothing was
-   *     written
+   * @throws MessageTooLongException if the message exceeds the peer's limit; nothing was written
    */
   long writeAndSend(
       RegisteredMemory local,
@@ -163,26 +159,27 @@ public interface Rma {
       MemorySegment message);
 
   /**
-   * Returns how bytes are copied, which may change when one way fails: {@code knem}, {@code cma} or
-   * {@code mmap} over shared memory, {@code rdma} by a device. Any thread may call.
+   * Returns the mechanism that copies the bytes: {@code knem}, {@code cma} or {@code mmap} over
+   * shared memory, {@code rdma} by a device. It may change if a mechanism fails. May be called by
+   * any thread.
    *
-   * @return the name of the way
+   * @return the name of the mechanism
    */
   String path();
 
-  /** Has all operations before this one take effect before any that begins after it. */
+  /** Orders operations: all earlier ones take effect before any later one begins. */
   void fence();
 
   /**
-   * Tells whether an operation is complete: what was written is in the peer's memory, what was read
-   * is here, and the local memory may be used again. Does not wait.
+   * Returns whether an operation is complete: the peer's memory contains the bytes written, or the
+   * local memory the bytes read, and the local memory may be reused. Does not wait.
    *
    * @param id an id that this Rma returned
-   * @return whether it is; ids complete in order
+   * @return true if it is complete; operations complete in order
    * @throws IllegalArgumentException if this Rma never returned the id
-   * @throws RemoteAccessException if this or another operation could not be done; told once
+   * @throws RemoteAccessException if this or another operation failed; thrown once
    * @throws ConnectionClosedException if the connection ended before the operation was complete
-   * @throws PeerLostException if the peer died before
+   * @throws PeerLostException if the peer died before the operation was complete
    */
   boolean isComplete(long id);
 
@@ -199,11 +196,11 @@ public interface Rma {
   void await(long id);
 
   /**
-   * Waits until an operation is complete, but not longer than the timeout.
+   * Waits until an operation is complete, for the given timeout at most.
    *
    * @param id an id that this Rma returned
-   * @param timeout how long to wait at most; zero or less does not wait
-   * @throws OperationTimeoutException if it was not complete in time
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @throws OperationTimeoutException if the operation was not complete within the timeout
    * @throws OperationInterruptedException as for {@link #await(long)}
    * @throws IllegalArgumentException as for {@link #isComplete}
    * @throws RemoteAccessException as for {@link #isComplete}

@@ -5,19 +5,24 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Names {@linkplain ExposedMemory exposed memory} to the peer of one connection: some bytes,
- * without an address in them, which only that connection's two sides can make something of.
+ * Identifies {@linkplain ExposedMemory exposed memory} to the peer of one connection. A handle is
+ * an opaque sequence of bytes without addresses, meaningful only to the two sides of that
+ * connection.
  *
  * {@snippet lang=java :
- * byte[] shipped = RmaHandle.of(new byte[] {1, 2, 3}).toBytes(); // in real life by ExposedMemory.handle
+ * byte[] shipped = RmaHandle.of(new byte[] {1, 2, 3}).toBytes(); // from ExposedMemory.handle
  * System.out.println(RmaHandle.of(shipped)); // RmaHandle[010203]
  * }
  *
- * <p>Immutable; equal if the bytes are.
+ * <p>Immutable. Two handles are equal if their bytes are.
  */
 public final class RmaHandle {
 
-  /** The most bytes that a handle has: one always fits into a handshake's or message's payload. */
+  /**
+   * The maximum length of a handle, in bytes. A handle is sent in a message, since memory is
+   * exposed over a connection that is open; the maximum message size must allow for that. It is too
+   * long for the 28 bytes of payload that every provider's handshake supports.
+   */
   public static final int MAX_BYTES = 32;
 
   private final byte[] bytes;
@@ -27,23 +32,23 @@ public final class RmaHandle {
   }
 
   /**
-   * Makes a handle of the bytes of one.
+   * Creates a handle from its bytes.
    *
-   * @param bytes what {@link #toBytes} returned at the peer; whether they are right is found out
-   *     when the handle is {@linkplain Rma#attach attached}
+   * @param bytes the bytes that {@link #toBytes} returned at the peer; they are validated when the
+   *     handle is {@linkplain Rma#attach attached}
    * @return the handle
-   * @throws IllegalArgumentException if there are none, or more than {@link #MAX_BYTES}
+   * @throws IllegalArgumentException if the length is 0 or exceeds {@link #MAX_BYTES}
    */
   public static RmaHandle of(byte[] bytes) {
     if (bytes.length == 0 || bytes.length > MAX_BYTES) {
       throw new IllegalArgumentException(
-          "a handle of " + bytes.length + " bytes; handles have 1 to " + MAX_BYTES);
+          "handle of " + bytes.length + " bytes; the length must be 1 to " + MAX_BYTES);
     }
     return new RmaHandle(bytes.clone());
   }
 
   /**
-   * Returns the bytes, to be sent to the peer.
+   * Returns the bytes of the handle, to be sent to the peer.
    *
    * @return a copy of the bytes
    */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule;
 
-/** What the peer may do with {@linkplain Rma#expose exposed} memory. */
+/** A right of the peer on {@linkplain Rma#expose exposed} memory. */
 public enum RmaRight {
-  /** {@link Rma#read} from it. */
+  /** The peer may {@link Rma#read} from the memory. */
   READ,
 
-  /** {@link Rma#write} to it. */
+  /** The peer may {@link Rma#write} to the memory. */
   WRITE
 }

@@ -4,10 +4,10 @@ package dev.ferrule;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Room for one outgoing message in memory that the transport can send from without a copy, claimed
- * by {@link Sender#claim} until it is sent by {@link Sender#sendAsync(SendRegion)} or given back by
- * {@link #abort()}. Its bytes are undefined at first. The object is reused after that, so no
- * reference to it may be kept.
+ * Memory for one outgoing message, from which the transport sends without a copy. A region is
+ * claimed by {@link Sender#claim} and released by {@link Sender#sendAsync(SendRegion)} or {@link
+ * #abort()}. Its initial content is undefined. The object is reused after that, so do not keep a
+ * reference to it.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-claim"))) {
@@ -16,25 +16,24 @@ import java.lang.foreign.MemorySegment;
  *       Connection client = connecting.join()) {
  *     Sender sender = client.sender();
  *     SendRegion region = sender.claim(8);
- *     region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 42L);
+ *     region.segment().set(ValueLayout.JAVA_LONG, 0, 42L);
  *     long id = sender.sendAsync(region);
  *     sender.await(id);
  *     try (ReceiveRegion message = server.receiver().receive()) {
- *       System.out.println(message.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0)); // 42
+ *       System.out.println(message.segment().get(ValueLayout.JAVA_LONG, 0)); // 42
  *     }
  *   }
  * }
  * }
  *
- * <p><b>Threads:</b> the bytes may be written by any thread, before the Sender's thread sends the
- * region.
+ * <p><b>Threads:</b> any thread may write the bytes before the Sender's thread sends the region.
  */
 public interface SendRegion {
 
   /**
-   * Returns the claimed memory: a segment of exactly the claimed length. Where the JIT compiler
-   * cannot remove it this allocates a small object; {@link #buffer()}, {@link #offset()} and {@link
-   * #length()} never do.
+   * Returns the claimed memory as a segment of exactly the claimed length, aligned to 8 bytes.
+   * Allocates a small object unless the JIT compiler eliminates it; {@link #buffer()}, {@link
+   * #offset()} and {@link #length()} never allocate.
    *
    * @return the memory to write the message to
    * @throws IllegalStateException if the region is not claimed
@@ -42,33 +41,33 @@ public interface SendRegion {
   MemorySegment segment();
 
   /**
-   * Returns the memory that the region lies in, together with others; only the bytes of the region
-   * may be written.
+   * Returns the memory that contains this region and others. Only the bytes of this region may be
+   * written.
    *
-   * @return a segment that holds the region at {@link #offset()}
+   * @return a segment that contains the region at {@link #offset()}
    * @throws IllegalStateException if the region is not claimed
    */
   MemorySegment buffer();
 
   /**
-   * Returns where in {@link #buffer()} the region starts.
+   * Returns the offset of the region in {@link #buffer()}.
    *
    * @return the offset in bytes
    */
   long offset();
 
   /**
-   * Returns how much was claimed.
+   * Returns the claimed length.
    *
    * @return the length in bytes; may be 0
    */
   int length();
 
   /**
-   * Gives the region back unsent. To be called by the Sender's thread. Aborting after the
-   * connection was closed is allowed and does nothing.
+   * Releases the region without sending it. Must be called by the Sender's thread. Does nothing
+   * after the connection was closed.
    *
-   * @throws IllegalStateException if the region is not claimed (sent or aborted already)
+   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
    */
   void abort();
 }

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending half of a {@link Connection}.
  *
- * <p>The zero-copy way is claim, write, send: {@link #claim} lends a region of memory that the
- * transport sends from, {@link #sendAsync(SendRegion)} hands it over and returns an id at once. The
- * short way is {@link #send(MemorySegment)}, which copies.
+ * <p>To send without a copy, claim, write and send: {@link #claim} returns a region of memory from
+ * which the transport sends; {@link #sendAsync(SendRegion)} publishes it and returns an id at once.
+ * {@link #send(MemorySegment)} copies a message and sends it in one call.
  *
  * {@snippet lang=java :
  * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-sender"))) {
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *     SendRegion region = sender.claim(64);
  *     region.segment().setString(0, "hello");
  *     long id = sender.sendAsync(region);
- *     sender.await(id); // the region's memory may be reused from here on
+ *     sender.await(id); // the region's memory may be reused from now on
  *     try (ReceiveRegion message = server.receiver().receive()) {
  *       System.out.println(message.segment().getString(0)); // hello
  *     }
@@ -29,41 +29,40 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Ids</b> start at 1 and grow by 1 per message. An id is complete when the message's memory
- * may be reused: when the message is published in shared memory, or acknowledged by the peer's
- * device over RDMA; not when the peer's program has read it. When the connection ends, ids that are
- * still outstanding fail.
+ * <p><b>Ids</b> start at 1 and increase by 1 per message. An id is complete when the message's
+ * memory may be reused: when the message is published in shared memory or, over RDMA, acknowledged
+ * by the peer's device. Completion does not mean that the peer's program has read the message. When
+ * the connection ends, incomplete ids fail.
  *
- * <p><b>Order:</b> messages arrive in the order of the sends, whatever the order of the claims was.
- * Several regions may be claimed at once; a claim reserves all that its send will need, so a send
- * never waits.
+ * <p><b>Order:</b> messages arrive in the order in which they were sent, regardless of the order of
+ * claims. Several regions may be claimed at once. A claim reserves everything that its send needs,
+ * so sending a region never waits.
  *
- * <p><b>Back pressure:</b> when the peer does not keep up, {@link #tryClaim} returns null and
- * {@link #claim} waits by the connection's {@link WaitStrategy}. Neither loses or reorders
- * anything.
+ * <p><b>Back pressure:</b> when the peer receives more slowly than this side sends, {@link
+ * #tryClaim} returns null and {@link #claim} waits, using the connection's {@link WaitStrategy}.
+ * Neither loses or reorders messages.
  *
- * <p><b>Threads:</b> one thread at a time may use a Sender; it need not be the thread that uses the
- * {@link Receiver}. Only {@link Connection#close()} may come from another thread: it makes a
- * blocked call end with a {@link ConnectionClosedException}. A provider may have an option by which
- * several threads may use a Sender at the same time, as {@code sm} has {@code
- * concurrentSenders=on}: then each thread's messages keep their order, a region may be sent or
- * aborted by any thread, and all blocked calls end at a close. Two threads that use a Sender at the
- * same time without that option lose messages and corrupt memory of the connection. With assertions
- * ({@code -ea}) or the system property {@code ferrule.checkThreads=true} the second of them gets an
- * {@link IllegalStateException} that names both threads; otherwise nothing is checked, so that it
- * costs nothing.
+ * <p><b>Threads:</b> one thread at a time may use a Sender; it may be another one than that of the
+ * {@link Receiver}. Only {@link Connection#close()} may be called concurrently: it makes a blocked
+ * call throw {@link ConnectionClosedException}. A provider may have an option that permits several
+ * threads to use a Sender concurrently, such as {@code concurrentSenders=on} of {@code sm}. Then
+ * messages of one thread stay in order, any thread may send or abort a region, and a close ends all
+ * blocked calls. Without that option, concurrent use by two threads loses messages and corrupts the
+ * connection's memory. With assertions ({@code -ea}) or the system property {@code
+ * ferrule.checkThreads=true} the second thread gets an {@link IllegalStateException} that names
+ * both threads. Otherwise there is no check, and no cost.
  */
 public interface Sender {
 
   /**
-   * Returns the longest message that can be sent on this connection, which is what the peer takes.
+   * Returns the maximum length of a message on this connection, which the peer determines.
    *
    * @return the limit in bytes
    */
   int maxMessageSize();
 
   /**
-   * Claims room for a message, waiting while there is none.
+   * Claims a region for a message. Waits while there is no space.
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the region, to be sent or aborted
@@ -72,33 +71,35 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all the room that there is, so that
-   *     waiting would never end
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
    */
   SendRegion claim(int length);
 
   /**
-   * Claims room for a message, waiting while there is none but not longer than the timeout.
+   * Claims a region for a message. Waits while there is no space, for the given timeout at most.
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
-   * @param timeout how long to wait at most; zero or less does not wait
+   * @param timeout the maximum time to wait; zero or less does not wait
    * @return the region, to be sent or aborted
-   * @throws OperationTimeoutException if there was no room in time
+   * @throws OperationTimeoutException if there was no space within the timeout
    * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IllegalArgumentException if the length is negative
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all the room that there is, so that
-   *     waiting would never end
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
    */
   SendRegion claim(int length, Duration timeout);
 
   /**
-   * Claims room for a message if there is some. Does not wait, allocate or make a system call.
+   * Claims a region for a message, if there is space. Does not wait until there is, and makes no
+   * system call; allocates only while the program claims more regions at once than ever before.
+   * Over shared memory it may pause for up to 1 µs for the buffer of a large message.
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
-   * @return the region, to be sent or aborted; or null if there is no room now (back pressure)
+   * @return the region, to be sent or aborted; null if there is no space (back pressure)
    * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IllegalArgumentException if the length is negative
    * @throws ConnectionClosedException if the connection is closed, by either side
@@ -107,12 +108,12 @@ public interface Sender {
   @Nullable SendRegion tryClaim(int length);
 
   /**
-   * Sends a claimed region whole. Does not wait.
+   * Sends a claimed region in full. Does not wait.
    *
-   * @param region a region that this Sender lent out
+   * @param region a region claimed from this Sender
    * @return the message's id
-   * @throws IllegalStateException if the region is not claimed (sent or aborted already)
-   * @throws IllegalArgumentException if the region is another connection's
+   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
+   * @throws IllegalArgumentException if the region belongs to another connection
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
@@ -121,41 +122,40 @@ public interface Sender {
   /**
    * Sends the first bytes of a claimed region. Does not wait.
    *
-   * @param region a region that this Sender lent out
-   * @param length how many bytes of it to send; 0 to the region's length
+   * @param region a region claimed from this Sender
+   * @param length the number of bytes to send; 0 to the region's length
    * @return the message's id
-   * @throws IllegalStateException if the region is not claimed (sent or aborted already)
-   * @throws IllegalArgumentException if the region is another connection's, or the length out of
-   *     range
+   * @throws IllegalStateException if the region is not claimed (already sent or aborted)
+   * @throws IllegalArgumentException if the region belongs to another connection, or the length is
+   *     out of range
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    */
   long sendAsync(SendRegion region, int length);
 
   /**
-   * Sends from memory that was registered with the connection, without a copy where the transport
-   * can. The bytes must not be changed before the id is complete. Waits while there is no room for
-   * the message.
+   * Sends from memory registered with the connection, without a copy if the transport supports
+   * that. The bytes must not be changed before the id is complete. Waits while there is no space.
    *
    * @param memory memory registered by {@link Connection#register}
-   * @param offset where in it the message starts, in bytes
+   * @param offset the offset of the message in the memory, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
    * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
    * @throws IllegalArgumentException if the memory was registered with another connection
-   * @throws IndexOutOfBoundsException if offset and length do not lie in the memory
+   * @throws IndexOutOfBoundsException if the range is not within the memory
    * @throws IllegalStateException if the registration is closed, or its memory has been freed
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all the room that there is, so that
-   *     waiting would never end
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
    */
   long sendAsync(RegisteredMemory memory, long offset, int length);
 
   /**
-   * Sends a copy of a message, waiting while there is no room for it. The segment may be reused as
-   * soon as this returns.
+   * Sends a copy of a message. Waits while there is no space. The segment may be reused as soon as
+   * this method returns.
    *
    * @param message the bytes to send, on or off the heap; at most {@link #maxMessageSize()}
    * @return the message's id
@@ -163,51 +163,51 @@ public interface Sender {
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all the room that there is, so that
-   *     waiting would never end
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
    */
   default long send(MemorySegment message) {
     return send(message, 0, message.byteSize());
   }
 
   /**
-   * Sends a copy of a part of a segment, waiting while there is no room for it. The segment may be
-   * reused as soon as this returns.
+   * Sends a copy of a part of a segment. Waits while there is no space. The segment may be reused
+   * as soon as this method returns.
    *
-   * @param source the segment that holds the message, on or off the heap
-   * @param offset where in it the message starts, in bytes
+   * @param source the segment that contains the message, on or off the heap
+   * @param offset the offset of the message in the segment, in bytes
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the message's id
    * @throws MessageTooLongException if the length exceeds {@link #maxMessageSize()}
-   * @throws IndexOutOfBoundsException if offset and length do not lie in the segment
+   * @throws IndexOutOfBoundsException if the range is not within the segment
    * @throws ConnectionClosedException if the connection is closed, by either side
    * @throws PeerLostException if the peer died
    * @throws OperationInterruptedException if the thread was interrupted while blocked
-   * @throws IllegalStateException if this program has claimed all the room that there is, so that
-   *     waiting would never end
+   * @throws IllegalStateException if this program has claimed all buffer space, so that the wait
+   *     could never end
    */
   long send(MemorySegment source, long offset, long length);
 
   /**
-   * Returns this Sender's batch, in which messages are gathered and then handed to the transport
-   * together. There is one per Sender, reused, so this allocates nothing.
+   * Returns this Sender's batch, which collects messages and hands them to the transport together.
+   * A Sender has one batch, which is reused, so this method does not allocate.
    *
    * @return the batch
    */
   Batch batch();
 
   /**
-   * Tells whether a message's memory may be reused.
+   * Returns whether a message is complete, so that its memory may be reused.
    *
    * @param id an id that this Sender returned
-   * @return whether the message is complete
+   * @return true if the message is complete
    * @throws IllegalArgumentException if this Sender never returned the id
    */
   boolean isComplete(long id);
 
   /**
-   * Waits until a message's memory may be reused, and with it that of every earlier one. A message
-   * that waits in an open batch is flushed first.
+   * Waits until a message and all earlier ones are complete, so that their memory may be reused. If
+   * the message is in an open batch, flushes the batch first.
    *
    * @param id an id that this Sender returned
    * @throws IllegalArgumentException if this Sender never returned the id
@@ -218,11 +218,11 @@ public interface Sender {
   void await(long id);
 
   /**
-   * Waits until a message's memory may be reused, but not longer than the timeout.
+   * Waits until a message is complete, for the given timeout at most.
    *
    * @param id an id that this Sender returned
-   * @param timeout how long to wait at most; zero or less does not wait
-   * @throws OperationTimeoutException if the message was not complete in time
+   * @param timeout the maximum time to wait; zero or less does not wait
+   * @throws OperationTimeoutException if the message was not complete within the timeout
    * @throws IllegalArgumentException if this Sender never returned the id
    * @throws ConnectionClosedException if the connection was closed before the message was complete
    * @throws PeerLostException if the peer died before the message was complete

@@ -4,7 +4,7 @@ package dev.ferrule;
 import java.time.Duration;
 import java.util.List;
 
-/** The options that every provider has. */
+/** The options supported by every provider. */
 public final class StandardOptions {
 
   /** {@code wait}: how blocking calls wait. */
@@ -16,17 +16,16 @@ public final class StandardOptions {
           "how blocking calls wait for the peer");
 
   /**
-   * {@code maxMessage}: the longest message that this side takes, in bytes. Each side sets its own.
-   * The RDMA providers have a default of 64 KiB instead of this one, as memory for receiving is
-   * pinned there.
+   * {@code maxMessage}: the longest message that this side receives, in bytes. Each side sets its
+   * own. The RDMA providers have a default of 64 KiB, because receive memory is pinned there.
    */
   public static final Option<Long> MAX_MESSAGE =
       Option.size(
           "maxMessage", 1, 1L << 30, 1L << 20, "the longest message that this side receives");
 
   /**
-   * {@code connectTimeout}: how long connecting, or accepting, may take. A listener that does not
-   * exist, or whose process ends, is noticed without waiting for so long.
+   * {@code connectTimeout}: the maximum time to connect or to accept. A listener that does not
+   * exist, or whose process has ended, is detected without waiting for this time.
    */
   public static final Option<Duration> CONNECT_TIMEOUT =
       Option.duration(
@@ -34,11 +33,11 @@ public final class StandardOptions {
           Duration.ofMillis(1),
           Duration.ofHours(24),
           Duration.ofSeconds(30),
-          "how long connecting or accepting may take until the peer has answered");
+          "how long to wait for the peer when connecting or accepting");
 
   /**
-   * {@code closeTimeout}: how long {@link Connection#close()} waits for what was sent to be
-   * delivered.
+   * {@code closeTimeout}: the maximum time that {@link Connection#close()} waits for delivery of
+   * the messages that were sent.
    */
   public static final Option<Duration> CLOSE_TIMEOUT =
       Option.duration(
@@ -46,11 +45,11 @@ public final class StandardOptions {
           Duration.ZERO,
           Duration.ofHours(24),
           Duration.ofSeconds(2),
-          "how long close waits for what was sent to be delivered");
+          "how long close waits for the delivery of sent messages");
 
   /**
-   * {@code peerTimeout}: how long a peer may be silent until it counts as lost; 0 means for ever.
-   * The provider {@code sm} has a default of 60 s instead of this one, as it notices the death of a
+   * {@code peerTimeout}: how long a peer may be silent before it is considered lost; 0 disables the
+   * timeout. The provider {@code sm} has a default of 60 s, because it detects the death of a
    * process without it.
    */
   public static final Option<Duration> PEER_TIMEOUT =
@@ -59,23 +58,23 @@ public final class StandardOptions {
           Duration.ZERO,
           Duration.ofHours(24),
           Duration.ofSeconds(10),
-          "how long a peer that lives but does not answer (stopped, paused) is waited for; 0 is for ever");
+          "how long to wait for a live but unresponsive (stopped, paused) peer; 0 is forever");
 
-  /** {@code backlog}: how many clients may wait to be accepted by a listener. */
+  /** {@code backlog}: the maximum number of clients that wait to be accepted by a listener. */
   public static final Option<Integer> BACKLOG =
       Option.count(
           "backlog",
           1,
           65_536,
           128,
-          "how many clients may wait to be accepted; more have to try again");
+          "how many clients may wait to be accepted; further ones must retry");
 
   private StandardOptions() {}
 
   /**
    * Returns all options of this class.
    *
-   * @return the options, in the order in which to show them
+   * @return the options, in display order
    */
   public static List<Option<?>> all() {
     return List.of(WAIT, MAX_MESSAGE, CONNECT_TIMEOUT, CLOSE_TIMEOUT, PEER_TIMEOUT, BACKLOG);

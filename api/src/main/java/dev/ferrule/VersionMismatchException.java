@@ -4,7 +4,7 @@ package dev.ferrule;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** The peer speaks another version of the provider's protocol; the message names both versions. */
+/** Thrown if the peer speaks another version of the provider's protocol. The message names both. */
 public final class VersionMismatchException extends FerruleException {
   private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class VersionMismatchException extends FerruleException {
    * Creates an exception.
    *
    * @param uri the connection or listener concerned, or null if there is none yet
-   * @param message what happened and what to do about it
+   * @param message what failed, why, and how to fix it
    * @param cause the underlying failure, or null
    */
   public VersionMismatchException(@Nullable URI uri, String message, @Nullable Throwable cause) {

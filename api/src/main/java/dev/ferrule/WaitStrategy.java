@@ -2,27 +2,27 @@
 package dev.ferrule;
 
 /**
- * How a blocking call of a {@link Sender} or {@link Receiver} waits. It changes latency and CPU
- * use, never what the call does.
+ * How a blocking call of a {@link Sender} or {@link Receiver} waits. The strategy affects latency
+ * and CPU use, but not the result of the call.
  */
 public enum WaitStrategy {
   /**
-   * Busy-waits: the lowest latency, one core at 100 % while waiting, no system call. Needs a core
-   * of its own for each waiting thread; with more spinning threads than cores it is far slower than
-   * the others.
+   * Busy-waits: the lowest latency, one core at 100 % while waiting, no system call. Requires a
+   * core for each waiting thread; with more spinning threads than cores it is far slower than the
+   * other strategies.
    */
   SPIN,
 
   /**
-   * Spins for some microseconds as long as no other thread needs the processor, then blocks: close
-   * to SPIN under load, no CPU when idle. With more threads than processors it yields a few times
-   * instead of spinning. The default.
+   * Spins for some microseconds while no other thread needs the processor, then blocks: latency
+   * close to SPIN under load, no CPU use when idle. With more threads than processors it yields a
+   * few times instead of spinning. The default.
    */
   ADAPTIVE,
 
   /**
-   * Blocks at once until the peer wakes it up: no CPU while waiting, the wake-up costs some
-   * microseconds per message.
+   * Blocks at once until the peer wakes the thread: no CPU use while waiting, some microseconds per
+   * message for the wake-up.
    */
   BLOCK
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Point-to-point message connections at the speed of the hardware: {@link dev.ferrule.Ferrule}
- * connects and listens by URI, {@link dev.ferrule.Connection} holds a {@link dev.ferrule.Sender}
- * and a {@link dev.ferrule.Receiver}.
+ * Point-to-point message connections. {@link dev.ferrule.Ferrule} connects and listens by URI. A
+ * {@link dev.ferrule.Connection} consists of a {@link dev.ferrule.Sender} and a {@link
+ * dev.ferrule.Receiver}.
  *
- * <p>Everything here is the same for every provider. Run-time failures are of the {@link
- * dev.ferrule.FerruleException} family.
+ * <p>The API is the same for every provider. Run-time failures are reported by subclasses of {@link
+ * dev.ferrule.FerruleException}.
  */
 @NullMarked
 package dev.ferrule;

@@ -26,7 +26,7 @@ class ConnectionOptionsTest {
           StandardOptions.CONNECT_TIMEOUT);
 
   @Test
-  void whatIsNotSetIsAtItsDefault() {
+  void anUnsetOptionHasItsDefault() {
     ConnectionOptions options = ConnectionOptions.defaults();
 
     assertThat(options.get(SLOTS)).isEqualTo(16);
@@ -35,7 +35,7 @@ class ConnectionOptionsTest {
   }
 
   @Test
-  void whatIsSetIsRemembered() {
+  void setOptionsAreReturned() {
     ConnectionOptions options =
         ConnectionOptions.builder()
             .set(SLOTS, 32)
@@ -93,7 +93,7 @@ class ConnectionOptionsTest {
   }
 
   @Test
-  void aBuilderThatGoesOnDoesNotChangeWhatItMade() {
+  void reusingABuilderDoesNotChangeEarlierOptions() {
     ConnectionOptions.Builder builder = ConnectionOptions.builder().set(SLOTS, 2);
     ConnectionOptions options = builder.build();
 
@@ -126,11 +126,49 @@ class ConnectionOptionsTest {
     "sm:///tmp/app?, 7",
     "sm:///tmp/app?shared, 7"
   })
-  void optionsOfTheAddressWin(URI address, int slots) {
+  void optionsOfTheAddressTakePrecedence(URI address, int slots) {
     ConnectionOptions options = ConnectionOptions.builder().set(SLOTS, 7).build();
 
     assertThat(options.resolve(address, KNOWN).get(SLOTS)).isEqualTo(slots);
     assertThat(options.get(SLOTS)).isEqualTo(7);
+  }
+
+  @Test
+  void anOptionOfAnotherSchemeIsIgnored() {
+    ConnectionOptions options =
+        ConnectionOptions.builder().set("sendrecv.slots", "lots").set("sm.slots", "32").build();
+
+    assertThat(options.resolve(URI.create("sm:///x"), KNOWN).get(SLOTS)).isEqualTo(32);
+    assertThat(options.resolve(URI.create("magicring://host"), KNOWN).get(SLOTS)).isEqualTo(16);
+  }
+
+  @Test
+  void anOptionOfTheSchemeTakesPrecedenceOverOneForAllAndTheAddressOverBoth() {
+    ConnectionOptions options =
+        ConnectionOptions.builder().set("sm.slots", "32").set(SLOTS, 64).build();
+
+    assertThat(options.resolve(URI.create("sm:///x"), KNOWN).get(SLOTS)).isEqualTo(32);
+    assertThat(options.resolve(URI.create("SM:///x?slots=8"), KNOWN).get(SLOTS)).isEqualTo(8);
+    assertThat(options.resolve(URI.create("sendrecv://host"), KNOWN).get(SLOTS)).isEqualTo(64);
+  }
+
+  @Test
+  void anUnknownOptionOfTheSchemeIsRefused() {
+    ConnectionOptions options = ConnectionOptions.builder().set("sm.slot", "32").build();
+
+    assertThatThrownBy(() -> options.resolve(URI.create("sm:///x"), KNOWN))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("unknown option 'slot'; valid options: ");
+  }
+
+  @Test
+  void anUnknownSchemeOfAnOptionIsRefused() {
+    ConnectionOptions options = ConnectionOptions.builder().set("sn.slots", "32").build();
+
+    assertThatThrownBy(() -> options.resolve(URI.create("sm:///x"), KNOWN))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining(
+            "unknown scheme in option 'sn.slots'; known schemes: magicring, sendrecv, sm");
   }
 
   @Test
@@ -155,8 +193,8 @@ class ConnectionOptionsTest {
             () -> ConnectionOptions.defaults().resolve(URI.create("sm:///tmp/app?slot=5"), KNOWN))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessage(
-            "sm:///tmp/app?slot=5: unknown option 'slot'; known are connectTimeout, maxMessage,"
-                + " shared, slots, wait");
+            "sm:///tmp/app?slot=5: unknown option 'slot'; valid options: connectTimeout,"
+                + " maxMessage, shared, slots, wait");
     assertThatThrownBy(
             () ->
                 ConnectionOptions.builder()
@@ -196,7 +234,7 @@ class ConnectionOptionsTest {
     "&, without a name",
     "slots=5&, without a name"
   })
-  void aQueryThatIsNoListOfOptionsIsRefused(String query, String why) {
+  void aMalformedQueryIsRefused(String query, String why) {
     assertThatThrownBy(
             () -> ConnectionOptions.defaults().resolve(URI.create("sm:///tmp/app?" + query), KNOWN))
         .isInstanceOf(InvalidOptionException.class)
@@ -204,7 +242,7 @@ class ConnectionOptionsTest {
   }
 
   @Test
-  void optionsShowWhatIsSetButNotThePayload() {
+  void toStringShowsSetOptionsButNotThePayload() {
     ConnectionOptions options =
         ConnectionOptions.builder()
             .set(SLOTS, 2)

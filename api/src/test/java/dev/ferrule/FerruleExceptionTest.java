@@ -19,7 +19,7 @@ class FerruleExceptionTest {
   private static final URI ADDRESS = URI.create("sm:///tmp/app/4567/2");
   private static final Exception CAUSE = new IllegalArgumentException("the cause");
 
-  /** Makes an exception of a kind. */
+  /** Creates an exception of one kind. */
   interface Kind {
     FerruleException make(URI uri, String message, Throwable cause);
   }
@@ -44,18 +44,18 @@ class FerruleExceptionTest {
   @ParameterizedTest
   @MethodSource("kinds")
   void theMessageNamesTheConnection(Kind kind) {
-    FerruleException exception = kind.make(ADDRESS, "it broke; mend it", CAUSE);
+    FerruleException exception = kind.make(ADDRESS, "it broke; fix it", CAUSE);
 
-    assertThat(exception).hasMessage("sm:///tmp/app/4567/2: it broke; mend it").hasCause(CAUSE);
+    assertThat(exception).hasMessage("sm:///tmp/app/4567/2: it broke; fix it").hasCause(CAUSE);
     assertThat(exception.uri()).isEqualTo(ADDRESS);
   }
 
   @ParameterizedTest
   @MethodSource("kinds")
-  void withoutAConnectionTheMessageStandsForItself(Kind kind) {
-    FerruleException exception = kind.make(null, "it broke; mend it", null);
+  void withoutAConnectionTheMessageHasNoPrefix(Kind kind) {
+    FerruleException exception = kind.make(null, "it broke; fix it", null);
 
-    assertThat(exception).hasMessage("it broke; mend it").hasNoCause();
+    assertThat(exception).hasMessage("it broke; fix it").hasNoCause();
     assertThat(exception.uri()).isNull();
   }
 
@@ -77,7 +77,7 @@ class FerruleExceptionTest {
   }
 
   @Test
-  void aClosedConnectionTellsWhoClosedIt() {
+  void aClosedConnectionExceptionNamesTheClosingSide() {
     assertThat(new ConnectionClosedException(ADDRESS, true, "closed", null).closedByPeer())
         .isTrue();
     assertThat(new ConnectionClosedException(ADDRESS, false, "closed", null).closedByPeer())
@@ -85,13 +85,13 @@ class FerruleExceptionTest {
   }
 
   @Test
-  void aMessageThatIsTooLongTellsBothLengthsAndTheFix() {
+  void aMessageThatIsTooLongStatesBothLengthsAndTheFix() {
     MessageTooLongException exception = new MessageTooLongException(ADDRESS, 5_000_000_000L, 1024);
 
     assertThat(exception)
         .hasMessage(
-            "sm:///tmp/app/4567/2: a message of 5000000000 bytes is longer than the 1024 bytes the"
-                + " peer takes; send it in parts, or raise maxMessage on the receiving side");
+            "sm:///tmp/app/4567/2: message too long: 5000000000 bytes exceed the peer's limit of"
+                + " 1024 bytes; send it in parts, or raise maxMessage on the receiving side");
     assertThat(exception.length()).isEqualTo(5_000_000_000L);
     assertThat(exception.maxMessageSize()).isEqualTo(1024);
   }
@@ -112,7 +112,7 @@ class FerruleExceptionTest {
   }
 
   @Test
-  void anAvailabilityTellsWhyNotAndWhatToDo() {
+  void anAvailabilityStatesTheReasonAndTheRemedy() {
     assertThat(Availability.yes()).hasToString("available");
     assertThat(Availability.yes().available()).isTrue();
     assertThat(

@@ -26,8 +26,8 @@ class FerruleTest {
   void withoutAnyProviderTheMessageSaysWhatToAdd() throws Exception {
     assertThat(run(ConnectToSm.class))
         .isEqualTo(
-            "ProviderUnavailableException: sm:///tmp/app: no provider serves the scheme 'sm'; there"
-                + " are none on the class path or module path; add one, such as"
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm'; none"
+                + " is on the class path or module path; add one, such as"
                 + " dev.ferrule:ferrule-spi-sm");
   }
 
@@ -35,8 +35,8 @@ class FerruleTest {
   void anUnknownSchemeIsRefusedWithTheKnownOnes() throws Exception {
     assertThat(run(ConnectToSm.class, FAKE, ANOTHER))
         .isEqualTo(
-            "ProviderUnavailableException: sm:///tmp/app: no provider serves the scheme 'sm'; those"
-                + " that are here serve another, fake");
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm';"
+                + " available: another, fake");
   }
 
   @Test
@@ -56,7 +56,7 @@ class FerruleTest {
   }
 
   @Test
-  void aProviderThatDoesNotLoadHidesNoOther() throws Exception {
+  void aProviderThatFailsToLoadDoesNotHideOthers() throws Exception {
     String[] providers = {
       "dev.ferrule.NoSuchProvider", BROKEN, FAKE, NOT_INITIALISABLE, "java.lang.String", ANOTHER
     };
@@ -65,12 +65,12 @@ class FerruleTest {
   }
 
   @Test
-  void aProviderThatDoesNotLoadIsNamedWhenItsSchemeIsMissed() throws Exception {
+  void aProviderThatFailsToLoadIsNamedWhenItsSchemeIsMissing() throws Exception {
     assertThat(
             run(ConnectToSm.class, BROKEN, "dev.ferrule.NoSuchProvider", NOT_INITIALISABLE, FAKE))
         .startsWith(
-            "ProviderUnavailableException: sm:///tmp/app: no provider serves the scheme 'sm'; those"
-                + " that are here serve fake")
+            "ProviderUnavailableException: sm:///tmp/app: no provider for the scheme 'sm';"
+                + " available: fake")
         .contains("not loaded: ")
         .contains(BROKEN)
         .contains("dev.ferrule.NoSuchProvider")
@@ -78,10 +78,10 @@ class FerruleTest {
   }
 
   @Test
-  void aProviderThatCannotWorkHereSaysWhyAndWhatToDo() throws Exception {
+  void anUnavailableProviderStatesTheReasonAndTheRemedy() throws Exception {
     String expected =
-        "ProviderUnavailableException: unavailable://host: the unavailable provider cannot work"
-            + " here: there is no device; plug one in";
+        "ProviderUnavailableException: unavailable://host: the unavailable provider is"
+            + " unavailable: there is no device; plug one in";
 
     assertThat(run(ConnectToUnavailable.class, UNAVAILABLE, FAKE)).isEqualTo(expected);
     assertThat(run(ListenOnUnavailable.class, UNAVAILABLE, FAKE)).isEqualTo(expected);
@@ -106,7 +106,7 @@ class FerruleTest {
   }
 
   @Test
-  void providersThatOnlyTheApplicationSeesAreFound() throws Exception {
+  void providersVisibleOnlyToTheApplicationAreFound() throws Exception {
     IsolatedFerrule application = IsolatedFerrule.with(directory).application(directory, FAKE);
 
     assertThat(application.run(ListSchemes.class)).isEqualTo("fake");
@@ -200,12 +200,12 @@ class FerruleTest {
     @Override
     Object attempt() {
       return Ferrule.providers().stream()
-          .map(ConnectionProvider::scheme)
+          .map(ProviderInfo::scheme)
           .collect(Collectors.joining(", "));
     }
   }
 
-  /** A provider whose connections tell, by an exception, how they were asked for. */
+  /** A provider that reports by an exception how it was called. */
   public static class FakeProvider implements ConnectionProvider {
     @Override
     public String scheme() {
@@ -243,7 +243,7 @@ class FerruleTest {
     }
   }
 
-  /** One more. */
+  /** A second provider. */
   public static final class AnotherProvider extends FakeProvider {
     @Override
     public String scheme() {
@@ -251,7 +251,7 @@ class FerruleTest {
     }
   }
 
-  /** A provider that lacks something. */
+  /** A provider that is unavailable. */
   public static final class UnavailableProvider extends FakeProvider {
     @Override
     public String scheme() {
@@ -264,7 +264,7 @@ class FerruleTest {
     }
   }
 
-  /** A provider that cannot be made. */
+  /** A provider that cannot be instantiated. */
   public static final class BrokenProvider extends FakeProvider {
     /** Fails. */
     public BrokenProvider() {

@@ -16,8 +16,8 @@ import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 
 /**
- * A copy of Ferrule that finds just the providers that a test gives it, whatever else is on the
- * class path. So no {@code META-INF/services} has to lie about, where it would get into the jar of
+ * A copy of Ferrule that finds only the providers that a test gives it, regardless of the rest of
+ * the class path. So no {@code META-INF/services} file is needed, which would end up in the jar of
  * the contract tests.
  */
 final class IsolatedFerrule extends ClassLoader {
@@ -38,7 +38,7 @@ final class IsolatedFerrule extends ClassLoader {
     }
   }
 
-  /** Ferrule with these providers, named by their classes, on its class path. */
+  /** Returns a Ferrule with the given providers, named by class, on its class path. */
   static IsolatedFerrule with(Path directory, String... providers) {
     return new IsolatedFerrule(
         IsolatedFerrule.class.getClassLoader(),
@@ -47,19 +47,21 @@ final class IsolatedFerrule extends ClassLoader {
         List.of(providers));
   }
 
-  /** A class loader below, as of an application in a server, that has more providers. */
+  /**
+   * Returns a child class loader with more providers, such as that of an application in a server.
+   */
   IsolatedFerrule application(Path directory, String... providers) {
     return new IsolatedFerrule(this, List.of(providers)::contains, directory, List.of(providers));
   }
 
-  /** Runs code with this Ferrule, and this as the thread's context class loader. */
+  /** Runs code with this Ferrule, with this class loader as the thread's context class loader. */
   String run(Class<? extends Callable<String>> code) throws Exception {
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
     thread.setContextClassLoader(this);
     try {
       Constructor<?> constructor = loadClass(code.getName()).getDeclaredConstructor();
-      constructor.setAccessible(true); // for to the Java VM that class is in another package
+      constructor.setAccessible(true); // the JVM considers that class to be in another package
       return (String) ((Callable<?>) constructor.newInstance()).call();
     } finally {
       thread.setContextClassLoader(before);

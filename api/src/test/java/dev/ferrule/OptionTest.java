@@ -37,7 +37,7 @@ class OptionTest {
   }
 
   @Property
-  void everyCountInRangeIsReadBackAsItWasWritten(@ForAll @IntRange(min = 1, max = 1000) int value) {
+  void everyCountInRangeSurvivesARoundTrip(@ForAll @IntRange(min = 1, max = 1000) int value) {
     assertThat(COUNT.parse(COUNT.format(value))).isEqualTo(value);
   }
 
@@ -53,13 +53,12 @@ class OptionTest {
   }
 
   @Property
-  void everySizeInRangeIsReadBackAsItWasWritten(
-      @ForAll @LongRange(min = 0, max = 1L << 40) long value) {
+  void everySizeInRangeSurvivesARoundTrip(@ForAll @LongRange(min = 0, max = 1L << 40) long value) {
     assertThat(SIZE.parse(SIZE.format(value))).isEqualTo(value);
   }
 
   @Property
-  void everyTimeInRangeIsReadBackAsItWasWritten(
+  void everyDurationInRangeSurvivesARoundTrip(
       @ForAll @LongRange(min = 0, max = 86_400_000 - 1) long seconds,
       @ForAll @IntRange(max = 999_999_999) int nanos) {
     Duration value = Duration.ofSeconds(seconds, nanos);
@@ -67,7 +66,7 @@ class OptionTest {
   }
 
   @Property
-  void noTextMakesReadingFailInAnyOtherWay(@ForAll String text) {
+  void parsingThrowsNoOtherException(@ForAll String text) {
     for (Option<?> option : new Option<?>[] {COUNT, SIZE, TIME, FLAG, CHOICE}) {
       try {
         assertThat(option.parse(text)).isInstanceOf(option.type());
@@ -112,7 +111,7 @@ class OptionTest {
         "0x10",
         "1 2"
       })
-  void whatIsNoSizeIsRefused(String text) {
+  void aMalformedSizeIsRefused(String text) {
     assertThatThrownBy(() -> SIZE.parse(text))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessage("option buffer=" + text + " is not valid: buffer is " + SIZE.syntax());
@@ -129,7 +128,7 @@ class OptionTest {
     "2m, 120000000000",
     "1h, 3600000000000"
   })
-  void timesHaveAUnit(String text, long nanos) {
+  void durationsHaveAUnit(String text, long nanos) {
     assertThat(TIME.parse(text)).isEqualTo(Duration.ofNanos(nanos));
   }
 
@@ -147,7 +146,7 @@ class OptionTest {
         "999999999999999h",
         "9999999999999999999ns"
       })
-  void whatIsNoTimeIsRefused(String text) {
+  void aMalformedDurationIsRefused(String text) {
     assertThatThrownBy(() -> TIME.parse(text))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("patience=" + text)
@@ -172,7 +171,7 @@ class OptionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"1", "maybe", "tru", "nope"})
-  void whatIsNoFlagIsRefused(String text) {
+  void aMalformedFlagIsRefused(String text) {
     assertThatThrownBy(() -> FLAG.parse(text))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("true or false");
@@ -180,7 +179,7 @@ class OptionTest {
 
   @ParameterizedTest
   @EnumSource
-  void choicesAreReadBackAsTheyWereWritten(Oddity value) {
+  void choicesSurviveARoundTrip(Oddity value) {
     Option<Oddity> option = Option.choice("oddity", Oddity.class, Oddity.PLAIN, "how odd");
 
     assertThat(option.parse(option.format(value))).isEqualTo(value);
@@ -228,7 +227,7 @@ class OptionTest {
     "61000000000, 61s",
     "7200000000000, 2h"
   })
-  void timesAreWrittenAsShortAsTheyCan(long nanos, String text) {
+  void durationsAreFormattedInTheLargestExactUnit(long nanos, String text) {
     assertThat(TIME.format(Duration.ofNanos(nanos))).isEqualTo(text);
   }
 

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 @Name("dev.ferrule.ConnectionCounters")
 @Label("Connection Counters")
 @Category("Ferrule")
-@Description("What an open connection has done so far")
+@Description("Counters of an open connection")
 @Period("1 s")
 @StackTrace(false)
 final class ConnectionCountersEvent extends Event {
 
   /**
-   * The value of a counter that the transport cannot count. An event's field cannot be empty; this
-   * is the value that Flight Recorder's own events have for that, and that {@code jfr print} shows
+   * The value of a counter that the transport cannot maintain. A field of an event cannot be empty.
+   * Flight Recorder's own events use this value for "not available", and {@code jfr print} shows it
    * as "N/A".
    */
   static final long NOT_COUNTED = Long.MIN_VALUE;
@@ -50,11 +50,11 @@ final class ConnectionCountersEvent extends Event {
   long acknowledgements;
 
   @Label("Retransmissions")
-  @Description("N/A (Long.MIN_VALUE) if the transport cannot count them")
+  @Description("N/A (Long.MIN_VALUE) if the transport does not count them")
   long retransmissions;
 
   @Label("Wake-ups Sent")
-  @Description("N/A (Long.MIN_VALUE) if the transport cannot count them")
+  @Description("N/A (Long.MIN_VALUE) if the transport does not count them")
   long wakeupsSent;
 
   @Label("Wake-ups Received")

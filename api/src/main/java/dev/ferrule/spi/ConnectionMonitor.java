@@ -10,13 +10,14 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 
 /**
- * Makes connections visible to JDK Flight Recorder: an event when one opens and when one ends, and
- * the counters of every open one at the recording's period ({@code dev.ferrule.ConnectionOpened},
- * {@code dev.ferrule.ConnectionEnded}, {@code dev.ferrule.ConnectionCounters}). A counter that the
- * transport cannot count is {@code Long.MIN_VALUE} there, which {@code jfr print} shows as "N/A".
- * Costs nothing per message; providers call it from connect and close.
+ * Publishes connections to JDK Flight Recorder: an event when a connection opens, one when it ends,
+ * and the counters of every open connection at the recording's period ({@code
+ * dev.ferrule.ConnectionOpened}, {@code dev.ferrule.ConnectionEnded}, {@code
+ * dev.ferrule.ConnectionCounters}). A counter that the transport cannot maintain is {@code
+ * Long.MIN_VALUE}, which {@code jfr print} shows as "N/A". There is no cost per message; providers
+ * call this class when they open and close a connection.
  *
- * <p><b>Threads:</b> any.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public final class ConnectionMonitor {
 
@@ -24,8 +25,8 @@ public final class ConnectionMonitor {
 
   static {
     if (FlightRecorder.isAvailable()) {
-      // registers when a recording is made and not before: that starts the recorder, which would
-      // take longer than all else that a first connection does
+      // Defers the registration until a recording starts. Registering starts the recorder, which
+      // takes longer than everything else that a first connection does.
       FlightRecorder.addListener(new OnFirstRecording());
     }
   }
@@ -41,9 +42,9 @@ public final class ConnectionMonitor {
   private ConnectionMonitor() {}
 
   /**
-   * Says that a connection was opened.
+   * Reports that a connection was opened.
    *
-   * @param connection the connection; {@link #ended} is to be called for it
+   * @param connection the connection; {@link #ended} must be called for it later
    */
   public static void opened(Connection connection) {
     OPEN.add(connection);
@@ -55,9 +56,9 @@ public final class ConnectionMonitor {
   }
 
   /**
-   * Says that a connection has ended. Further calls for the same connection do nothing.
+   * Reports that a connection has ended. Further calls for the same connection do nothing.
    *
-   * @param connection the connection, whose state and failure are final by now
+   * @param connection the connection, whose state and failure must be final
    */
   public static void ended(Connection connection) {
     if (!OPEN.remove(connection)) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 @Name("dev.ferrule.ConnectionOpened")
 @Label("Connection Opened")
 @Category("Ferrule")
-@Description("A connection was made or accepted")
+@Description("A connection was opened, by connect or accept")
 @StackTrace(false)
 final class ConnectionOpenedEvent extends Event {
   @Label("URI")

@@ -11,77 +11,76 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A transport, found by {@link java.util.ServiceLoader} and picked by its URI scheme. Loading and
- * constructing one must not fail or touch the system: whatever can be missing (a library, a device)
- * is looked for by {@link #availability()}.
+ * A transport, found by {@link java.util.ServiceLoader} and selected by its URI scheme. Loading and
+ * constructing a provider must not fail or access the system. {@link #availability()} checks for
+ * everything that may be missing, such as a library or a device.
  *
- * {@snippet lang=java :
- * for (var provider : Ferrule.providers()) {
- *   System.out.println(provider.scheme() + " " + provider.availability());
- * }
- * }
+ * <p>Programs use a provider through {@link dev.ferrule.Ferrule}; {@link dev.ferrule.ProviderInfo}
+ * describes it to them.
  *
  * <p><b>Threads:</b> any number of threads may use a provider.
  */
 public interface ConnectionProvider {
 
   /**
-   * Returns the URI scheme that this provider serves.
+   * Returns the URI scheme of this provider.
    *
    * @return the scheme, in lower case
    */
   String scheme();
 
   /**
-   * Returns what the provider is, for a list of providers.
+   * Returns a description of the provider, for a list of providers.
    *
-   * @return one line
+   * @return the description, one line
    */
   String description();
 
   /**
-   * Returns an address such as users might write.
+   * Returns an example of an address.
    *
    * @return an example
    */
   String exampleAddress();
 
   /**
-   * Tells whether the provider can work on this machine. Cheap after the first call; never throws.
+   * Returns whether the provider works on this machine. Cheap after the first call; never throws.
    *
-   * @return available, or why not and what to do
+   * @return available, or the reason and a remedy
    */
   Availability availability();
 
   /**
-   * Returns every option that the provider's connections and listeners take.
+   * Returns all options of the provider's connections and listeners.
    *
-   * @return the standard options and the provider's own
+   * @return the standard options and those specific to the provider
    */
   List<Option<?>> options();
 
   /**
-   * Connects; see {@code Ferrule.connect} for the exceptions. Only called if available.
+   * Connects to a listener; see {@code Ferrule.connect} for the exceptions. Called only if the
+   * provider is available.
    *
-   * @param address the URI as the user wrote it
-   * @param options options, not yet merged with the URI's query
+   * @param address the URI as given by the user
+   * @param options the options, not yet merged with the URI's query
    * @return the connection, ready for messages
    */
   Connection connect(URI address, ConnectionOptions options);
 
   /**
-   * Listens; see {@code Ferrule.listen} for the exceptions. Only called if available.
+   * Listens on an address; see {@code Ferrule.listen} for the exceptions. Called only if the
+   * provider is available.
    *
-   * @param address the URI as the user wrote it
-   * @param options options, not yet merged with the URI's query
+   * @param address the URI as given by the user
+   * @param options the options, not yet merged with the URI's query
    * @return the listener
    */
   Listener listen(URI address, ConnectionOptions options);
 
   /**
-   * Returns what keeps the provider's endpoints, if they lie in the file system.
+   * Returns the registry of the provider's endpoints, if they are in the file system.
    *
-   * @return the registry; empty if nothing of an endpoint outlives its process
+   * @return the registry; empty if no part of an endpoint outlives its process
    */
   default Optional<EndpointRegistry> endpointRegistry() {
     return Optional.empty();

@@ -4,14 +4,14 @@ package dev.ferrule.spi;
 import java.net.URI;
 
 /**
- * What is known of an endpoint that lies in the file system.
+ * Describes an endpoint in the file system.
  *
- * @param address its address
- * @param state whether somebody uses it
- * @param description what it is, in a few words of its owner's, which may be another user: control
+ * @param address the endpoint's address
+ * @param state whether the endpoint is in use
+ * @param description a short description, written by the owner, which may be another user: control
  *     characters are escaped; may be empty
- * @param connections how many connections it has
- * @param bytes how much memory it has allocated for them, as far as it says
+ * @param connections the number of connections of the endpoint
+ * @param bytes the memory allocated for the connections, as reported by the owner
  */
 public record EndpointInfo(
     URI address, State state, String description, int connections, long bytes) {
@@ -21,15 +21,15 @@ public record EndpointInfo(
     description = PlainText.of(description);
   }
 
-  /** Whether somebody uses an endpoint. */
+  /** Whether an endpoint is in use. */
   public enum State {
-    /** A process that lives owns it. */
+    /** A live process owns the endpoint. */
     LIVE,
 
-    /** Its owner has died, so that it may be removed. */
+    /** The owner has died; the endpoint may be removed. */
     STALE,
 
-    /** It is another user's, who keeps it from being looked at. */
+    /** Another user owns the endpoint and denies access to it. */
     UNKNOWN
   }
 }

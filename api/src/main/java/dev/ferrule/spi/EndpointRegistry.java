@@ -7,21 +7,21 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * The endpoints of a provider that keeps them in the file system, where those of processes that
- * were killed stay until somebody removes them.
+ * The endpoints of a provider that keeps them in the file system. Endpoints of killed processes
+ * stay there until they are removed.
  *
- * <p><b>Threads:</b> any thread may call.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public interface EndpointRegistry {
 
   /**
-   * Lists the endpoints below an address. A directory of endpoints that may not be read is listed
+   * Lists the endpoints below an address. A directory of endpoints that cannot be read is listed
    * itself, as {@link EndpointInfo.State#UNKNOWN}.
    *
    * @param address the address of a directory, or of one endpoint
-   * @return what is there, in the order of the addresses
-   * @throws InvalidAddressException if it is no such address
-   * @throws IOException if it cannot be looked at
+   * @return the endpoints, sorted by address
+   * @throws InvalidAddressException if the address is invalid
+   * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> list(URI address) throws IOException;
 
@@ -29,20 +29,20 @@ public interface EndpointRegistry {
    * Lists the endpoints that {@link #clean} would remove now.
    *
    * @param address the address of a directory, or of one endpoint
-   * @return those whose owners have died and which this user may remove
-   * @throws InvalidAddressException if it is no such address
-   * @throws IOException if it cannot be looked at
+   * @return the endpoints whose owners have died and which this user may remove
+   * @throws InvalidAddressException if the address is invalid
+   * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> removable(URI address) throws IOException;
 
   /**
-   * Removes endpoints below an address whose owners have died, and never one that lives. Files of
-   * others in them stay.
+   * Removes the endpoints below an address whose owners have died. Never removes a live endpoint,
+   * or other files in an endpoint's directory.
    *
    * @param address the address of a directory, or of one endpoint
-   * @return what was removed
-   * @throws InvalidAddressException if it is no such address
-   * @throws IOException if it cannot be looked at
+   * @return the endpoints that were removed
+   * @throws InvalidAddressException if the address is invalid
+   * @throws IOException if the address cannot be read
    */
   List<EndpointInfo> clean(URI address) throws IOException;
 }

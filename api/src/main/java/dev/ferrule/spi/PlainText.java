@@ -4,33 +4,33 @@ package dev.ferrule.spi;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Text from outside of this process, such as a peer's reason for a refusal or the name of a file,
- * made safe for messages, logs and terminals: what a reader does not see as itself is escaped. That
- * is control characters (among them those that start a terminal's commands, and ends of lines, by
- * which a text could pretend to be several), characters that change the direction of others or have
- * no width, and halves of surrogate pairs.
+ * Escapes text from outside of this process, such as a peer's reason for a rejection or a file
+ * name, so that it is safe in messages, logs and terminals. Every character that does not display
+ * as itself is escaped: control characters (including terminal escape sequences and line breaks, by
+ * which a text could forge log lines), characters that have no width or change the direction of
+ * others, and unpaired surrogates.
  *
- * <p>A text that is escaped already stays as it is.
+ * <p>Escaped text remains unchanged.
  */
 public final class PlainText {
 
   private PlainText() {}
 
   /**
-   * Decodes text that a peer has sent.
+   * Decodes and escapes text received from a peer.
    *
-   * @param utf8 the bytes; those that are no UTF-8 become replacement characters
-   * @return the text, without control characters
+   * @param utf8 the bytes; malformed UTF-8 becomes replacement characters
+   * @return the escaped text
    */
   public static String of(byte[] utf8) {
     return of(new String(utf8, StandardCharsets.UTF_8));
   }
 
   /**
-   * Escapes what must not reach a terminal.
+   * Escapes the characters that must not reach a terminal.
    *
    * @param text any text
-   * @return the text with each such character as a backslash, the letter u and its four hexadecimal
+   * @return the text with each such character as a backslash, the letter u and four hexadecimal
    *     digits; the same object if there is none
    */
   public static String of(String text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a provider of connections implements, and what providers share. Programs that only use
- * connections need nothing of this.
+ * The interface that connection providers implement. Programs that only use connections do not need
+ * it.
  */
 @NullMarked
 package dev.ferrule.spi;

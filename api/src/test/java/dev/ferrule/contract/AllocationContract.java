@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Once the JIT compiler is warm, sending and receiving allocate nothing: no byte in hundreds of
- * thousands of messages.
+ * In the steady state, after JIT compilation, sending and receiving allocate nothing: not one byte
+ * in hundreds of thousands of messages.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class AllocationContract extends Contract {
@@ -37,8 +37,8 @@ public abstract class AllocationContract extends Contract {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /**
-   * What measuring itself may cost; one object of 16 bytes per message would be a thousand times as
-   * much.
+   * The allocation that the measurement itself may cause. One object of 16 bytes per message would
+   * be a thousand times as much.
    */
   private static final long TOLERATED_BYTES = 1_024;
 
@@ -47,21 +47,21 @@ public abstract class AllocationContract extends Contract {
   private static final int MEASURED = 200_000;
 
   /**
-   * How many rounds in a row have to be clean. Most often the first ones are: in one run of the
-   * tests of sm, on a busy machine with two processors, each of 750 rounds after the warm-up
-   * allocated 0, 16 or 336 bytes.
+   * The number of consecutive rounds that have to be clean. The first rounds usually are: in one
+   * run of the tests of sm, on a busy machine with two processors, each of 750 rounds after the
+   * warm-up allocated 0, 16 or 336 bytes.
    */
   private static final int CLEAN_ROUNDS = 3;
 
   /**
-   * How many rounds are measured at most until so many in a row are clean. Only C2 removes the
-   * allocation of objects that do not escape, it compiles in the background, and it does so anew
-   * when a path is taken for the first time that its code does not contain. On a busy machine that
-   * may be after the warm-up, and until it is done the interpreter and C1 allocate.
+   * The maximum number of rounds until that many consecutive ones are clean. Only C2 eliminates the
+   * allocation of objects that do not escape. It compiles in the background, and again when a path
+   * is taken that its code does not contain. On a busy machine that may happen after the warm-up;
+   * until it is done, the interpreter and C1 allocate.
    */
   private static final int ROUNDS = 15;
 
-  /** What the handler and the readers add to, so that no read is dead code. */
+  /** The handler and the readers add to this, so that no read is dead code. */
   private long checksum;
 
   /**
@@ -73,7 +73,7 @@ public abstract class AllocationContract extends Contract {
     super(provider);
   }
 
-  /** The ways of sending that are to allocate nothing. */
+  /** The ways of sending that must not allocate. */
   enum Sending {
     COPY_FROM_NATIVE,
     COPY_FROM_HEAP,
@@ -81,10 +81,11 @@ public abstract class AllocationContract extends Contract {
     TRY_CLAIM,
     REGISTERED,
     BATCH,
+    BATCH_COPY,
     AWAIT_EACH
   }
 
-  /** The ways of receiving that are to allocate nothing. */
+  /** The ways of receiving that must not allocate. */
   enum Receiving {
     POLL,
     TRY_RECEIVE,
@@ -130,7 +131,7 @@ public abstract class AllocationContract extends Contract {
         () -> sendAndReceive(source, Sending.CLAIM, sink, receiving, provider.messages(MEASURED)));
   }
 
-  /** Here both threads also have to wait, for messages and for room. */
+  /** Both threads wait here, for messages and for buffer space. */
   @ParameterizedTest
   @MethodSource("waysOfReceiving")
   void twoThreadsThatWaitForEachOtherAllocateNothing(Receiving receiving, int length) {
@@ -147,7 +148,7 @@ public abstract class AllocationContract extends Contract {
         () -> receive(sink, receiving, measured));
   }
 
-  /** And here both sleep before every message. */
+  /** Both threads sleep here before every message. */
   @Test
   void sleepingAndWakingUpAllocatesNothing() {
     Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
@@ -179,7 +180,7 @@ public abstract class AllocationContract extends Contract {
     }
   }
 
-  /** Fails unless several rounds in a row allocate nothing. */
+  /** Fails unless several consecutive rounds allocate nothing. */
   static void assertAllocatesNothing(Runnable round) {
     List<Long> allocated = new ArrayList<>(ROUNDS);
     while (!hasCleanRounds(allocated) && allocated.size() < ROUNDS) {
@@ -197,7 +198,7 @@ public abstract class AllocationContract extends Contract {
     assertClean(other.result(), "bytes allocated by each round of the other thread");
   }
 
-  /** Runs all rounds, as both threads have to do as many; returns what each allocated. */
+  /** Runs all rounds, so that both threads run equally many. Returns the allocation of each. */
   private static List<Long> allRounds(Runnable warmUp, Runnable round) {
     warmUp.run();
     List<Long> allocated = new ArrayList<>(ROUNDS);
@@ -253,7 +254,7 @@ public abstract class AllocationContract extends Contract {
     checksum += sink.sum;
   }
 
-  /** Sends messages that are all alike. */
+  /** Sends identical messages. */
   private static final class Source {
     private final Sender sender;
     private final MemorySegment nativeMemory;
@@ -295,6 +296,9 @@ public abstract class AllocationContract extends Contract {
         case BATCH:
           sender.batch().add(written(sender.claim(length)));
           break;
+        case BATCH_COPY:
+          sender.batch().add(nativeMemory);
+          break;
         case AWAIT_EACH:
           sender.await(sender.sendAsync(written(sender.claim(length))));
           break;
@@ -309,7 +313,7 @@ public abstract class AllocationContract extends Contract {
     }
   }
 
-  /** Receives and reads. */
+  /** Receives and reads messages. */
   private static final class Sink {
     private final Receiver receiver;
     private final MessageHandler handler = (buffer, offset, length) -> read(buffer, offset);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What {@link AllocationContract} takes for a steady state without allocation. */
+/** Tests which allocations {@link AllocationContract} tolerates. */
 class AllocationRoundsTest {
 
   private int round;
@@ -18,7 +18,7 @@ class AllocationRoundsTest {
   }
 
   @Test
-  void whatAllocatesInEveryOtherRoundIsFound() {
+  void allocationInEveryOtherRoundIsDetected() {
     Runnable everyOther =
         () -> {
           if (round++ % 2 == 0) {
@@ -31,7 +31,7 @@ class AllocationRoundsTest {
   }
 
   @Test
-  void whatAllocatesUntilItIsCompiledIsNot() {
+  void allocationBeforeCompilationIsTolerated() {
     Runnable firstOnes =
         () -> {
           if (round++ < 5) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Ids: one per message, counted from 1, to be awaited in any order. */
+/** Ids: one per message, starting at 1, which may be awaited in any order. */
 public abstract class AwaitContract extends Contract {
 
   /**

@@ -13,11 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Something that runs on a thread of its own while the test goes on. */
+/** A task that runs in a thread of its own while the test continues. */
 final class Background<T> {
 
   /**
-   * How many looks in a row have to find the thread inside a call until it counts as waiting there.
+   * The number of consecutive checks that have to find the thread inside a call before it counts as
+   * waiting there.
    */
   private static final int LOOKS = 15;
 
@@ -44,7 +45,7 @@ final class Background<T> {
     return task.isDone();
   }
 
-  /** Waits for the end; what the work threw is thrown here. */
+  /** Waits for the end; rethrows what the task threw. */
   T result() {
     try {
       return outcome();
@@ -53,20 +54,20 @@ final class Background<T> {
     }
   }
 
-  /** Waits for the end, which is to be an exception. */
+  /** Waits for the end, which must be an exception. */
   Throwable failure() {
     try {
-      return fail(thread.getName() + " ended well, with " + outcome());
+      return fail(thread.getName() + " did not fail but returned " + outcome());
     } catch (ExecutionException e) {
       return e.getCause();
     }
   }
 
   /**
-   * Waits until the thread is in a method of the library and stays there, which is as near as one
-   * can get to knowing that it waits: a thread that spins, or that the kernel has put to sleep, is
-   * in the state RUNNABLE like any other. The tests are right either way; this makes sure that they
-   * test what they are named after.
+   * Waits until the thread is in a method of the library and stays there. There is no better
+   * evidence that it waits: a thread that spins, or that the kernel has put to sleep, is RUNNABLE
+   * like any other. The tests are correct in either case; this ensures that they test what their
+   * names claim.
    */
   Background<T> awaitInside(String method) {
     int looks = 0;
@@ -90,7 +91,7 @@ final class Background<T> {
     return this;
   }
 
-  /** What the work threw, unless the test has asked for it already; null if that is nothing. */
+  /** Returns what the task threw, unless the test has retrieved it; null if it threw nothing. */
   @Nullable Throwable unknownFailure() {
     if (outcomeIsKnown || task.state() != Future.State.FAILED) {
       return null;
@@ -98,7 +99,7 @@ final class Background<T> {
     return task.exceptionNow();
   }
 
-  /** Ends the thread if it is still there after some time, and tells whether it was. */
+  /** Ends the thread if it is still running after some time; returns whether it was. */
   boolean abandon() {
     try {
       if (thread.join(Contract.PATIENCE)) {
@@ -134,7 +135,7 @@ final class Background<T> {
       throw e;
     } catch (TimeoutException e) {
       AssertionError error =
-          new AssertionError(thread.getName() + " has not ended; it is at the cause's stack trace");
+          new AssertionError(thread.getName() + " has not ended; the cause shows its stack trace");
       Throwable where = new Throwable("where " + thread.getName() + " is");
       where.setStackTrace(thread.getStackTrace());
       error.initCause(where);

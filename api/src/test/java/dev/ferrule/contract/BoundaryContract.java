@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.ferrule.MessageHandler;
 import dev.ferrule.MessageTooLongException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -26,8 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Messages of no byte, one byte, every length at which a transport may change its ways, the longest
- * one, and one byte more.
+ * Messages of 0 bytes, 1 byte, every length at which a transport may change its mechanism, the
+ * maximum length, and one byte more.
  */
 public abstract class BoundaryContract extends Contract {
 
@@ -44,7 +48,7 @@ public abstract class BoundaryContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void everyLengthAtWhichSomethingMayChangeArrives(NumberedSender.Way way) {
+  void messagesOfEveryBoundaryLengthArrive(NumberedSender.Way way) {
     Pair pair = connect(options().maxMessageSize(LONGEST));
     int[] lengths = lengthsOfInterest();
     MessageStream stream = MessageStream.ofLengths(lengths);
@@ -62,7 +66,7 @@ public abstract class BoundaryContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void messagesWithoutAByteArriveAndKeepTheirPlace(NumberedSender.Way way) {
+  void emptyMessagesArriveInOrder(NumberedSender.Way way) {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLengths(0, 0, 0, 1, 0, 0, 200, 0, 64, 0, 0);
     int messages = provider.messages(20_000);
@@ -86,8 +90,8 @@ public abstract class BoundaryContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 7, 8, 63, 64, 65, 1000, 4096, 65_536, MIB - 1, MIB, MIB + 1, 8 * MIB})
-  void theLongestMessageIsAsLongAsThePeerSaysAndArrivesManyTimes(int longest) {
-    // memory for many of the longest takes its time, above all on an emulated machine
+  void messagesOfThePeersMaximumSizeArriveManyTimes(int longest) {
+    // memory for many of the longest messages takes time, above all on an emulated machine
     Pair pair = connect(options().maxMessageSize(longest).connectTimeout(PATIENCE));
     MessageStream stream = MessageStream.ofLength(longest);
     int messages = 30;
@@ -113,7 +117,7 @@ public abstract class BoundaryContract extends Contract {
   }
 
   @Test
-  void eachSideSetsTheLongestMessageThatItTakes() {
+  void eachSideSetsItsMaximumMessageSize() {
     Pair pair =
         connect(options().maxMessageSize(100).build(), options().maxMessageSize(3_000).build());
 
@@ -143,6 +147,9 @@ public abstract class BoundaryContract extends Contract {
     assertTooLong(() -> sender.send(source), tooLong, longest);
     assertTooLong(() -> sender.send(source, 0, tooLong), tooLong, longest);
     assertTooLong(() -> sender.sendAsync(registered, 0, tooLong), tooLong, longest);
+    assertTooLong(() -> sender.batch().add(source), tooLong, longest);
+    assertTooLong(() -> sender.batch().add(source, 0, tooLong), tooLong, longest);
+    assertThat(sender.batch().size()).isZero();
 
     MessageStream stream = MessageStream.ofLength(longest);
     new NumberedSender(pair.client(), stream, longest).send(NumberedSender.Way.CLAIM);
@@ -153,7 +160,7 @@ public abstract class BoundaryContract extends Contract {
   }
 
   @Test
-  void aLengthThatDoesNotFitAnIntIsNotCutButRefused(@TempDir Path directory) throws IOException {
+  void aLengthBeyondIntIsRefusedInsteadOfTruncated(@TempDir Path directory) throws IOException {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     int longest = sender.maxMessageSize();
@@ -229,7 +236,7 @@ public abstract class BoundaryContract extends Contract {
     assertThat(thrown.uri()).isNotNull();
   }
 
-  /** All short lengths, and one less, one more and exactly as much as each power of two. */
+  /** Returns all short lengths and, for each power of two, one less, the power and one more. */
   private static int[] lengthsOfInterest() {
     TreeSet<Integer> lengths = new TreeSet<>();
     for (int length = 0; length <= 260; length++) {
@@ -245,5 +252,48 @@ public abstract class BoundaryContract extends Contract {
     lengths.add(LONGEST - 1);
     lengths.add(LONGEST);
     return lengths.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /** Aligned accesses throw where the memory is not aligned. */
+  @Test
+  void theMemoryOfRegionsAndHandlersIsAlignedToEightBytes() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    Receiver receiver = pair.server().receiver();
+    int[] lengths = {8, 9, 15, 16, 23, 100, 1_001, 2_000};
+    for (int round = 0; round < 50; round++) {
+      for (int first : lengths) {
+        int second = lengths[round % lengths.length];
+        SendRegion one = sender.claim(first, PATIENCE);
+        SendRegion other = sender.claim(second, PATIENCE);
+        write(one, round);
+        write(other, round);
+        sender.sendAsync(other);
+        sender.sendAsync(one);
+
+        ReceiveRegion held = receiver.receive(PATIENCE);
+        assertThat(held.buffer().get(ValueLayout.JAVA_LONG, held.offset())).isEqualTo(round);
+        if (round % 2 == 0) {
+          ReceiveRegion next = receiver.receive(PATIENCE);
+          assertThat(next.buffer().get(ValueLayout.JAVA_DOUBLE, next.offset()))
+              .isEqualTo(Double.longBitsToDouble(round));
+          next.close();
+        } else {
+          long expected = round;
+          MessageHandler handler =
+              (memory, offset, length) ->
+                  assertThat(memory.get(ValueLayout.JAVA_LONG, offset)).isEqualTo(expected);
+          while (receiver.poll(handler, 1) == 0) {
+            idle();
+          }
+        }
+        held.close();
+      }
+    }
+  }
+
+  private static void write(SendRegion region, long value) {
+    region.buffer().set(ValueLayout.JAVA_LONG, region.offset(), value);
+    region.segment().set(ValueLayout.JAVA_DOUBLE, 0, Double.longBitsToDouble(value));
   }
 }

@@ -20,9 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Claims: several at once, sent or aborted in any order, with back pressure and without mix-ups.
- */
+/** Claims: several at once, sent or aborted in any order, under back pressure. */
 public abstract class ClaimContract extends Contract {
 
   /**
@@ -35,7 +33,7 @@ public abstract class ClaimContract extends Contract {
   }
 
   @Test
-  void messagesArriveInTheOrderOfTheSendsWhateverTheOrderOfTheClaims() {
+  void messagesArriveInSendOrderRegardlessOfClaimOrder() {
     Pair pair = connect(options().maxMessageSize(2 * KIB));
     Sender sender = pair.client().sender();
     MessageStream stream = MessageStream.ofRandomLengths(1, 2 * KIB);
@@ -123,7 +121,7 @@ public abstract class ClaimContract extends Contract {
   }
 
   @Test
-  void whatIsClaimedCanBeSentWithoutWaiting() {
+  void claimedRegionsCanBeSentWithoutWaiting() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     MessageStream stream = MessageStream.ofLength(200);
@@ -135,7 +133,7 @@ public abstract class ClaimContract extends Contract {
       claimed = sender.tryClaim(200);
     }
 
-    regions.forEach(sender::sendAsync); // nobody receives
+    regions.forEach(sender::sendAsync); // the peer does not receive
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);
     receiver.receiveUpTo(regions.size(), NumberedReceiver.Way.RECEIVE);
@@ -144,7 +142,7 @@ public abstract class ClaimContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 8, 100, 5_000})
-  void backPressureShowsAsNullAndLosesNothing(int length) {
+  void backPressureReturnsNullAndLosesNothing(int length) {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(length);
     Sender sender = pair.client().sender();
@@ -155,7 +153,8 @@ public abstract class ClaimContract extends Contract {
       long before = sent;
       sent = sendUntilBackPressure(sender, stream, sent);
       assertThat(sent - before).as("messages that fit").isPositive();
-      SendRegion more = sender.tryClaim(length); // of what was freed before, and is told only now
+      // of space that was freed before but is reported only now
+      SendRegion more = sender.tryClaim(length);
       if (more != null) {
         more.abort();
       }
@@ -165,37 +164,38 @@ public abstract class ClaimContract extends Contract {
   }
 
   @Test
-  void claimingAllTheRoomThatThereIsIsAnErrorAndNoHang() {
+  void claimingAllBufferSpaceFailsInsteadOfHanging() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
-    MemorySegment memory = Arena.ofAuto().allocate(200);
+    MemorySegment memory = Arena.ofAuto().allocate(600);
     RegisteredMemory registered = pair.client().register(memory);
     List<SendRegion> regions = new ArrayList<>();
-    SendRegion region = sender.tryClaim(200);
+    SendRegion region = sender.tryClaim(600);
     while (region != null) {
       regions.add(region);
-      region = sender.tryClaim(200);
+      region = sender.tryClaim(600);
     }
 
-    assertThatThrownBy(() -> sender.claim(200)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.claim(200, PATIENCE)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.claim(600)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.claim(600, PATIENCE)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> sender.send(memory)).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 200))
+    assertThatThrownBy(() -> sender.batch().add(memory)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> sender.sendAsync(registered, 0, 600))
         .isInstanceOf(IllegalStateException.class);
-    assertThat(sender.tryClaim(200)).isNull();
+    assertThat(sender.tryClaim(600)).isNull();
 
     regions.remove(0).abort();
-    regions.add(sender.claim(200));
+    regions.add(sender.claim(600));
     regions.forEach(sender::sendAsync);
     for (int i = 0; i < regions.size(); i++) {
       try (ReceiveRegion message = pair.server().receiver().receive(PATIENCE)) {
-        assertThat(message.length()).isEqualTo(200);
+        assertThat(message.length()).isEqualTo(600);
       }
     }
   }
 
   @Test
-  void claimGoesOnWhenTheReceiverFrees() {
+  void claimContinuesWhenTheReceiverFrees() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(500);
     Sender sender = pair.client().sender();
@@ -219,20 +219,20 @@ public abstract class ClaimContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 100, 2_000})
-  void claimingAndAbortingTakesNoRoom(int length) {
+  void claimingAndAbortingOccupiesNoSpace(int length) {
     Pair pair = connect();
     Sender sender = pair.client().sender();
 
     for (int i = 0; i < provider.messages(50_000); i++) {
       SendRegion region = sender.tryClaim(length);
-      assertThat(region).as("claim %d while nobody receives", i).isNotNull();
+      assertThat(region).as("claim %d while the peer does not receive", i).isNotNull();
       region.abort();
     }
     new NumberedReceiver(pair.server(), MessageStream.ofLength(length)).expectNoMore();
   }
 
   @Test
-  void abortGivesTheRoomBackWhateverTheOrder() {
+  void abortReleasesSpaceInAnyOrder() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     Random random = new Random(6);
@@ -244,7 +244,7 @@ public abstract class ClaimContract extends Contract {
   }
 
   @Test
-  void noRoomIsLostInTheLongRun() {
+  void noSpaceIsLostOverManyMessages() {
     Pair pair = connect(options().maxMessageSize(2 * KIB));
     Sender sender = pair.client().sender();
     Random random = new Random(7);
@@ -264,12 +264,12 @@ public abstract class ClaimContract extends Contract {
       receiver.receive(NumberedReceiver.Way.RECEIVE);
     }
 
-    // where a ring wraps may cost a region or two, but a loss at every message would leave nothing
-    eventually("the room is back", () -> claimAllAndAbort(sender, 300, random) >= before / 2 + 1);
+    // the wrap of a ring may cost a region or two, but a leak per message would leave nothing
+    eventually("the space is free", () -> claimAllAndAbort(sender, 300, random) >= before / 2 + 1);
   }
 
   @Test
-  void aClaimThatIsHeldForLongIsNeitherLostNorOverwritten() {
+  void aClaimHeldForLongIsNeitherLostNorOverwritten() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(400);
     Sender sender = pair.client().sender();
@@ -286,7 +286,7 @@ public abstract class ClaimContract extends Contract {
         receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       }
     } catch (OperationTimeoutException | IllegalStateException e) {
-      // a ring may have to wait for the held claim, and may know that nobody else can end that
+      // a ring may have to wait for the held claim, and may know that only this thread can end it
     }
     assertThat(sent).as("messages that overtook the held claim").isPositive();
     sender.sendAsync(held);

@@ -15,7 +15,6 @@ import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.spi.Lifecycle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -33,8 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The end of a connection: nothing that was sent is lost, nothing that was lent can be touched,
- * nobody hangs.
+ * The end of a connection: no sent message is lost, no lent memory can be accessed, no call hangs.
  */
 public abstract class CloseContract extends Contract {
 
@@ -51,7 +49,7 @@ public abstract class CloseContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void thePeerReceivesAllThatWasSentAndThenTheEnd(NumberedReceiver.Way way) {
+  void thePeerReceivesAllSentMessagesAndThenTheEndOfStream(NumberedReceiver.Way way) {
     Pair pair = connect();
     long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
 
@@ -64,7 +62,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void thePeerReceivesAllThatABusySenderHadSent() {
+  void thePeerReceivesAllMessagesOfABusySender() {
     for (int round = 0; round < 20; round++) {
       Pair pair = connect();
       int messages = 2_000;
@@ -86,7 +84,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void whatThePeerHadSentCanStillBeReceivedAndHeldAfterItClosed() {
+  void messagesCanBeReceivedAndHeldAfterThePeerClosed() {
     Pair pair = connect();
     NumberedSender sender = new NumberedSender(pair.client(), STREAM, KIB);
     for (int i = 0; i < 10; i++) {
@@ -107,7 +105,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void aMessageStaysWithTheHandlerThatReadsItWhileAnotherThreadCloses() throws Exception {
+  void aMessageStaysValidInItsHandlerWhileAnotherThreadCloses() throws Exception {
     Pair pair = connect();
     pair.client().sender().send(MemorySegment.ofArray(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}));
     CountDownLatch reading = new CountDownLatch(1);
@@ -127,7 +125,7 @@ public abstract class CloseContract extends Contract {
               while (receiver.poll(handler, 1) == 0) {
                 Thread.onSpinWait();
               }
-              assertThat(Thread.interrupted()).as("an interrupt that no one asked for").isFalse();
+              assertThat(Thread.interrupted()).as("an unexpected interrupt").isFalse();
             });
     reading.await();
 
@@ -169,7 +167,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void afterItsOwnCloseEveryMethodSaysSo() {
+  void everyMethodThrowsAfterTheOwnClose() {
     Pair pair = connect();
     Connection connection = pair.client();
     Sender sender = connection.sender();
@@ -213,7 +211,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void lentMemoryCannotBeTouchedAfterTheClose() {
+  void lentMemoryCannotBeAccessedAfterTheClose() {
     Pair pair = connect();
     Connection connection = pair.client();
     pair.server().sender().send(MemorySegment.ofArray(new byte[100]));
@@ -274,8 +272,8 @@ public abstract class CloseContract extends Contract {
   }
 
   /**
-   * The hot paths of a provider may use raw addresses; a close from another thread must not pull
-   * the memory away below them.
+   * The hot paths of a provider may use raw addresses. A close from another thread must not unmap
+   * the memory that they access.
    */
   @ParameterizedTest
   @EnumSource
@@ -291,7 +289,7 @@ public abstract class CloseContract extends Contract {
       Background<Boolean> receiving =
           inBackground("receiver", () -> receiveUntilClosed(pair.server(), wayToReceive, received));
       int enough = 200 + 37 * round;
-      eventually("messages are moving", () -> received.get() > enough);
+      eventually("messages are being received", () -> received.get() > enough);
 
       (round % 2 == 0 ? pair.client() : pair.server()).close();
 
@@ -303,13 +301,12 @@ public abstract class CloseContract extends Contract {
   }
 
   /**
-   * The Java VM interrupts a thread that it finds in the memory of a shared arena which another
-   * thread closes. A program's threads must not suffer that for what a provider does with its own
-   * memory.
+   * The JVM interrupts a thread that accesses memory of a shared arena which another thread closes.
+   * A program's threads must not be affected when a provider closes its own memory.
    */
   @ParameterizedTest
   @EnumSource
-  void closingFromAnotherThreadInterruptsNobody(WaitStrategy strategy) {
+  void closingFromAnotherThreadInterruptsNoThread(WaitStrategy strategy) {
     MemorySegment source = Arena.ofAuto().allocate(200);
     int rounds = Math.max(8, provider.messages(60_000) / 1000);
     for (int round = 0; round < rounds; round++) {
@@ -334,7 +331,7 @@ public abstract class CloseContract extends Contract {
                         }
                       }));
       int enough = 200 + 37 * round;
-      eventually("messages are moving", () -> received.get() > enough);
+      eventually("messages are being received", () -> received.get() > enough);
 
       (round % 4 < 2 ? pair.client() : pair.server()).close();
 
@@ -387,7 +384,7 @@ public abstract class CloseContract extends Contract {
                   go.await();
                   pair.client().close();
                   assertThat(pair.client().state()).isEqualTo(ConnectionState.CLOSED);
-                  synchronized (called) { // a sender is for one thread at a time
+                  synchronized (called) { // a sender is used by one thread at a time
                     assertClosed(() -> pair.client().sender().tryClaim(1));
                   }
                 }));
@@ -447,7 +444,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void closeReturnsSoonThoughThePeerReadsNothing() {
+  void closeReturnsPromptlyAlthoughThePeerReceivesNothing() {
     Pair pair = connect();
     sendUntilBackPressure(pair.client().sender(), STREAM, 0);
 
@@ -458,7 +455,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void closeWithoutFlushDeliversABeginningInOrderAndThenTheEnd() {
+  void closeWithoutFlushDeliversAPrefixAndThenTheEndOfStream() {
     Pair pair = connect();
     long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
 
@@ -475,7 +472,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void claimsThatWereNotSentAreDroppedByTheClose() {
+  void unsentClaimsAreDroppedByTheClose() {
     Pair pair = connect();
     pair.client().sender().claim(10).segment().fill((byte) 1);
     pair.client().sender().send(MemorySegment.ofArray(new byte[20]));
@@ -548,7 +545,7 @@ public abstract class CloseContract extends Contract {
             });
     pair.client().onClose(connection -> latch.countDown());
 
-    try (LoggedRecords logged = LoggedRecords.of(Lifecycle.class)) {
+    try (LoggedRecords logged = LoggedRecords.of(Connection.class)) {
       pair.client().close();
 
       await(latch);
@@ -564,7 +561,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void aCallbackThatComesAfterTheCloseIsCalledAtOnce() {
+  void aCallbackRegisteredAfterTheCloseIsCalledAtOnce() {
     Pair pair = connect();
     pair.client().close();
     assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
@@ -603,7 +600,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void aCallbackThatClosesTheConnectionTakesNothingFromWhatWasSent() {
+  void aCallbackThatClosesTheConnectionLosesNoSentMessages() {
     Pair pair = connect();
     pair.client().onClose(Connection::close);
     MessageStream stream = MessageStream.ofLength(100);
@@ -621,7 +618,7 @@ public abstract class CloseContract extends Contract {
   }
 
   @Test
-  void aListenerThatIsClosedSaysSo() {
+  void everyMethodOfAClosedListenerThrows() {
     Listener listener = listen();
 
     listener.close();
@@ -755,12 +752,14 @@ public abstract class CloseContract extends Contract {
         .isInstanceOf(ConnectionClosedException.class);
   }
 
-  /** Writes to a region, whose memory may be gone by now: that is the writer's exception to get. */
+  /**
+   * Writes to a region whose memory may be unmapped, in which case the writer gets an exception.
+   */
   private static SendRegion written(SendRegion region) {
     try {
       region.segment().fill((byte) 1);
     } catch (IllegalStateException e) {
-      // the connection was closed in between, as sending it is to tell
+      // the connection was closed meanwhile; the send reports it
     }
     return region;
   }

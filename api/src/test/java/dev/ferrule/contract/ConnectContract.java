@@ -18,10 +18,10 @@ import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.Option;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.spi.ConnectionProvider;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Finding each other: payloads, rejection, nobody there, nobody answering, crowds, and addresses
- * and options that are wrong.
+ * Establishing connections: payloads, rejection, missing and unresponsive listeners, many clients,
+ * and invalid addresses and options.
  */
 public abstract class ConnectContract extends Contract {
 
@@ -69,7 +69,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void withoutPayloadsThereAreEmptyOnes() {
+  void missingPayloadsAreEmpty() {
     Pair pair = connect();
 
     assertThat(pair.client().peerPayload()).isEmpty();
@@ -96,7 +96,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void aPayloadThatNoTransportTakesIsRefusedAtOnce() {
+  void anOversizedPayloadIsRefusedAtOnce() {
     Listener listener = listen();
     byte[] tooLong = new byte[MIB];
 
@@ -107,12 +107,12 @@ public abstract class ConnectContract extends Contract {
     ConnectionRequest request = listener.nextRequest(PATIENCE);
     assertThatThrownBy(() -> request.accept(tooLong)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> request.reject(tooLong)).isInstanceOf(IllegalArgumentException.class);
-    Connection server = closeAtEnd(request.accept()); // the request is still unanswered
+    Connection server = closeAtEnd(request.accept()); // the request is still open
     messagesPass(new Pair(connecting.result(), server));
   }
 
   @Test
-  void aRequestSaysWhoAsks() {
+  void aRequestNamesItsClient() {
     Listener listener = listen();
     Background<Connection> connecting = connectInBackground(listener, provider.options());
 
@@ -126,7 +126,7 @@ public abstract class ConnectContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 32})
-  void aRejectedClientIsToldSoAndWhy(int length) {
+  void aRejectedClientReceivesThePayload(int length) {
     Listener listener = listen();
     byte[] reason = payload(length, 3);
     Background<Connection> connecting = connectInBackground(listener, provider.options());
@@ -202,7 +202,7 @@ public abstract class ConnectContract extends Contract {
     List<ConnectionRequest> requests = new ArrayList<>();
 
     eventually(
-        "the request is there",
+        "the request has arrived",
         () -> {
           ConnectionRequest request = listener.pollRequest();
           if (request != null) {
@@ -217,22 +217,22 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void whereNobodyListensAClientIsRefusedAtOnce() {
+  void connectingWithoutAListenerIsRefusedAtOnce() {
     ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
     Listener listener = listen();
-    URI nobody = listener.uri();
+    URI address = listener.uri();
     listener.close();
 
     Background<Connection> connecting =
-        inBackground("client", () -> closeAtEnd(Ferrule.connect(nobody, patient)));
+        inBackground("client", () -> closeAtEnd(Ferrule.connect(address, patient)));
 
     assertThat(connecting.failure())
         .isInstanceOf(ConnectionRefusedException.class)
-        .hasMessageContaining(nobody.toString());
+        .hasMessageContaining(address.toString());
   }
 
   @Test
-  void aClientThatIsNotAnsweredGivesUpInTime() {
+  void anUnansweredClientTimesOut() {
     Listener listener = listen();
     ConnectionOptions hasty = options().connectTimeout(SHORT).build();
 
@@ -245,7 +245,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void acceptPassesOverClientsThatGaveUp() {
+  void acceptSkipsClientsThatGaveUp() {
     Listener listener = listen();
     ConnectionOptions hasty = options().connectTimeout(SHORT).build();
     for (int i = 0; i < 3; i++) {
@@ -277,7 +277,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void clientsThatWaitAreToldWhenTheListenerIsClosed() {
+  void waitingClientsAreRejectedWhenTheListenerIsClosed() {
     ConnectionOptions patient = options().connectTimeout(Duration.ofMinutes(10)).build();
     Listener listener = listen();
     Background<Connection> seen = connectInBackground(listener, patient);
@@ -295,7 +295,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void severalListenersDoNotMixUpTheirClients() {
+  void severalListenersKeepTheirClientsApart() {
     List<Listener> listeners = List.of(listen(), listen(), listen());
     assertThat(listeners).extracting(Listener::uri).doesNotHaveDuplicates();
 
@@ -307,7 +307,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void manyClientsMayComeAtOnce() {
+  void manyClientsMayConnectConcurrently() {
     int clients = 32;
     ConnectionOptions options = options().waitStrategy(WaitStrategy.BLOCK).build();
     Listener listener = listen(options);
@@ -370,7 +370,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void aConnectionsUriIsItsListenersWithTheConnectionsNumber() {
+  void aConnectionsUriIsItsListenersUriWithTheConnectionsNumber() {
     Listener listener = listen();
     Pair pair = connectTo(listener, provider.options());
 
@@ -448,7 +448,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void optionsInTheAddressWinOverOptionsInTheCall() {
+  void optionsOfTheAddressOverrideThoseOfTheCall() {
     Listener listener =
         closeAtEnd(
             Ferrule.listen(
@@ -469,7 +469,7 @@ public abstract class ConnectContract extends Contract {
     assertThat(server.sender().maxMessageSize()).isEqualTo(123);
   }
 
-  /** A provider may have another default for one of them. */
+  /** A provider may have another default for a standard option. */
   @Test
   void everyStandardOptionIsKnown() {
     assertThat(provider(provider.listenAddress()).options().stream().map(Option::name))
@@ -478,7 +478,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @Test
-  void anAddressThatIsNoneIsRefused() {
+  void aMalformedAddressIsRefused() {
     URI nonsense = URI.create(provider.listenAddress().getScheme() + ":nonsense");
 
     assertThatThrownBy(() -> Ferrule.listen(nonsense, provider.options()))
@@ -489,7 +489,7 @@ public abstract class ConnectContract extends Contract {
 
   @Test
   void theProviderDescribesItself() {
-    ConnectionProvider described = provider(provider.listenAddress());
+    ProviderInfo described = provider(provider.listenAddress());
 
     assertThat(described.availability().available()).isTrue();
     assertThat(described.scheme()).isLowerCase();
@@ -498,7 +498,7 @@ public abstract class ConnectContract extends Contract {
     assertThat(described.options()).extracting(Option::name).doesNotHaveDuplicates();
   }
 
-  private static ConnectionProvider provider(URI address) {
+  private static ProviderInfo provider(URI address) {
     return Ferrule.providers().stream()
         .filter(candidate -> candidate.scheme().equals(address.getScheme()))
         .findFirst()

@@ -26,21 +26,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What all contract tests share: connections that are closed at the end, threads that are waited
- * for, and patience.
+ * The base class of all contract tests: connections that are closed at the end, background threads,
+ * and timeouts.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class Contract {
 
   /**
-   * How long a test waits for something that has to happen: long enough for an emulated machine,
-   * far from for ever.
+   * The time limit for an event that has to happen: long enough for an emulated machine, far from
+   * infinite.
    */
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
   /**
-   * How long a sender that finds no room is given until that counts as lasting; acknowledgements
-   * may be under way.
+   * How long a sender may find no space before that counts as permanent; acknowledgements may be in
+   * flight.
    */
   static final Duration LASTING = Duration.ofMillis(100);
 
@@ -118,7 +118,7 @@ public abstract class Contract {
     try {
       server = closeAtEnd(listener.accept(PATIENCE));
     } catch (OperationTimeoutException e) {
-      throw new AssertionError("no client came; connecting ended with " + connecting.failure(), e);
+      throw new AssertionError("no client; it failed with " + connecting.failure(), e);
     }
     return new Pair(connecting.result(), provider.accepted(listener, server));
   }
@@ -127,7 +127,7 @@ public abstract class Contract {
     return inBackground("client", () -> closeAtEnd(Ferrule.connect(listener.uri(), options)));
   }
 
-  /** Runs something on a thread of its own, which has to be done when the test is. */
+  /** Runs a task in a thread of its own, which must have ended when the test ends. */
   final <T> Background<T> inBackground(String name, Callable<T> work) {
     Background<T> background = Background.start(name, work);
     started.add(background);
@@ -135,8 +135,8 @@ public abstract class Contract {
   }
 
   /**
-   * Like {@link #inBackground(String, Callable)}, for work without a result, which is not to fail:
-   * if it does, the test, which may be waiting for what this thread was to do, is interrupted.
+   * Like {@link #inBackground(String, Callable)}, for a task without a result, which must not fail.
+   * If it does, the test, which may be waiting for this thread, is interrupted.
    */
   final Background<Boolean> inBackground(String name, Work work) {
     Thread test = Thread.currentThread();
@@ -159,8 +159,8 @@ public abstract class Contract {
   }
 
   /**
-   * Sends messages of the stream's, from number {@code first} on, until there is no more room;
-   * returns the next number.
+   * Sends messages of the stream, starting with number {@code first}, until there is no more space.
+   * Returns the next number.
    */
   static long sendUntilBackPressure(Sender sender, MessageStream stream, long first) {
     long number = first;
@@ -179,7 +179,7 @@ public abstract class Contract {
     }
   }
 
-  /** Waits until a connection has noticed that its peer closed. */
+  /** Waits until a connection has detected that its peer closed. */
   static void awaitPeersClose(Connection connection) {
     eventually(
         "the peer's close is noticed",
@@ -200,32 +200,32 @@ public abstract class Contract {
     eventually(what, condition, () -> "");
   }
 
-  /** Waits until something is the case; {@code details} says what is the case instead. */
+  /** Waits until a condition holds; {@code details} describes the actual state. */
   static void eventually(String what, BooleanSupplier condition, Callable<?> details) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - deadline > 0) {
-        fail("it never happened that " + what + " " + catchOrGet(details));
+        fail("timed out waiting until " + what + " " + catchOrGet(details));
       }
       pause(Duration.ofMillis(1));
     }
   }
 
-  /** Lets a loop that has nothing to do give way, and end when its test is over. */
+  /** Yields in a loop that has nothing to do, and ends the loop when its test is over. */
   static void idle() {
     if (Thread.currentThread().isInterrupted()) {
-      throw new AssertionError("the test gave up on this thread");
+      throw new AssertionError("the test has ended without waiting for this thread");
     }
     Thread.yield();
   }
 
-  /** The step of a loop that looks for something again and again; never a stand-in for knowing. */
+  /** Pauses between two checks of a condition; never a substitute for a check. */
   static void pause(Duration step) {
     try {
       Thread.sleep(step);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new AssertionError("the test gave up on this thread", e);
+      throw new AssertionError("the test has ended without waiting for this thread", e);
     }
   }
 
@@ -253,10 +253,10 @@ public abstract class Contract {
     }
   }
 
-  /** Work that may throw anything. */
+  /** A task that may throw any exception. */
   @FunctionalInterface
   interface Work {
-    /** Does it. */
+    /** Runs the task. */
     void run() throws Exception;
   }
 }

@@ -14,7 +14,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Counters: right to the message and the byte, and still there after the close. */
+/** Counters: exact to the message and the byte, and readable after the close. */
 public abstract class CountersContract extends Contract {
 
   /**
@@ -27,7 +27,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void aNewConnectionHasMovedNothing() {
+  void aNewConnectionHasCountedNothing() {
     Pair pair = connect();
 
     for (ConnectionCounters counters :
@@ -186,7 +186,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void aSleepThatEndsIsCounted() {
+  void everyWakeUpIsCounted() {
     Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
     MessageStream stream = MessageStream.ofLength(20);
     NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
@@ -207,7 +207,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void nobodyIsWokenUpWhoDoesNotSleep() {
+  void aSpinningReceiverIsNotWokenUp() {
     Pair pair = connect(options().waitStrategy(WaitStrategy.SPIN));
     MessageStream stream = MessageStream.ofLength(20);
     NumberedSender sender = new NumberedSender(pair.client(), stream, 20);
@@ -226,7 +226,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void countersOnlyGrowAndSnapshotsStayAsTheyAre() {
+  void countersNeverDecreaseAndSnapshotsDoNotChange() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     sender.send(MemorySegment.ofArray(new byte[10]));
@@ -238,7 +238,7 @@ public abstract class CountersContract extends Contract {
   }
 
   @Test
-  void anyThreadMayReadTheCountersWhileMessagesMove() {
+  void anyThreadMayReadTheCountersConcurrently() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(100);
     int messages = provider.messages(50_000);

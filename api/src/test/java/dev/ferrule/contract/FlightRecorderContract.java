@@ -18,7 +18,7 @@ import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections show in JDK Flight Recorder. */
+/** Events of connections in JDK Flight Recorder. */
 public abstract class FlightRecorderContract extends Contract {
 
   private static final String OPENED = "dev.ferrule.ConnectionOpened";

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Received messages are lent: held for as long as the program likes, freed in any order, once. */
+/** Received regions: held for any time, freed in any order, exactly once. */
 public abstract class FreeContract extends Contract {
 
   /**
@@ -82,7 +82,7 @@ public abstract class FreeContract extends Contract {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 100, 1_000, 5_000})
-  void aHeldMessageIsNeverOverwrittenHoweverHardTheSenderPushes(int length) {
+  void aHeldMessageIsNeverOverwrittenUnderBackPressure(int length) {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(length);
     Sender sender = pair.client().sender();
@@ -100,7 +100,8 @@ public abstract class FreeContract extends Contract {
         receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE);
       }
     } catch (OperationTimeoutException e) {
-      // a ring has to wait until the held message is freed; another transport may go on without end
+      // a ring has to wait until the held message is freed; another transport may continue
+      // indefinitely
     }
     held.checkAndFree(stream);
 
@@ -141,7 +142,7 @@ public abstract class FreeContract extends Contract {
   }
 
   @Test
-  void holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang() {
+  void holdingAllBufferSpaceFailsInsteadOfHanging() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     Receiver receiver = pair.server().receiver();
@@ -164,7 +165,7 @@ public abstract class FreeContract extends Contract {
                     held.add(receiver.receive(LASTING));
                   }
                 } catch (OperationTimeoutException e) {
-                  idle(); // there may be room for more yet
+                  idle(); // there may be more space soon
                 }
               }
             })
@@ -176,7 +177,7 @@ public abstract class FreeContract extends Contract {
       assertThat(held.get(i).length()).isEqualTo(lengths.get(i));
     }
     held.forEach(receiver::free);
-    for (int length : lengths.subList(held.size(), lengths.size())) { // for which it had no region
+    for (int length : lengths.subList(held.size(), lengths.size())) { // without a region so far
       try (ReceiveRegion message = receiver.receive(PATIENCE)) {
         assertThat(message.length()).isEqualTo(length);
       }
@@ -218,7 +219,7 @@ public abstract class FreeContract extends Contract {
   }
 
   @Test
-  void aFreedRegionShowsItsMemoryNoMore() {
+  void aFreedRegionNoLongerGivesAccessToItsMemory() {
     Pair pair = connect();
     pair.client().sender().send(MemorySegment.ofArray(new byte[3]));
     ReceiveRegion message = pair.server().receiver().receive(PATIENCE);
@@ -247,7 +248,7 @@ public abstract class FreeContract extends Contract {
   }
 
   @Test
-  void pollGoesOnWhileRegionsAreHeld() {
+  void pollContinuesWhileRegionsAreHeld() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofRandomLengths(4, KIB);
     NumberedSender sender = new NumberedSender(pair.client(), stream, KIB);
@@ -281,7 +282,7 @@ public abstract class FreeContract extends Contract {
     return new Held(receiver, number, receiver.hold(NumberedReceiver.Way.RECEIVE));
   }
 
-  /** A message that the test holds on to. */
+  /** A message that the test holds. */
   private record Held(NumberedReceiver receiver, long number, ReceiveRegion message) {
 
     void checkAndFree(MessageStream stream) {

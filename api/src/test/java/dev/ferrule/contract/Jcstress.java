@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs what two threads do at once by jcstress, which needs a JVM of its own and starts others. */
+/** Runs concurrency tests by jcstress, which needs a JVM of its own and starts others. */
 public final class Jcstress {
 
-  /** A longer one than this, {@code default} or {@code tough}, takes hours. */
+  /** The longer modes, {@code default} and {@code tough}, take hours. */
   private static final String MODE = System.getProperty("ferrule.jcstress.mode", "sanity");
 
   private static final long LIMIT_MINUTES = 10;
@@ -21,11 +21,11 @@ public final class Jcstress {
   private Jcstress() {}
 
   /**
-   * Runs all tests that are declared within a class, and expects none to show anything forbidden.
+   * Runs all tests declared in a class, and expects that none has a forbidden outcome.
    *
    * @param tests the class, found by the annotation processor of jcstress, which is on the class
    *     path
-   * @param folder for what jcstress writes
+   * @param folder the directory for the output of jcstress
    * @throws IOException if that cannot be read
    * @throws InterruptedException if the thread was interrupted
    */

@@ -24,17 +24,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Thousands of connections come and go without leaving a descriptor, a mapping, a file or a thread.
- * How many is printed; see {@link ProviderUnderTest#connectCloseCycles()}.
+ * Thousands of connections are opened and closed without leaking a descriptor, a mapping, a file or
+ * a thread. The number is printed; see {@link ProviderUnderTest#connectCloseCycles()}.
  */
 public abstract class LeakContract extends Contract {
 
-  /**
-   * What the machine does once, it does in these: loading classes, starting threads that are kept.
-   */
+  /** Cycles for one-time effects: loading classes, starting threads that are kept. */
   private static final int WARM_UP_CYCLES = 100;
 
-  /** Fewer cycles are enough where a leak of one per cycle is looked for on a side path. */
+  /** Fewer cycles suffice to find a leak of one per cycle on a side path. */
   private static final int SIDE_PATH_DIVISOR = 20;
 
   private static final MemorySegment MESSAGE = MemorySegment.ofArray(new byte[100]);
@@ -50,7 +48,7 @@ public abstract class LeakContract extends Contract {
 
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void connectionsLeaveNothingBehindWhoeverClosesFirst() {
+  void connectionsLeaveNothingBehindRegardlessOfTheClosingSide() {
     int cycles = provider.connectCloseCycles();
     Listener listener = listen();
     cycle(listener, WARM_UP_CYCLES);
@@ -116,14 +114,14 @@ public abstract class LeakContract extends Contract {
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void refusedClientsLeaveNothingBehind() {
     Listener listener = listen();
-    URI nobody = listener.uri();
+    URI address = listener.uri();
     listener.close();
     Held before = null;
     for (int i = 0; i < cyclesOfASidePath(); i++) {
       if (i == WARM_UP_CYCLES) {
         before = held();
       }
-      assertThatThrownBy(() -> Ferrule.connect(nobody, provider.options()))
+      assertThatThrownBy(() -> Ferrule.connect(address, provider.options()))
           .isInstanceOf(ConnectionRefusedException.class);
     }
     assertNoMoreHeldThan(before);
@@ -132,7 +130,7 @@ public abstract class LeakContract extends Contract {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void clientsThatGaveUpLeaveNothingBehind() {
-    // a client may go without a word that arrives, and is waited for as long as this
+    // the client may end without notice, and is waited for as long as this
     Listener listener = listen(options().connectTimeout(Duration.ofSeconds(2)).build());
     ConnectionOptions hasty = options().connectTimeout(Duration.ofMillis(5)).build();
     Held before = null;
@@ -169,8 +167,8 @@ public abstract class LeakContract extends Contract {
   }
 
   /**
-   * Connects, sends a message each way and closes, from this thread and one other; each cycle in
-   * another order of closing.
+   * Connects, sends a message each way and closes, from this thread and another one. The order of
+   * closing changes with each cycle.
    */
   private void cycle(Listener listener, int cycles) {
     Background<Boolean> clients =
@@ -192,7 +190,7 @@ public abstract class LeakContract extends Contract {
       expectMessage(server);
       server.sender().send(MESSAGE);
       if (i % 3 == 0) {
-        expectEnd(server); // the client closes first; and if not, both close at the same time
+        expectEnd(server); // the client closes first, or both sides close at the same time
       }
       server.close();
     }
@@ -231,10 +229,11 @@ public abstract class LeakContract extends Contract {
   }
 
   /**
-   * Waits a little, as a transport may still be clearing up; then nothing may be more than before.
+   * Waits a little, because a transport may still be releasing resources. After that there must not
+   * be more than before.
    */
   private void assertNoMoreHeldThan(Held before) {
-    assertThat(before).as("what was held before").isNotNull();
+    assertThat(before).as("resources held before").isNotNull();
     assertNoMore("descriptors", before.descriptors(), provider::openDescriptors);
     assertNoMore("mappings", before.mappings(), provider::mappings);
     assertNoMore("files", before.files(), provider::leftOverFiles);
@@ -254,7 +253,7 @@ public abstract class LeakContract extends Contract {
                 + before);
   }
 
-  /** What this process holds at one moment. */
+  /** The resources that this process holds at one moment. */
   private record Held(
       List<String> descriptors, List<String> mappings, List<String> files, List<String> threads) {}
 }

@@ -6,21 +6,21 @@ import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Leaves out what is otherwise when one receiver is that of all connections. */
+/** Disables the tests that do not apply if one receiver serves all connections of a listener. */
 public final class ListenerReceiverDifferences implements ExecutionCondition {
 
   private static final Map<String, String> TESTS =
       Map.of(
           "connectionsDoNotMix",
-          "they do here; see ManyConnectionsTest",
-          "aReceivedMessageKnowsTheConnectionThatItCameOver",
-          "it does not know of the view of it; see ManyConnectionsTest",
-          "holdingSoMuchThatNothingCanArriveIsAnErrorAndNoHang",
-          "other connections can always send something; so it waits",
+          "they do by design; see ManyConnectionsTest",
+          "aReceivedMessageNamesItsConnection",
+          "it names the connection, not the view of it; see ManyConnectionsTest",
+          "holdingAllBufferSpaceFailsInsteadOfHanging",
+          "other connections may still send, so it waits",
           "freeingWhileAnotherThreadReceivesFails",
-          "only while the message of that very connection is being received");
+          "only while a message of the same connection is being received");
 
-  /** Made by JUnit. */
+  /** Called by JUnit. */
   public ListenerReceiverDifferences() {}
 
   @Override

@@ -8,12 +8,12 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * What one class logs, from now until this is closed. It is kept for a test to assert, and does not
- * go to standard error, where it would look like a problem of the test.
+ * Captures the log records of one class until it is closed. The records are kept for assertions and
+ * do not reach standard error, where they would look like a failure of the test.
  */
 public final class LoggedRecords implements AutoCloseable {
 
-  private final Logger logger; // held here, as the system only keeps a weak reference
+  private final Logger logger; // held here because the system keeps only a weak reference
   private final boolean usesParents;
   private final List<LogRecord> records = new ArrayList<>(); // guarded by itself
   private final Handler handler =
@@ -40,7 +40,7 @@ public final class LoggedRecords implements AutoCloseable {
   }
 
   /**
-   * Starts to keep what a class logs.
+   * Starts to capture the log records of a class.
    *
    * @param logging the class, whose logger has its name
    * @return the records, to be closed
@@ -50,7 +50,7 @@ public final class LoggedRecords implements AutoCloseable {
   }
 
   /**
-   * Returns what was logged so far.
+   * Returns the records captured so far.
    *
    * @return a copy
    */

@@ -7,9 +7,9 @@ import java.util.SplittableRandom;
 import java.util.function.LongToIntFunction;
 
 /**
- * An endless row of numbered messages. Length and bytes of each follow from its number, so that the
- * receiver knows what has to arrive: a message that is lost, doubled, out of order, cut, or mixed
- * up with another shows.
+ * An infinite sequence of numbered messages. The length and bytes of each follow from its number,
+ * so that the receiver can detect a message that is lost, duplicated, reordered, truncated, or
+ * mixed with another one.
  */
 final class MessageStream {
 
@@ -29,7 +29,7 @@ final class MessageStream {
     return new MessageStream(1, number -> length);
   }
 
-  /** Messages of the given lengths, over and over. */
+  /** Messages of the given lengths, repeatedly. */
   static MessageStream ofLengths(int... lengths) {
     return new MessageStream(2, number -> lengths[(int) (number % lengths.length)]);
   }

@@ -29,9 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Messages arrive whole, once, unchanged and in order, whichever way they are sent and received.
- */
+/** Messages arrive whole, once, unchanged and in order, however they are sent and received. */
 public abstract class MessagingContract extends Contract {
 
   private static final int LONGEST = 4 * KIB;
@@ -60,7 +58,7 @@ public abstract class MessagingContract extends Contract {
     receiver.expectNoMore();
   }
 
-  /** Both would get the same message. */
+  /** Otherwise both threads would get the same message. */
   @Test
   void aSecondThreadInReceiveFailsAndTheFirstGetsTheMessage() {
     Pair pair = connect();
@@ -158,7 +156,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void bothDirectionsMoveAtOnce() {
+  void bothDirectionsCarryMessagesConcurrently() {
     Pair pair = connect(options().maxMessageSize(LONGEST));
     int messages = provider.messages(50_000);
 
@@ -238,7 +236,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void whatIsSentAtOnceReachesASideThatIsStillConnecting() {
+  void messagesSentAtOnceReachAPeerThatIsStillConnecting() {
     Listener listener = listen();
     MessageStream stream = MessageStream.ofRandomLengths(30, KIB);
     for (int round = 0; round < 50; round++) {
@@ -270,7 +268,7 @@ public abstract class MessagingContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void messagesWaitForAReceiverThatComesLater(NumberedReceiver.Way way) {
+  void messagesWaitForALateReceiver(NumberedReceiver.Way way) {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofRandomLengths(11, KIB);
     NumberedSender sender = new NumberedSender(pair.client(), stream, KIB);
@@ -313,7 +311,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void sendCopiesFromMemoryThatOnlyItsThreadMayTouch() {
+  void sendCopiesFromConfinedMemory() {
     Pair pair = connect();
 
     try (Arena arena = Arena.ofConfined()) {
@@ -342,7 +340,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void sendTakesAPartOfASegment() {
+  void sendCopiesAPartOfASegment() {
     Pair pair = connect();
     MemorySegment source = MemorySegment.ofArray("0123456789".getBytes(US_ASCII));
 
@@ -379,7 +377,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void aSourceThatCannotBeReadIsRefusedAndTakesNoRoom() {
+  void anUnreadableSourceIsRefusedAndOccupiesNoSpace() {
     Pair pair = connect();
     Sender sender = pair.client().sender();
     Arena arena = Arena.ofConfined();
@@ -439,7 +437,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void aReceivedMessageKnowsTheConnectionThatItCameOver() {
+  void aReceivedMessageNamesItsConnection() {
     Pair pair = connect();
     pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
 
@@ -459,7 +457,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void pollTakesNoMoreThanItsLimit() {
+  void pollRespectsItsLimit() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(20);
     send(pair.client(), stream, 10);
@@ -517,7 +515,7 @@ public abstract class MessagingContract extends Contract {
   }
 
   @Test
-  void aHandlerThatAlwaysThrowsLosesNoRoom() {
+  void aHandlerThatAlwaysThrowsLeaksNoSpace() {
     Pair pair = connect();
     MessageStream stream = MessageStream.ofLength(KIB);
     Sender sender = pair.client().sender();
@@ -591,8 +589,8 @@ public abstract class MessagingContract extends Contract {
   }
 
   /**
-   * Sends and receives as many messages on one end, from one thread that never waits for only one
-   * of the two.
+   * Sends and receives the given number of messages on one side, in one thread that never waits for
+   * only one of the two.
    */
   private static void exchange(Pair pair, int messages) {
     MessageStream stream = MessageStream.ofRandomLengths(12, LONGEST);

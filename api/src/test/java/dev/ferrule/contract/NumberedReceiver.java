@@ -10,8 +10,8 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 
 /**
- * Receives the messages of a stream, each in the way that the test asks for, and checks that it is
- * the next one.
+ * Receives the messages of a stream in the way that the test requests, and checks that each one is
+ * the next in order.
  */
 final class NumberedReceiver {
 
@@ -34,7 +34,7 @@ final class NumberedReceiver {
     this.handler = (buffer, offset, length) -> stream.verify(buffer, offset, length, next++);
   }
 
-  /** Returns how many messages have arrived. */
+  /** Returns the number of messages that have arrived. */
   long count() {
     return next;
   }
@@ -51,14 +51,14 @@ final class NumberedReceiver {
     receiver.free(message);
   }
 
-  /** Waits for messages until there were as many in all. */
+  /** Waits until the given number of messages has arrived in total. */
   void receiveUpTo(long count, Way way) {
     while (next < count) {
       receive(way);
     }
   }
 
-  /** Takes what is there, without waiting; returns how many messages that was. */
+  /** Receives the messages that have arrived, without waiting; returns how many. */
   int poll(int limit) {
     return receiver.poll(handler, limit);
   }
@@ -75,7 +75,7 @@ final class NumberedReceiver {
     receiver.free(message);
   }
 
-  /** Checks that no message is there but those received. */
+  /** Checks that no further message has arrived. */
   void expectNoMore() {
     assertThatThrownBy(() -> receiver.receive(Contract.LASTING))
         .isInstanceOf(OperationTimeoutException.class);
@@ -95,7 +95,7 @@ final class NumberedReceiver {
         }
         return message;
       default:
-        throw new AssertionError(way + " hands out no region");
+        throw new AssertionError(way + " does not return regions");
     }
   }
 }

@@ -8,7 +8,7 @@ import dev.ferrule.Sender;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Sends the messages of a stream, one after the other, each in the way that the test asks for. */
+/** Sends the messages of a stream in order, each in the way that the test requests. */
 final class NumberedSender {
 
   /** All ways in which a {@link Sender} sends. */
@@ -19,7 +19,8 @@ final class NumberedSender {
     COPY_FROM_HEAP,
     COPY_FROM_NATIVE,
     REGISTERED,
-    BATCH
+    BATCH,
+    BATCH_COPY
   }
 
   private static final int SLOTS = 8;
@@ -45,7 +46,7 @@ final class NumberedSender {
     registered = connection.register(arena.allocate(Math.max(1L, (long) SLOTS * longest)));
   }
 
-  /** Returns how many messages were sent. */
+  /** Returns the number of messages sent. */
   long count() {
     return next;
   }
@@ -79,6 +80,9 @@ final class NumberedSender {
         return sendRegistered(number, length);
       case BATCH:
         return sender.batch().add(written(sender.claim(length), number));
+      case BATCH_COPY:
+        stream.write(heap, HEAP_OFFSET, number);
+        return sender.batch().add(heap, HEAP_OFFSET, length);
     }
     throw new AssertionError(way);
   }

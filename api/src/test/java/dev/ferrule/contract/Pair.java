@@ -6,7 +6,7 @@ import dev.ferrule.Connection;
 /** The two ends of one connection. */
 record Pair(Connection client, Connection server) {
 
-  /** The same connection seen from the other end. */
+  /** Returns the same connection as seen from the other end. */
   Pair reversed() {
     return new Pair(server, client);
   }

@@ -9,17 +9,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the contract tests have to know of a provider. Each test gets an object of its own and
- * closes it at its end.
+ * Describes a provider to the contract tests. Each test creates an instance and closes it at its
+ * end.
  *
- * <p>Two system properties make the kit smaller where every message is slow, such as in an emulated
- * machine. What was run is printed.
+ * <p>Two system properties reduce the tests where every message is slow, such as on an emulated
+ * machine. The numbers in use are printed.
  *
  * <ul>
- *   <li>{@value #CYCLES_PROPERTY}: how many connections {@link LeakContract} makes; 10,000 unless
- *       told.
- *   <li>{@value #MESSAGES_PROPERTY}: how many messages a long test sends at most; 250,000, which is
- *       no limit, unless told.
+ *   <li>{@value #CYCLES_PROPERTY}: how many connections {@link LeakContract} opens; default 10,000.
+ *   <li>{@value #MESSAGES_PROPERTY}: the maximum number of messages of a long test; default
+ *       250,000, which is no limit.
  * </ul>
  */
 public interface ProviderUnderTest extends AutoCloseable {
@@ -31,28 +30,28 @@ public interface ProviderUnderTest extends AutoCloseable {
   String MESSAGES_PROPERTY = "ferrule.contract.messages";
 
   /**
-   * Returns an address that can be listened on, another one at each call.
+   * Returns an address to listen on, a different one for each call.
    *
    * @return an address without options
    */
   URI listenAddress();
 
   /**
-   * Returns the options that tests start from. A provider under test keeps its connections small
-   * here, so that many of them fit and their rings wrap often. Unread, there has to be room for 8
-   * of the longest messages, or for 20 of 1 KiB; tests that need longer messages than these options
-   * allow ask for them.
+   * Returns the options that tests start from. A provider should keep its connections small, so
+   * that many of them fit and their rings wrap often. There must be space for 8 unread messages of
+   * the maximum length, or for 20 of 1 KiB. Tests that need longer messages set the option
+   * themselves.
    *
    * @return options for connecting and listening
    */
   ConnectionOptions options();
 
   /**
-   * Returns what the tests use in place of a connection that a listener has accepted: that very
-   * connection, unless its messages are to be received in another way than by its own receiver.
+   * Returns the object that the tests use in place of a connection accepted by a listener: the
+   * connection itself, unless its messages are received by another receiver than its own.
    *
    * @param listener the listener
-   * @param connection the connection, which the tests close by themselves
+   * @param connection the connection, which the tests close themselves
    * @return the connection, or a view of it
    */
   default Connection accepted(Listener listener, Connection connection) {
@@ -60,9 +59,9 @@ public interface ProviderUnderTest extends AutoCloseable {
   }
 
   /**
-   * Returns the file descriptors that this process has open.
+   * Returns the open file descriptors of this process.
    *
-   * @return what each refers to
+   * @return the target of each
    */
   default List<String> openDescriptors() {
     return SystemResources.openDescriptors();
@@ -71,20 +70,20 @@ public interface ProviderUnderTest extends AutoCloseable {
   /**
    * Returns the memory of the provider's connections that is mapped into this process.
    *
-   * @return a line for each mapping; see {@link SystemResources#mappings}
+   * @return one line per mapping; see {@link SystemResources#mappings}
    */
   List<String> mappings();
 
   /**
-   * Returns the files that the provider has made for this object's addresses and that are still
-   * there.
+   * Returns the files that the provider has created for this object's addresses and that still
+   * exist.
    *
    * @return the paths; empty for a transport without files
    */
   List<String> leftOverFiles();
 
   /**
-   * Returns the counters that the transport cannot count, which are absent from {@link
+   * Returns the counters that the transport cannot maintain, which are absent from {@link
    * dev.ferrule.ConnectionCounters}.
    *
    * @return their names
@@ -94,18 +93,17 @@ public interface ProviderUnderTest extends AutoCloseable {
   }
 
   /**
-   * Returns how many messages, each of which is received before the next is sent, certainly meet no
-   * back-pressure.
+   * Returns how many messages can be sent without back pressure if each is received before the next
+   * one is sent.
    *
-   * @return the number; a few where a thread of the provider's own gives the room back, since that
-   *     may be late
+   * @return the number; small if a thread of the provider frees the space, because that may be late
    */
   default int messagesWithoutBackPressure() {
     return 1_000;
   }
 
   /**
-   * Returns how many connections the search for leaks makes.
+   * Returns how many connections the leak tests open.
    *
    * @return the number of connect/close cycles
    */
@@ -116,14 +114,14 @@ public interface ProviderUnderTest extends AutoCloseable {
   /**
    * Returns how many messages a long test sends.
    *
-   * @param wanted how many the test wants
-   * @return as many, unless the limit is lower
+   * @param wanted the number that the test requests
+   * @return that number, or the limit if it is lower
    */
   default int messages(int wanted) {
     return Math.min(wanted, Integer.getInteger(MESSAGES_PROPERTY, 250_000));
   }
 
-  /** Removes what the tests themselves needed, such as a scratch directory. */
+  /** Removes the resources of the tests themselves, such as a scratch directory. */
   @Override
   void close();
 }

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
-/** Sending from the program's own memory. */
+/** Sending from registered memory of the program. */
 public abstract class RegisteredMemoryContract extends Contract {
 
   private static final int SIZE = 4 * KIB;
@@ -104,7 +104,7 @@ public abstract class RegisteredMemoryContract extends Contract {
   }
 
   @Test
-  void memoryThatOnlyOneThreadMayTouchIsRefused() {
+  void confinedMemoryIsRefused() {
     Connection connection = connect().client();
 
     try (Arena arena = Arena.ofConfined()) {
@@ -219,7 +219,7 @@ public abstract class RegisteredMemoryContract extends Contract {
 
     try {
       arena.close();
-    } catch (IllegalStateException e) { // the registration keeps it
+    } catch (IllegalStateException e) { // the registration keeps it alive
       pair.client().sender().sendAsync(registered, 0, SIZE);
       assertThat(pair.server().receiver().receive(PATIENCE).length()).isEqualTo(SIZE);
       registered.close();

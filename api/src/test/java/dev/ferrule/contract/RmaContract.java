@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class RmaContract extends Contract {
 
   private static final int SIZE = 64 * KIB;
-  private static final int LARGE = 5 * MIB + 13; // several fragments, and then some
+  private static final int LARGE = 5 * MIB + 13; // several fragments and a remainder
   private static final RmaRight[] BOTH = RmaRight.values();
 
   /**
@@ -107,7 +107,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void whatIsLargerThanAnyBufferComesWhole() {
+  void transfersLargerThanAnyBufferAreComplete() {
     Pair pair = connect();
     MemorySegment theirs = memory(LARGE);
     MemorySegment mine = filled(LARGE, 4);
@@ -122,7 +122,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void memoryThatIsAllocatedIsZeroedAndAccessedLikeAnyOther() {
+  void allocatedMemoryIsZeroedAndAccessedLikeAnyOther() {
     Pair pair = connect();
     Rma rma = pair.client().rma();
     RegisteredMemory mine = pair.client().register(filled(SIZE, 4));
@@ -145,7 +145,7 @@ public abstract class RmaContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void whatIsAllocatedCanBeViewedWhereItIsMapped(RmaRight right) {
+  void allocatedMemoryCanBeViewedIfMapped(RmaRight right) {
     Pair pair = connect();
     try (ExposedMemory theirs = pair.server().rma().allocate(SIZE, right)) {
       theirs.segment().fill((byte) 7);
@@ -187,7 +187,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void nothingIsAllocatedForNoRightOrOfNoSize() {
+  void allocatingWithoutARightOrASizeIsRefused() {
     Rma rma = connect().server().rma();
     assertThatThrownBy(() -> rma.allocate(SIZE)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> rma.allocate(0, BOTH)).isInstanceOf(IllegalArgumentException.class);
@@ -218,7 +218,7 @@ public abstract class RmaContract extends Contract {
     assertThat(first).isEqualTo(1);
   }
 
-  /** Against a model, with operations of any size between any places, from both sides at once. */
+  /** Compares with a model: operations of any size at any offset, from both sides concurrently. */
   @Test
   void bothSidesMayAccessEachOthersMemoryAtTheSameTime() {
     Pair pair = connect();
@@ -273,7 +273,7 @@ public abstract class RmaContract extends Contract {
     "0, 9223372036854775807, 1",
     "1, 1, 9223372036854775807"
   })
-  void whatIsOutOfBoundsChangesNothing(long localOffset, long remoteOffset, long length) {
+  void anOutOfBoundsOperationChangesNothing(long localOffset, long remoteOffset, long length) {
     Pair pair = connect();
     MemorySegment theirs = filled(SIZE, 1);
     MemorySegment mine = filled(SIZE, 2);
@@ -293,7 +293,7 @@ public abstract class RmaContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void memoryIsOnlyForWhatItWasExposedFor(RmaRight right) {
+  void everyAccessNeedsItsRight(RmaRight right) {
     Pair pair = connect();
     MemorySegment theirs = filled(SIZE, 1);
     RemoteMemory remote = attach(pair, theirs, right);
@@ -320,7 +320,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void whatIsNoHandleIsRefused() {
+  void anInvalidHandleIsRefused() {
     Pair pair = connect();
     Rma rma = pair.client().rma();
     byte[] handle = pair.server().rma().expose(memory(SIZE), BOTH).handle().toBytes();
@@ -367,7 +367,7 @@ public abstract class RmaContract extends Contract {
   }
 
   @Test
-  void whatWasTakenBackIsNotAccessedAnyMore() {
+  void revokedMemoryIsNoLongerAccessed() {
     Pair pair = connect();
     MemorySegment theirs = filled(SIZE, 1);
     ExposedMemory exposed = pair.server().rma().expose(theirs, BOTH);
@@ -392,9 +392,12 @@ public abstract class RmaContract extends Contract {
     messagesPass(pair);
   }
 
-  /** A peer that writes without end must not write to memory that its owner has taken back. */
+  /**
+   * A peer that writes continuously must not write to memory after its owner has revoked the
+   * access.
+   */
   @Test
-  void nothingIsWrittenAfterMemoryWasTakenBackInTheMiddleOfIt() {
+  void nothingIsWrittenAfterARevocationDuringAWrite() {
     Pair pair = connect();
     for (int round = 0; round < 20; round++) {
       MemorySegment theirs = memory(MIB);
@@ -478,7 +481,7 @@ public abstract class RmaContract extends Contract {
       MemorySegment message = MemorySegment.ofArray(new byte[Integer.BYTES]);
       message.set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
       pair.client().rma().writeAndSend(local, 0, remote, 0, length, message);
-      pair.client().receiver().receive(PATIENCE).close(); // the other side has seen it
+      pair.client().receiver().receive(PATIENCE).close(); // the peer has seen the write
     }
     receiving.result();
   }
@@ -600,9 +603,9 @@ public abstract class RmaContract extends Contract {
     assertThatThrownBy(rma::fence).isInstanceOf(ConnectionClosedException.class);
   }
 
-  /** Another thread may close what is written from; the connection is none the worse for it. */
+  /** Another thread may close the source of a write; the connection remains usable. */
   @Test
-  void closingRegisteredMemoryInTheMiddleOfATransferEndsTheTransferOnly() {
+  void closingRegisteredMemoryDuringATransferEndsOnlyTheTransfer() {
     Pair pair = connect();
     MemorySegment theirs = memory(LARGE);
     RemoteMemory remote = attach(pair, theirs, RmaRight.WRITE);
@@ -659,7 +662,7 @@ public abstract class RmaContract extends Contract {
 
     try {
       arena.close();
-    } catch (IllegalStateException e) { // the registration keeps it
+    } catch (IllegalStateException e) { // the registration keeps it alive
       rma.await(rma.read(local, 0, remote, 0, SIZE));
       assertSame(local.segment(), theirs);
       local.close();
@@ -667,7 +670,7 @@ public abstract class RmaContract extends Contract {
       return;
     }
 
-    for (int i = 0; i < 100; i++) { // more than there is room for, if each took some
+    for (int i = 0; i < 100; i++) { // more than there is space for, if each attempt leaked some
       assertThatThrownBy(() -> rma.read(local, 0, remote, 0, SIZE))
           .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> rma.write(local, 0, remote, 0, SIZE))
@@ -682,9 +685,9 @@ public abstract class RmaContract extends Contract {
     return connection.state() == dev.ferrule.ConnectionState.OPEN;
   }
 
-  /** Either side closes while the other one is writing. */
+  /** Either side closes while the other one writes. */
   @Test
-  void closingInTheMiddleOfATransferHangsNobody() {
+  void closingDuringATransferHangsNeitherSide() {
     for (int round = 0; round < 10; round++) {
       Pair pair = connect();
       MemorySegment theirs = memory(LARGE);
@@ -705,12 +708,12 @@ public abstract class RmaContract extends Contract {
     }
   }
 
-  /** Waits until a transfer of what {@link #filled} returns has begun. */
+  /** Waits until a transfer of the result of {@link #filled} has begun. */
   private static void awaitWritten(MemorySegment theirs) {
     eventually("something was written", () -> theirs.get(ValueLayout.JAVA_BYTE, 1) != 0);
   }
 
-  /** Until that fails. */
+  /** Writes repeatedly until a write fails. */
   private static void writeAgainAndAgain(
       Pair pair, RegisteredMemory local, RemoteMemory remote, long length) {
     Rma rma = pair.client().rma();

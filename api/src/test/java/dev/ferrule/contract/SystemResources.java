@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What this process holds of the operating system, as Linux tells it. */
+/** The operating system resources held by this process, as reported by Linux. */
 public final class SystemResources {
 
   private SystemResources() {}
@@ -17,7 +17,7 @@ public final class SystemResources {
   /**
    * Returns the open file descriptors of this process.
    *
-   * @return what each refers to, sorted
+   * @return the target of each, sorted
    */
   public static List<String> openDescriptors() {
     try (Stream<Path> links = Files.list(Path.of("/proc/self/fd"))) {
@@ -28,9 +28,9 @@ public final class SystemResources {
   }
 
   /**
-   * Returns the memory mappings of this process that belong to some file or device.
+   * Returns the memory mappings of this process that are backed by a matching file or device.
    *
-   * @param fragment what the file's path contains
+   * @param fragment a part of the file's path
    * @return the lines of {@code /proc/self/maps}, sorted
    */
   public static List<String> mappings(String fragment) {
@@ -42,9 +42,9 @@ public final class SystemResources {
   }
 
   /**
-   * Returns what lies under a directory, and the directory itself.
+   * Returns a directory and everything below it.
    *
-   * @param directory a directory, which need not be there
+   * @param directory a directory, which need not exist
    * @return the paths, sorted; empty if there is no such directory
    */
   public static List<String> files(Path directory) {
@@ -54,7 +54,7 @@ public final class SystemResources {
     try (Stream<Path> paths = Files.walk(directory)) {
       return paths.map(Path::toString).sorted().collect(Collectors.toList());
     } catch (IOException | UncheckedIOException e) {
-      return List.of(directory + " while it changes: " + e); // somebody deletes there; ask again
+      return List.of(directory + " while it changes: " + e); // files are being deleted there; retry
     }
   }
 
@@ -70,7 +70,7 @@ public final class SystemResources {
     try {
       return Files.readSymbolicLink(link).toString();
     } catch (IOException e) {
-      return "closed since"; // such as the descriptor by which the directory was listed
+      return "closed since"; // such as the descriptor used to list the directory
     }
   }
 }

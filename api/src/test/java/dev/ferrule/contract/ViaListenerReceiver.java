@@ -15,16 +15,17 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** A connection whose messages are received by its listener's common receiver. */
+/** A connection whose messages are received by its listener's single receiver. */
 public final class ViaListenerReceiver implements Connection {
 
   private final Listener listener;
   private final Connection connection;
 
   /**
-   * Creates the view of a connection.
+   * Creates a view of a connection.
    *
-   * @param listener which has accepted it, and receives for all of its connections
+   * @param listener the listener that accepted the connection and receives for all of its
+   *     connections
    * @param connection the connection
    */
   public ViaListenerReceiver(Listener listener, Connection connection) {
@@ -32,7 +33,7 @@ public final class ViaListenerReceiver implements Connection {
     this.connection = connection;
   }
 
-  /** Asked for only now, so that messages can have come before. */
+  /** Obtained only when needed, so that messages may have arrived before. */
   @Override
   public Receiver receiver() {
     return listener.receiver();

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -32,8 +33,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Blocking calls: what ends them, for each way of waiting. A wait strategy never changes what a
- * call does.
+ * Blocking calls: what ends them, for each wait strategy. A wait strategy never changes the result
+ * of a call.
  */
 public abstract class WaitContract extends Contract {
 
@@ -41,7 +42,9 @@ public abstract class WaitContract extends Contract {
   private static final Duration SHORT = Duration.ofMillis(150);
   private static final Duration IDLE = Duration.ofMillis(500);
 
-  /** The earliest end of a wait of {@link #SHORT}; a clock of milliseconds may round. */
+  /**
+   * The earliest end of a wait of {@link #SHORT}; a clock with millisecond resolution may round.
+   */
   private static final Duration SHORT_AT_LEAST = SHORT.minusMillis(1);
 
   /**
@@ -54,8 +57,8 @@ public abstract class WaitContract extends Contract {
   }
 
   /**
-   * The calls of a connection that wait, on the client's side, when there is nothing to receive and
-   * no room to send.
+   * The calls of a connection that block, on the client's side, when there is no message to receive
+   * and no space to send.
    */
   enum BlockingCall {
     RECEIVE("receive") {
@@ -111,7 +114,7 @@ public abstract class WaitContract extends Contract {
     }
   }
 
-  /** The calls of a listener that wait when no client comes. */
+  /** The calls of a listener that block while there is no client. */
   enum BlockingListenerCall {
     ACCEPT("accept") {
       @Override
@@ -206,7 +209,7 @@ public abstract class WaitContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void aTimeoutMayBeLongerThanTheClockCounts(WaitStrategy strategy) {
+  void aTimeoutMayExceedTheRangeOfTheClock(WaitStrategy strategy) {
     Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
     ConnectionOptions options = options().waitStrategy(strategy).build();
     Listener listener = listen(options);
@@ -351,7 +354,7 @@ public abstract class WaitContract extends Contract {
 
   @ParameterizedTest
   @EnumSource
-  void aMessageWakesAReceiverThatSleeps(WaitStrategy strategy) {
+  void aMessageWakesASleepingReceiver(WaitStrategy strategy) {
     Pair pair = connect(options().waitStrategy(strategy));
     NumberedSender sender = new NumberedSender(pair.client(), STREAM, STREAM.length(0));
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
@@ -367,12 +370,12 @@ public abstract class WaitContract extends Contract {
   }
 
   /**
-   * The sender has twice as much to send as there is room for, so it sleeps at some time whenever
-   * it is told of the room that was freed last.
+   * The sender sends twice as much as there is space for, so it blocks at some point, however late
+   * it learns of freed space.
    */
   @ParameterizedTest
   @EnumSource
-  void freedRoomWakesASenderThatSleeps(WaitStrategy strategy) {
+  void freedSpaceWakesASleepingSender(WaitStrategy strategy) {
     Pair pair = connect(options().waitStrategy(strategy));
     Sender sender = pair.client().sender();
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
@@ -380,25 +383,31 @@ public abstract class WaitContract extends Contract {
     for (NumberedReceiver.Way way :
         List.of(NumberedReceiver.Way.RECEIVE, NumberedReceiver.Way.POLL)) {
       long first = sendUntilBackPressure(sender, STREAM, receiver.count());
-      long end = first + 2 * (first - receiver.count());
-      Background<Boolean> sending =
+      AtomicBoolean enough = new AtomicBoolean();
+      Background<Long> sending =
           inBackground(
               "sender",
               () -> {
-                for (long number = first; number < end; number++) {
-                  sender.send(MemorySegment.ofArray(STREAM.bytes(number)));
+                long number = first;
+                while (!enough.get()) { // late credits may let it send some before it waits
+                  sender.send(MemorySegment.ofArray(STREAM.bytes(number++)));
                 }
+                return number;
               });
       sending.awaitInside("send");
-      receiver.receiveUpTo(end, way);
-      sending.result();
+      receiver.receiveUpTo(first + 2 * (first - receiver.count()), way);
+      enough.set(true);
+      while (!sending.isDone()) {
+        receiver.poll(1);
+      }
+      receiver.receiveUpTo(sending.result(), way);
     }
     receiver.expectNoMore();
   }
 
-  /** A thread that spun would use most of the time that passes; one that sleeps, next to none. */
+  /** A spinning thread would use most of the elapsed time; a blocked one uses almost none. */
   @Test
-  void aReceiverThatIsBlockedLeavesTheProcessorToOthers() {
+  void aBlockedReceiverUsesNoProcessorTime() {
     Pair pair = connect(options().waitStrategy(WaitStrategy.BLOCK));
     Background<Boolean> receiving =
         inBackground("receiver", () -> pair.server().receiver().receive().close());
@@ -407,7 +416,7 @@ public abstract class WaitContract extends Contract {
     long receiver = receiving.thread().threadId();
 
     long before = threads.getThreadCpuTime(receiver);
-    pause(IDLE); // the processor time that is used in it is what is tested
+    pause(IDLE); // the processor time used meanwhile is what is tested
     long used = threads.getThreadCpuTime(receiver) - before;
 
     assertThat(Duration.ofNanos(used)).isLessThan(IDLE.dividedBy(5));
@@ -416,8 +425,8 @@ public abstract class WaitContract extends Contract {
   }
 
   /**
-   * Messages come at moments in which the receiver may just be falling asleep; a wake-up that is
-   * missed stops everything.
+   * Messages arrive at moments when the receiver may just be falling asleep. A missed wake-up would
+   * hang the test.
    */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
@@ -449,10 +458,10 @@ public abstract class WaitContract extends Contract {
     server.result();
   }
 
-  /** The same for a sender that waits for room, at a receiver that frees at odd moments. */
+  /** The same for a sender that waits for space, with a receiver that frees at random moments. */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
-  void noRoomIsMissed(WaitStrategy strategy) {
+  void noFreedSpaceIsMissed(WaitStrategy strategy) {
     Pair pair = connect(options().waitStrategy(strategy).maxMessageSize(8 * KIB));
     MessageStream stream = MessageStream.ofLength(8 * KIB);
     int messages = provider.messages(20_000);
@@ -474,12 +483,12 @@ public abstract class WaitContract extends Contract {
     sending.result();
   }
 
-  /** Fills the room of calls that send; returns how many messages that took. */
+  /** Fills the buffer space for calls that send; returns how many messages that took. */
   private static long prepare(BlockingCall call, Pair pair) {
     return call.sends() ? sendUntilBackPressure(pair.client().sender(), STREAM, 0) : 0;
   }
 
-  /** Checks that what was sent arrives, and then some more. */
+  /** Checks that the sent messages arrive, and further ones as well. */
   private static void messagesPass(Pair pair, long sent) {
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
     receiver.receiveUpTo(sent, NumberedReceiver.Way.RECEIVE_WITH_TIMEOUT);

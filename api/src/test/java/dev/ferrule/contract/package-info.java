@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The contract that every provider keeps, as abstract JUnit classes: a provider extends each of
- * them, hands its {@link dev.ferrule.contract.ProviderUnderTest} to the constructor, and changes
- * nothing else.
+ * The contract of every provider, as abstract JUnit classes. A provider extends each of them,
+ * passes its {@link dev.ferrule.contract.ProviderUnderTest} to the constructor, and changes nothing
+ * else.
  *
  * <pre>{@code
  * final class SmCloseContractTest extends CloseContract {
@@ -12,8 +12,8 @@
  * }
  * }</pre>
  *
- * <p>The tests only use what {@code dev.ferrule} promises. They run both ends in one process, on
- * real connections, and allow for transports that deliver and acknowledge asynchronously.
+ * <p>The tests use only the public API of {@code dev.ferrule}. They run both ends in one process,
+ * on real connections, and tolerate transports that deliver and acknowledge asynchronously.
  */
 @NullMarked
 package dev.ferrule.contract;

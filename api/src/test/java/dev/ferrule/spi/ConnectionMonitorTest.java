@@ -65,7 +65,7 @@ class ConnectionMonitorTest {
   }
 
   @Test
-  void aConnectionThatFailedSaysWhy() throws IOException {
+  void aFailedConnectionRecordsItsFailure() throws IOException {
     Connection connection =
         connection(ConnectionState.FAILED, new PeerLostException(ADDRESS, "the peer died", null));
 
@@ -87,7 +87,7 @@ class ConnectionMonitorTest {
   }
 
   @Test
-  void nothingIsRecordedUnlessAskedFor() throws IOException {
+  void disabledEventsAreNotRecorded() throws IOException {
     Connection connection = connection(ConnectionState.CLOSED, null);
     Path file = directory.resolve("nothing.jfr");
     try (Recording recording = new Recording()) {
@@ -120,7 +120,7 @@ class ConnectionMonitorTest {
           });
       ConnectionMonitor.opened(connection);
       stream.startAsync();
-      assertThat(latch.await(20, TimeUnit.SECONDS)).as("recorded in time").isTrue();
+      assertThat(latch.await(20, TimeUnit.SECONDS)).as("recorded before the timeout").isTrue();
     } finally {
       ConnectionMonitor.ended(connection);
     }
@@ -172,7 +172,7 @@ class ConnectionMonitorTest {
         .contains("retransmissions = N/A", "wakeupsSent = N/A", "wakeupsReceived = 9");
   }
 
-  /** Returns a recording as the JDK's own tool shows it. */
+  /** Returns a recording as printed by the JDK's {@code jfr} tool. */
   private static String printed(Path recording) throws Exception {
     Path tool = Path.of(System.getProperty("java.home"), "bin", "jfr");
     Process process =

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a peer sends must not reach a terminal as a command to it. */
+/** Text from a peer must not reach a terminal as an escape sequence. */
 class PlainTextTest {
 
   private static final char ESCAPE = 0x1b;
   private static final String CLEAR_SCREEN = ESCAPE + "[2J";
 
   @Test
-  void aTextOfLettersOfAnyScriptStaysTheSameObject() {
+  void plainTextOfAnyScriptRemainsTheSameObject() {
     for (String text : new String[] {"", "no room: 3 of 4", "größer, 大きい, 🦀"}) {
       assertThat(PlainText.of(text)).isSameAs(text);
     }
@@ -26,31 +26,31 @@ class PlainTextTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 7, 8, 9, 10, 13, 0x1b, 0x7f, 0x85, 0x9b, 0x200b, 0x2028, 0x2029, 0x202e})
-  void whatAReaderDoesNotSeeAsItselfIsEscaped(int character) {
+  void charactersThatDoNotDisplayAsThemselvesAreEscaped(int character) {
     String text = "a" + Character.toString(character) + "b";
     assertThat(PlainText.of(text)).isEqualTo(String.format("a\\u%04xb", character));
     assertThat(PlainText.of(text.getBytes(StandardCharsets.UTF_8))).isEqualTo(PlainText.of(text));
   }
 
   @Test
-  void halvesOfPairsAndCharactersBeyondTheFirstPlaneAreEscapedAsTheirUnits() {
+  void unpairedSurrogatesAndSupplementaryCharactersAreEscapedAsUtf16Units() {
     assertThat(PlainText.of("x" + (char) 0xd800)).isEqualTo("x\\ud800");
     assertThat(PlainText.of(Character.toString(0xe0001))).isEqualTo("\\udb40\\udc01");
   }
 
   @Test
-  void bytesThatAreNoTextBecomeReplacementCharacters() {
+  void malformedUtf8BecomesReplacementCharacters() {
     assertThat(PlainText.of(new byte[] {'a', (byte) 0xff, 'b'})).isEqualTo("a\ufffdb");
   }
 
   @Test
-  void aTextThatIsEscapedAlreadyStaysAsItIs() {
+  void escapedTextRemainsUnchanged() {
     String once = PlainText.of(CLEAR_SCREEN);
     assertThat(PlainText.of(once)).isSameAs(once);
   }
 
   @Test
-  void noMessageOfAnExceptionHoldsControlCharacters() {
+  void exceptionMessagesContainNoControlCharacters() {
     URI address = URI.create("sm:///tmp/%1B%5B2Japp");
     FerruleException failure =
         new ConnectionRefusedException(
@@ -60,7 +60,7 @@ class PlainTextTest {
   }
 
   @Test
-  void whatAnEndpointSaysOfItselfHoldsNoControlCharacters() {
+  void anEndpointsDescriptionContainsNoControlCharacters() {
     EndpointInfo info =
         new EndpointInfo(
             URI.create("sm:///tmp/app/1/1"), EndpointInfo.State.LIVE, CLEAR_SCREEN, 0, 0);

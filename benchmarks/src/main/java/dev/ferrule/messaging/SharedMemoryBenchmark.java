@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.messaging;
 
+import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
@@ -34,9 +35,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a message over {@code sm} costs the processor. One thread drives both ends of a connection,
- * so no cache line ever travels and no other thread matters: it is the calls' own work, on both
- * sides together.
+ * Measures the processor time of a message over {@code sm}. One thread drives both ends of a
+ * connection, so no cache line is transferred and no other thread interferes: the figures are the
+ * work of the calls, on both sides together.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -50,7 +51,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
   private static final int BATCH = 32;
 
-  /** The length of each message; what is written to it and read are its first 8 bytes. */
+  /** The length of each message; its first 8 bytes are written and read. */
   @Param({"8", "64", "1024"})
   public int length;
 
@@ -64,7 +65,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
   private long number;
   private long sum;
 
-  /** Made by JMH. */
+  /** Called by JMH. */
   public SharedMemoryBenchmark() {}
 
   /** Connects both ends. */
@@ -94,7 +95,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
     Files.delete(directory);
   }
 
-  /** A message is claimed, written and sent, and polled. */
+  /** Claims, writes and sends a message, and polls it. */
   @Benchmark
   public long claimSendPoll() {
     claimAndSend();
@@ -102,20 +103,24 @@ public class SharedMemoryBenchmark implements MessageHandler {
     return sum;
   }
 
-  /** 32 messages are claimed, written and sent, and polled with one call. */
+  /** Claims, writes and sends 32 messages, and polls them with one call. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public long claimSendPollBatch() {
     for (int i = 0; i < BATCH; i++) {
       claimAndSend();
     }
+    return pollBatch();
+  }
+
+  private long pollBatch() {
     for (int left = BATCH; left > 0; ) {
       left -= receiver.poll(this, left);
     }
     return sum;
   }
 
-  /** A message is copied and sent with one call, and polled. */
+  /** Copies and sends a message with one call, and polls it. */
   @Benchmark
   public long sendPoll() {
     source.set(LONG, 0, ++number);
@@ -124,7 +129,31 @@ public class SharedMemoryBenchmark implements MessageHandler {
     return sum;
   }
 
-  /** A message is claimed, written and sent, received and freed. */
+  /** Copies and sends 32 messages one by one, and polls them with one call. */
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public long sendPollBatch() {
+    for (int i = 0; i < BATCH; i++) {
+      source.set(LONG, 0, ++number);
+      sender.send(source, 0, length);
+    }
+    return pollBatch();
+  }
+
+  /** Adds 32 messages to a batch, flushes it, and polls them with one call. */
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public long addFlushPollBatch() {
+    Batch batch = sender.batch();
+    for (int i = 0; i < BATCH; i++) {
+      source.set(LONG, 0, ++number);
+      batch.add(source, 0, length);
+    }
+    batch.flush();
+    return pollBatch();
+  }
+
+  /** Claims, writes and sends a message, receives and frees it. */
   @Benchmark
   public long claimSendReceiveFree() {
     claimAndSend();
@@ -134,7 +163,7 @@ public class SharedMemoryBenchmark implements MessageHandler {
     return sum;
   }
 
-  /** A poll that finds nothing. */
+  /** Polls without a message. */
   @Benchmark
   public int pollNothing() {
     return receiver.poll(this, 1);

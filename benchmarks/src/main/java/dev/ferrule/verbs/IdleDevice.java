@@ -12,15 +12,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A device that does nothing, as fast as a processor can: its functions are two instructions of
- * machine code each. So what is left is what Java does to post and to poll. It needs no RDMA
- * device, but libibverbs.
+ * A device whose functions do nothing: each is two machine instructions. What remains is Java's
+ * cost of posting and polling. Needs libibverbs, but no RDMA device.
  */
 final class IdleDevice {
 
   private static final long PAGE = 4096;
 
-  /** Where the functions are in their page. */
+  /** The offsets of the functions in their page. */
   private static final long RETURN_ZERO = 0;
 
   private static final long RETURN_COUNT = 64;
@@ -29,7 +28,7 @@ final class IdleDevice {
   private final MemorySegment code = machineCode();
   private final VerbsContext context = new VerbsContext(new NativeVerbsCalls(), contextOf(), false);
 
-  /** A function that takes three arguments and returns 0. */
+  /** Returns a function that takes three arguments and returns 0. */
   MemorySegment noOperation() {
     return code.asSlice(RETURN_ZERO);
   }
@@ -39,7 +38,7 @@ final class IdleDevice {
         context, ibv_qp.allocate(arena).address(), new QueuePairSizes(1024, 1024, 220));
   }
 
-  /** A queue from which as many completions can be polled as are asked for, always the same. */
+  /** Returns a queue that yields as many completions as are polled, always the same. */
   CompletionQueue completionQueue() {
     return new CompletionQueue(context, ibv_qp.allocate(arena).address());
   }
@@ -80,7 +79,10 @@ final class IdleDevice {
     }
   }
 
-  /** A copy that can be run: pages of a file, so that none is ever both writable and executable. */
+  /**
+   * Returns an executable copy, in pages of a file, so that no page is ever both writable and
+   * executable.
+   */
   private static MemorySegment executable(MemorySegment page) {
     try (Arena arena = Arena.ofConfined()) {
       int file = LibC.memfd_create(arena.allocateFrom("ferrule-idle-device"), LibC.MFD_CLOEXEC());
@@ -95,8 +97,7 @@ final class IdleDevice {
               0);
       LibC.close(file);
       if (code.address() == -1) {
-        throw new UnsupportedOperationException(
-            "the system does not let this process run its code");
+        throw new UnsupportedOperationException("the system does not allow executable memory");
       }
       return code.reinterpret(PAGE);
     }

@@ -13,9 +13,10 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What an RDMA WRITE WITH IMMEDIATE takes by itself: two processes write to each other in turns,
- * with nothing above the verbs layer. No ring, no room to be kept, no acknowledgments, no ids; a
- * receive is posted for each write, as there has to be. What magicring takes longer is its own.
+ * Measures the latency of a bare RDMA WRITE WITH IMMEDIATE: two processes write to each other
+ * alternately, directly through the verbs layer, without ring, flow control, acknowledgments or
+ * ids. A receive is posted for each write, as the verb requires. The difference to magicring is
+ * magicring's own cost.
  *
  * <p>Arguments: {@code server ADDRESS PORT} or {@code client ADDRESS PORT SIZE WARMUP MESSAGES};
  * the client prints percentiles of half the round trip in microseconds. See {@code
@@ -35,14 +36,14 @@ public final class RawWriteLatency implements AutoCloseable {
   private final CmId id;
   private final Arena arena = Arena.ofShared();
   private final ProtectionDomain domain;
-  private final MemoryRegion target; // what the peer writes to
+  private final MemoryRegion target; // the target of the peer's writes
   private final MemoryRegion source;
   private final CompletionQueue sends;
   private final CompletionQueue receives;
   private final QueuePair queuePair;
   private final SendChain write = new SendChain(1);
   private final ReceiveChain receive = new ReceiveChain(RECEIVE_BATCH);
-  private int taken; // receives that are to be posted again
+  private int taken; // receives to repost
   private long written;
 
   private RawWriteLatency(EventChannel events, CmId id) {
@@ -61,7 +62,7 @@ public final class RawWriteLatency implements AutoCloseable {
         id.createQueuePair(
             domain, new QueuePairSizes(SENDS, RECEIVES, INLINE), sends, receives, null);
     for (int i = 0; i < RECEIVE_BATCH; i++) {
-      // a write takes up the request only, and none of its memory
+      // a write consumes the receive request, but none of its memory
       receive.set(i, 0, source.segment().address(), LONGEST, source.localKey());
     }
     for (int i = 0; i < RECEIVES / RECEIVE_BATCH; i++) {
@@ -71,7 +72,7 @@ public final class RawWriteLatency implements AutoCloseable {
 
   private static void check(int result) {
     if (result < 0) {
-      throw new IllegalStateException("posting failed with the error number " + -result);
+      throw new IllegalStateException("posting failed: errno " + -result);
     }
   }
 
@@ -81,7 +82,7 @@ public final class RawWriteLatency implements AutoCloseable {
       event = events.nextEvent();
     }
     if (event.get().type() != wanted) {
-      throw new IllegalStateException("instead of " + wanted + " came " + event.get());
+      throw new IllegalStateException("expected event " + wanted + ", got " + event.get());
     }
     return event.get();
   }
@@ -112,7 +113,7 @@ public final class RawWriteLatency implements AutoCloseable {
     check(queuePair.post(write, 0, 1));
   }
 
-  /** Tells the peer that this was all, and waits until its device knows. */
+  /** Sends the peer the last message, and waits until its device acknowledges it. */
   private void end() {
     write(0);
     long done = 0;
@@ -122,7 +123,7 @@ public final class RawWriteLatency implements AutoCloseable {
     }
   }
 
-  /** Waits for a write of the peer, and returns its length; -1 if the peer has gone. */
+  /** Waits for a write of the peer, and returns its length; -1 if the peer has disconnected. */
   private int awaitWrite() {
     int count = receives.poll(1);
     while (count == 0) {
@@ -144,14 +145,14 @@ public final class RawWriteLatency implements AutoCloseable {
   private void exchange(int size) {
     write(size);
     if (awaitWrite() != size) {
-      throw new IllegalStateException("the peer has gone");
+      throw new IllegalStateException("the peer has disconnected");
     }
     takeCompletions();
   }
 
   private void takeCompletions() {
     if (written % SIGNAL_EVERY == 1) {
-      sends.poll(CompletionQueue.BATCH); // that of the last signaled write
+      sends.poll(CompletionQueue.BATCH); // the completion of the last signaled write
     }
   }
 
@@ -168,7 +169,7 @@ public final class RawWriteLatency implements AutoCloseable {
   /**
    * Runs one side.
    *
-   * @param arguments see above
+   * @param arguments see the class description
    */
   public static void main(String[] arguments) {
     InetSocketAddress address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));

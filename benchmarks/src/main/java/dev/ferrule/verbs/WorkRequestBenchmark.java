@@ -18,8 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What posting and polling cost the processor, per message, with a device that does nothing: all of
- * it is what Java adds to C. {@link #bareCall} is the JVM's own share of a post, the transition.
+ * Measures the processor time of posting and polling, per message, with a device that does nothing:
+ * Java's overhead over C. {@link #bareCall} is the JVM's own share of a post, the transition to
+ * native code.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,23 +49,23 @@ public class WorkRequestBenchmark {
   private final ReceiveChain receives = new ReceiveChain(BATCH);
   private long number;
 
-  /** Made by JMH. */
+  /** Called by JMH. */
   public WorkRequestBenchmark() {}
 
-  /** A downcall of the device's function, with nothing of Ferrule's. */
+  /** Calls the device's function directly, without Ferrule. */
   @Benchmark
   public int bareCall() throws Throwable {
     return (int) CALL.invokeExact(device.noOperation(), 1L, 2L, 3L);
   }
 
-  /** One send: its work request is filled in and posted. */
+  /** Fills in and posts one send. */
   @Benchmark
   public int postSend() {
     fill(0);
     return queuePair.post(sends, 0, 1);
   }
 
-  /** 32 sends with one doorbell. */
+  /** Posts 32 sends with one doorbell. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public int postSendBatch() {
@@ -79,7 +80,7 @@ public class WorkRequestBenchmark {
     sends.setImmediate(index, (int) number);
   }
 
-  /** 32 receives with one call. */
+  /** Posts 32 receives with one call. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public int postReceiveBatch() {
@@ -89,13 +90,13 @@ public class WorkRequestBenchmark {
     return queuePair.post(receives, 0, BATCH);
   }
 
-  /** A completion queue is polled for one completion, which is read. */
+  /** Polls one completion, and reads it. */
   @Benchmark
   public long poll() {
     return completions.poll(1) + read(0);
   }
 
-  /** 32 completions are polled with one call, and read. */
+  /** Polls 32 completions with one call, and reads them. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public long pollBatch() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A program that uses Ferrule and doesn't know which provider it gets. */
+/** A program that uses Ferrule independently of the provider. */
 module consumer {
   requires dev.ferrule;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration;
 
-import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -19,9 +18,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The layers: api ← verbs ← the RDMA providers, bindings ← verbs, and api and bindings ← sm. Module
- * descriptors say most of this too, but only of the module path, and a wrong {@code requires} is
- * soon added.
+ * The layers: api ← provider support ← rdma ← the RDMA providers; bindings ← verbs ← rdma; provider
+ * support and bindings ← sm. Module descriptors declare most of this, too, but for the module path
+ * only, and a wrong {@code requires} is easily added.
  */
 class ArchitectureTest {
   private static final JavaClasses FERRULE =
@@ -34,6 +33,10 @@ class ArchitectureTest {
       resideInAPackage("dev.ferrule.bindings..").as("the bindings");
   private static final DescribedPredicate<JavaClass> VERBS =
       resideInAPackage("dev.ferrule.verbs..").as("verbs");
+  private static final DescribedPredicate<JavaClass> RDMA =
+      resideInAPackage("dev.ferrule.rdma..").as("what the RDMA providers share");
+  private static final DescribedPredicate<JavaClass> SUPPORT =
+      resideInAPackage("dev.ferrule.support..").as("provider support");
   private static final DescribedPredicate<JavaClass> SENDRECV =
       resideInAPackage("dev.ferrule.sendrecv..").as("provider sendrecv");
   private static final DescribedPredicate<JavaClass> MAGICRING =
@@ -45,9 +48,7 @@ class ArchitectureTest {
   private static final DescribedPredicate<JavaClass> TOOLS =
       resideInAPackage("dev.ferrule.tools..").as("the tools");
   private static final DescribedPredicate<JavaClass> API =
-      resideInAPackage("dev.ferrule..")
-          .and(not(BINDINGS.or(VERBS).or(PROVIDERS).or(TOOLS)))
-          .as("the API");
+      resideInAnyPackage("dev.ferrule", "dev.ferrule.spi").as("the API");
   private static final DescribedPredicate<JavaClass> JAVA =
       resideInAnyPackage("java..", "javax..", "jdk..", "org.jspecify..").as("Java or JSpecify");
   private static final DescribedPredicate<JavaClass> AUTO_SERVICE =
@@ -64,40 +65,57 @@ class ArchitectureTest {
   }
 
   @Test
-  void verbsDependOnApiAndBindingsOnly() {
+  void supportDependsOnTheApiOnly() {
     classes()
-        .that(VERBS)
+        .that(SUPPORT)
         .should()
-        .onlyDependOnClassesThat(VERBS.or(API).or(BINDINGS).or(JAVA))
-        .allowEmptyShould(true)
+        .onlyDependOnClassesThat(SUPPORT.or(API).or(JAVA))
         .check(FERRULE);
   }
 
   @Test
-  void rdmaProvidersDependOnVerbsAndNeverOnAnotherProvider() {
-    DescribedPredicate<JavaClass> below = API.or(VERBS).or(BINDINGS).or(JAVA).or(AUTO_SERVICE);
+  void verbsDependOnBindingsOnly() {
+    classes()
+        .that(VERBS)
+        .should()
+        .onlyDependOnClassesThat(VERBS.or(BINDINGS).or(JAVA))
+        .check(FERRULE);
+  }
+
+  @Test
+  void rdmaDependsOnNoProvider() {
+    classes()
+        .that(RDMA)
+        .should()
+        .onlyDependOnClassesThat(RDMA.or(VERBS).or(SUPPORT).or(API).or(BINDINGS).or(JAVA))
+        .check(FERRULE);
+  }
+
+  @Test
+  void rdmaProvidersDependOnRdmaAndNeverOnAnotherProvider() {
+    DescribedPredicate<JavaClass> below =
+        API.or(SUPPORT).or(VERBS).or(RDMA).or(JAVA).or(AUTO_SERVICE);
     for (DescribedPredicate<JavaClass> provider : List.of(SENDRECV, MAGICRING)) {
-      classes()
-          .that(provider)
-          .should()
-          .onlyDependOnClassesThat(provider.or(below))
-          .allowEmptyShould(true)
-          .check(FERRULE);
+      classes().that(provider).should().onlyDependOnClassesThat(provider.or(below)).check(FERRULE);
     }
   }
 
   @Test
-  void smDependsOnApiAndBindingsAndNeverOnAnotherProvider() {
+  void smDependsOnSupportAndBindingsAndNeverOnAnotherProvider() {
     classes()
         .that(SM)
         .should()
-        .onlyDependOnClassesThat(SM.or(API).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
+        .onlyDependOnClassesThat(SM.or(API).or(SUPPORT).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
         .check(FERRULE);
   }
 
   @Test
   void toolsReachProvidersThroughTheApiOnly() {
-    noClasses().that(TOOLS).should().dependOnClassesThat(PROVIDERS.or(VERBS)).check(FERRULE);
+    noClasses()
+        .that(TOOLS)
+        .should()
+        .dependOnClassesThat(PROVIDERS.or(SUPPORT).or(RDMA).or(VERBS))
+        .check(FERRULE);
   }
 
   @Test
@@ -105,12 +123,12 @@ class ArchitectureTest {
     slices().assignedFrom(new Packages()).should().beFreeOfCycles().check(FERRULE);
   }
 
-  /** One slice per package, but for the API and the interface of its providers. */
+  /** One slice per package, except that the API and its provider interface are one. */
   private static final class Packages implements SliceAssignment {
     @Override
     public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-      // Ferrule.connect finds providers, and a provider makes connections: two sides of one thing,
-      // in two packages only because different people read them.
+      // Ferrule.connect finds providers, and a provider creates connections: two sides of one API,
+      // in two packages only because they have different readers.
       String name = javaClass.getPackageName();
       return SliceIdentifier.of(name.equals("dev.ferrule.spi") ? "dev.ferrule" : name);
     }

@@ -34,7 +34,7 @@ class BuildScriptsTest {
   private Path root;
   private Path output;
 
-  /** What a script ended with. */
+  /** The result of a script. */
   private record Ended(int exitCode, String out, String err) {}
 
   @BeforeEach
@@ -59,7 +59,7 @@ class BuildScriptsTest {
       Files.createFile(root.resolve(module).resolve("pom.xml"));
     }
     Files.createFile(root.resolve("pom.xml"));
-    // which colours its errors unless it is told not to
+    // which colours its errors by default
     program(
         "bin/mvn",
         """
@@ -112,7 +112,7 @@ class BuildScriptsTest {
   }
 
   @Test
-  void theFirstBuildSaysThatItIsTheFirstAndShowsWhatIsBuilt() throws Exception {
+  void theFirstBuildIsAnnouncedAndShowsItsProgress() throws Exception {
     Ended first = run("./ferrule", "--version");
     assertThat(first.exitCode()).as(first.err()).isZero();
     assertThat(first.err())
@@ -124,18 +124,18 @@ class BuildScriptsTest {
   }
 
   @Test
-  void whatIsBuiltIsBuiltAgainOnlyIfTheSourcesHaveChanged() throws Exception {
+  void modulesAreRebuiltOnlyIfTheSourcesHaveChanged() throws Exception {
     run("./ferrule", "--version");
     assertThat(run("./ferrule", "--version").err()).isEmpty();
     assertThat(builds()).hasSize(1);
     Path source = Files.createFile(root.resolve("tools/src/main/New.java"));
     Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(5)));
     assertThat(run("./ferrule", "--version").err())
-        .startsWith("ferrule: building, since the sources have changed\n");
+        .startsWith("ferrule: building, because the sources have changed\n");
     assertThat(builds()).hasSize(2);
   }
 
-  /** JVMs from 24 on warn of what Maven's own libraries do. */
+  /** Since release 24 the JVM warns about Maven's own libraries. */
   @Test
   void aBuildOnANewJvmHasTheOptionsThatPreventItsWarnings() throws Exception {
     Path jdk = folder.resolve("jdk");
@@ -150,7 +150,7 @@ class BuildScriptsTest {
   }
 
   @Test
-  void mavenRunsOnTheJdkThatIsFoundIfNoJavaIsOnPath() throws Exception {
+  void mavenRunsOnTheDetectedJdkIfNoJavaIsOnPath() throws Exception {
     String noJava = "command() { [ \"$2\" != java ] && builtin command \"$@\"; }";
     Ended ended = run("bash", "-c", noJava + "; export -f command; exec ./ferrule --version");
     assertThat(ended.exitCode()).as(ended.err()).isZero();
@@ -162,7 +162,7 @@ class BuildScriptsTest {
   }
 
   @Test
-  void theMeasurementOfManyConnectionsBuildsWhatItRuns() throws Exception {
+  void theMeasurementOfManyConnectionsBuildsItsModule() throws Exception {
     Ended ended = run("build-support/many-connections.sh", "--rounds", "1");
     assertThat(ended.exitCode()).as(ended.err()).isZero();
     assertThat(ended.err()).startsWith("many-connections.sh: building for the first time");
@@ -171,18 +171,18 @@ class BuildScriptsTest {
   }
 
   @Test
-  void aBuildThatFailsShowsItsErrorsAndWhereTheRestIs() throws Exception {
+  void aFailedBuildPrintsItsErrorsAndTheLogFile() throws Exception {
     Files.createFile(folder.resolve("broken"));
     Ended broken = run("./ferrule", "--version");
     assertThat(broken.exitCode()).isEqualTo(1);
     assertThat(broken.out()).isEmpty();
     assertThat(broken.err())
         .contains("Foo.java:[3,4] ';' expected")
-        .endsWith("whole output is in " + root.resolve("target/ferrule-build.log") + "\n");
+        .endsWith("complete output is in " + root.resolve("target/ferrule-build.log") + "\n");
   }
 
   @Test
-  void sourcesOutsideOfACheckoutHaveNoCommitNotEvenThatOfAnotherAroundThem() throws Exception {
+  void sourcesOutsideOfACheckoutHaveNoCommitEvenWithinAnotherRepository() throws Exception {
     assertThat(run("build-support/commit.sh").out()).isEmpty();
     assertThat(run("git", "init", "--quiet", folder.toString()).exitCode()).isZero();
     commitNothing(folder);
@@ -197,7 +197,7 @@ class BuildScriptsTest {
     assertThat(run(("git -C " + repository + " " + commit).split(" ")).exitCode()).isZero();
   }
 
-  /** The virtual machine could only build slowly, and fetch nothing. */
+  /** The virtual machine builds slowly, and cannot fetch anything. */
   @ParameterizedTest
   @CsvSource({
     "./ferrule latency, tools",
@@ -205,15 +205,15 @@ class BuildScriptsTest {
     "./compare --quick, peers",
     "./benchmark -l, benchmarks"
   })
-  void withRxeBuildsWhatTheCommandRunsBeforeItLooksForADevice(String command, String module)
+  void withRxeBuildsTheCommandsModuleBeforeItLooksForADevice(String command, String module)
       throws Exception {
     List<String> line = new ArrayList<>(List.of("./with-rxe", "--device", "no-such-device"));
     line.addAll(List.of(command.split(" ")));
     Ended ended = run(line.toArray(String[]::new));
-    assertThat(ended.exitCode()).as(ended.err()).isNotZero(); // there is no such device
+    assertThat(ended.exitCode()).as(ended.err()).isNotZero(); // the device does not exist
     assertThat(ended.err()).startsWith("with-rxe: building for the first time");
     assertThat(builds()).hasSize(1).first().asString().contains("-pl " + module + " ");
     run(command.split(" "));
-    assertThat(builds()).as("what is built need not be built in the virtual machine").hasSize(1);
+    assertThat(builds()).as("not built again in the virtual machine").hasSize(1);
   }
 }

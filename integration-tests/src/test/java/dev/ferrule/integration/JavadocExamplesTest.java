@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every example in the javadoc of the api compiles, runs, each in a Java VM of its own, and prints
- * what the comment behind a {@code println} says.
+ * Every example in the API's javadoc compiles, runs, each in a JVM of its own, and prints what the
+ * comment after a {@code println} says.
  */
 class JavadocExamplesTest {
 
@@ -35,7 +35,7 @@ class JavadocExamplesTest {
   private static final Pattern PRINTED =
       Pattern.compile("System\\.out\\.println\\(.*\\);( // (.*))?");
 
-  /** The resources of the block that has a connection, of which the client's is not the first. */
+  /** The resources of the block with the connection, of which the client's is not the first. */
   private static final Pattern CONNECTED =
       Pattern.compile("Connection client = connecting\\.join\\(\\)[^{]*\\) \\{\n");
 
@@ -54,7 +54,7 @@ class JavadocExamplesTest {
 
   private static final long SECONDS = 60;
 
-  /** More than all slots, and regions, that a connection has by default. */
+  /** More than the default number of slots, and regions, of a connection. */
   private static final int REPETITIONS = 3_000;
 
   @TempDir Path directory;
@@ -84,7 +84,7 @@ class JavadocExamplesTest {
     return examples().stream().filter(Example::isOnAConnection).collect(Collectors.toList());
   }
 
-  /** Programs copy an example into a loop: it gives back what it takes. */
+  /** Programs copy an example into a loop: it must release what it acquires. */
   @ParameterizedTest
   @MethodSource("examplesOnAConnection")
   void anExampleMayBeRepeatedOnItsConnection(Example example)
@@ -100,7 +100,7 @@ class JavadocExamplesTest {
 
   @ParameterizedTest
   @MethodSource("examples")
-  void anExampleDoesWhatItSays(Example example) throws IOException, InterruptedException {
+  void anExamplePrintsWhatItsCommentsSay(Example example) throws IOException, InterruptedException {
     List<String> printed = run(example);
 
     if (example.saysAllThatIsPrinted()) {
@@ -110,7 +110,7 @@ class JavadocExamplesTest {
     }
   }
 
-  /** Runs an example, which is to end well; returns what it has printed. */
+  /** Runs an example, which must succeed; returns its output. */
   private List<String> run(Example example) throws IOException, InterruptedException {
     compile(example);
 
@@ -178,8 +178,8 @@ class JavadocExamplesTest {
   }
 
   /**
-   * Finds the brace that closes a snippet. Examples whose braces are not balanced are no Java
-   * either.
+   * Returns the position of the brace that closes a snippet. Examples with unbalanced braces are
+   * not Java.
    */
   private static int end(String text, int start) {
     int depth = 1;
@@ -193,10 +193,10 @@ class JavadocExamplesTest {
     throw new AssertionError("a snippet without an end");
   }
 
-  /** The body of a main method, and where it stands. */
+  /** The body of a main method, and its place in the sources. */
   private record Example(String place, String code) {
 
-    /** The comments behind the statements that print. */
+    /** Returns the comments after the statements that print. */
     List<String> expectedLines() {
       return PRINTED
           .matcher(code)
@@ -210,7 +210,7 @@ class JavadocExamplesTest {
       return CONNECTED.matcher(code).find();
     }
 
-    /** Does many times what is within the block that has the connection. */
+    /** Returns the example with the block that has the connection repeated. */
     Example repeated(int times) {
       Matcher connected = CONNECTED.matcher(code);
       if (!connected.find()) {

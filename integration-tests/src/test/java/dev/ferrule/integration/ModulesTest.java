@@ -24,12 +24,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the module descriptors promise, and that the class path gets the same. */
+/** The module descriptors' exports, and that the class path provides the same. */
 class ModulesTest {
   private static final Map<String, ModuleReference> MODULES = findModules();
 
   private static Map<String, ModuleReference> findModules() {
-    // The tests run on the class path; what is on it may be read as modules all the same.
+    // The tests run on the class path, whose entries can be read as modules as well.
     Path[] path =
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
             .map(Path::of)
@@ -52,8 +52,10 @@ class ModulesTest {
             "dev.ferrule",
             "dev.ferrule.bindings",
             "dev.ferrule.magicring",
+            "dev.ferrule.rdma",
             "dev.ferrule.sendrecv",
             "dev.ferrule.sm",
+            "dev.ferrule.support",
             "dev.ferrule.tools",
             "dev.ferrule.verbs");
   }
@@ -66,9 +68,10 @@ class ModulesTest {
         .containsExactlyInAnyOrder("dev.ferrule", "dev.ferrule.spi");
   }
 
-  @Test
-  void bindingsAreExportedToFerruleOnly() {
-    assertThat(descriptor("dev.ferrule.bindings").exports())
+  @ParameterizedTest
+  @ValueSource(strings = {"dev.ferrule.bindings", "dev.ferrule.support", "dev.ferrule.rdma"})
+  void internalPackagesAreExportedToFerruleOnly(String module) {
+    assertThat(descriptor(module).exports())
         .isNotEmpty()
         .allMatch(ModuleDescriptor.Exports::isQualified);
   }

@@ -21,16 +21,21 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
-/** What must hold of the source tree as a whole. */
+/** Checks of the source tree as a whole. */
 class SourceTreeTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
   private static final Set<String> NOT_FOR_USERS =
       Set.of("bom", "benchmarks", "integration-tests", "peers");
 
-  /** What the documentation sets as code without a space in it. */
+  private static final Pattern IDIOM =
+      Pattern.compile(
+          "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart)\\b",
+          Pattern.CASE_INSENSITIVE);
+
+  /** Text in backticks without a space in it. */
   private static final Pattern CODE = Pattern.compile("`([^`\\s]+)`");
 
-  /** The name of a test, of which a part may be left out: {@code …}. */
+  /** The name of a test, which may be abbreviated by {@code …}. */
   private static final Pattern TEST_METHOD =
       Pattern.compile("(?:([A-Z]\\w*(?:Test|Contract|Faults))\\.)?(…?)([A-Za-z]\\w+)(…?)");
 
@@ -50,7 +55,7 @@ class SourceTreeTest {
 
   @Test
   void everyJavaFileButTheGeneratedStatesTheLicence() throws Exception {
-    // Spotless sees to most, but passes module-info and package-info by.
+    // Spotless checks most files, but skips module-info and package-info.
     try (Stream<Path> files = Files.walk(ROOT)) {
       List<Path> unlicensed =
           files
@@ -63,6 +68,33 @@ class SourceTreeTest {
               .toList();
       assertThat(unlicensed).isEmpty();
     }
+  }
+
+  /** Words that a stranger has to translate back; see CONTRIBUTING.md. */
+  @Test
+  void noFileUsesTheWorstIdioms() throws IOException {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      for (Path file : files.filter(SourceTreeTest::isText).toList()) {
+        List<String> lines = Files.readAllLines(file);
+        for (int i = 0; i < lines.size(); i++) {
+          if (IDIOM.matcher(lines.get(i)).find()) {
+            found.add(ROOT.relativize(file) + ":" + (i + 1) + ": " + lines.get(i).strip());
+          }
+        }
+      }
+    }
+    assertThat(found).isEmpty();
+  }
+
+  private static boolean isText(Path file) {
+    Path path = ROOT.relativize(file);
+    String name = path.toString();
+    return (name.endsWith(".java") || name.endsWith(".md") || name.endsWith(".sh"))
+        && !name.contains("target/")
+        && !name.startsWith(".git/")
+        && !path.startsWith("bindings/src/main/java/dev")
+        && !path.endsWith("SourceTreeTest.java");
   }
 
   @Test
@@ -91,7 +123,7 @@ class SourceTreeTest {
     }
   }
 
-  /** Returns the text of all test classes by their names; the providers share some names. */
+  /** Returns the source text of all test classes by name; the providers share some names. */
   private static Map<String, String> testSources() throws IOException {
     Map<String, String> sources = new HashMap<>();
     try (Stream<Path> files = Files.walk(ROOT)) {

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * What one run came to.
+ * The results of one run.
  *
- * @param ours the name of Ferrule's entrant
- * @param start when it began
- * @param rounds how often everybody had a turn
- * @param parties who took part, and who could not
- * @param figures the results, by measure, size and entrant
- * @param loadBefore the machine's load average when it began; empty if nobody says
- * @param loadAfter the same when it was over, now with ours in it
+ * @param ours the name of Ferrule's competitor
+ * @param start when the run began
+ * @param rounds the number of rounds
+ * @param parties the competitors, including those that could not run
+ * @param figures the results, by measure, size and competitor
+ * @param loadBefore the machine's load average at the begin; empty if unknown
+ * @param loadAfter the load average at the end, which includes the run's own
  */
 public record Comparison(
     String ours,
@@ -26,10 +26,10 @@ public record Comparison(
     OptionalDouble loadAfter) {
 
   /**
-   * Someone who was to take part.
+   * A competitor.
    *
    * @param name the short name
-   * @param version what exactly was measured
+   * @param version the version measured
    * @param missing why it was not measured; empty if it was
    */
   public record Party(String name, String version, String missing) {}

@@ -10,20 +10,20 @@ import java.math.RoundingMode;
 import java.util.OptionalDouble;
 
 /**
- * A comparison for programs: an object in which what was not measured is left out.
+ * Formats a comparison as JSON: an object. What was not measured is omitted.
  *
  * <ul>
  *   <li>{@code ferrule}, {@code java}, {@code start} (ISO 8601, UTC), {@code rounds}, {@code ours}
  *       (a name), {@code load_before}, {@code load_after}
- *   <li>{@code parties}, an array: {@code name}, {@code version}, and {@code missing} of those that
- *       could not take part
+ *   <li>{@code parties}, an array: {@code name}, {@code version}, and {@code missing} if it could
+ *       not be measured
  *   <li>{@code figures}, an array: {@code measure} (such as {@code latency}, {@code rate}, {@code
  *       batch-8}, {@code senders-2} or {@code wake-up}), {@code size_bytes}, {@code name}, {@code
  *       p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code messages_per_s}, {@code rounds},
- *       {@code line_ns} (how long a bare line took between the processors in these rounds; if those
- *       were moved there are figures of each place), {@code moved} (true if they were moved in the
- *       middle of every round), and {@code ours_ratio}, which is Ferrule's median divided by this
- *       one
+ *       {@code line_ns} (the latency of a bare line between the processors in these rounds; if the
+ *       processors were migrated there are figures for each placement), {@code moved} (true if they
+ *       were migrated during every round), and {@code ours_ratio}, which is Ferrule's median
+ *       divided by this one
  * </ul>
  */
 public final class ComparisonJson {
@@ -34,10 +34,10 @@ public final class ComparisonJson {
   private ComparisonJson() {}
 
   /**
-   * Writes a comparison as JSON.
+   * Formats a comparison as JSON.
    *
    * @param comparison the comparison
-   * @return the text, ended by a newline
+   * @return the text, terminated by a newline
    */
   public static String format(Comparison comparison) {
     JsonObject object = new JsonObject();

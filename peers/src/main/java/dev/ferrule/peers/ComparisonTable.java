@@ -8,7 +8,10 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
-/** A comparison as text: a few tables for each measure, sizes down and entrants across. */
+/**
+ * Formats a comparison as text: a few tables for each measure, with a row per size and a column per
+ * competitor.
+ */
 final class ComparisonTable {
 
   private static final String NOTHING = "-";
@@ -31,20 +34,20 @@ final class ComparisonTable {
       line(
           party.name()
               + ": "
-              + (party.missing().isEmpty() ? party.version() : "left out; " + party.missing()));
+              + (party.missing().isEmpty() ? party.version() : "not measured: " + party.missing()));
     }
     line(
         "load average "
             + load(comparison.loadBefore())
             + " before, "
             + load(comparison.loadAfter())
-            + " after; medians of the rounds in each place of the processors, of "
+            + " after; medians of the rounds in each placement, of "
             + comparison.rounds()
-            + " in all");
+            + " rounds in total");
     for (Measure measure : Measure.values()) {
       if (measure.isTime()) {
         table(measure, "ns (p99)", ComparisonTable::latency);
-        table(measure, "its median / the floor's", figure -> ratio(figure.ofFloor()));
+        table(measure, "median / the floor's", figure -> ratio(figure.ofFloor()));
       } else {
         table(
             measure, "million messages per second", figure -> digits(figure.value() / MILLION, 2));
@@ -67,7 +70,7 @@ final class ComparisonTable {
     List<Figure> figures =
         comparison.figures().stream().filter(figure -> figure.measure() == measure).toList();
     if (figures.stream().map(cell).allMatch(NOTHING::equals)) {
-      return; // such as without a floor
+      return; // such as ratios without a floor
     }
     List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
     boolean lines =
@@ -101,7 +104,7 @@ final class ComparisonTable {
     text.append(table);
   }
 
-  /** Figures that are of the same rounds. */
+  /** The figures of the same rounds. */
   private record Row(int sizeBytes, OptionalDouble lineNanos, int rounds) {
     static Row of(Figure figure) {
       return new Row(figure.sizeBytes(), figure.lineNanos(), figure.rounds());

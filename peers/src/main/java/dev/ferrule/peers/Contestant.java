@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** An entrant at work, who knows how many messages a turn takes. */
+/** A running competitor, which determines the number of messages of a measurement. */
 final class Contestant implements AutoCloseable {
 
   private static final double NANOS_PER_SECOND = 1e9;
@@ -18,7 +18,9 @@ final class Contestant implements AutoCloseable {
   private static final int FIRST_COUNT = 1_000;
   private static final int GROWTH = 4;
   private static final int LEAST_COUNT = 500;
-  private static final int LINE_ROUND_TRIPS = 5_000; // a millisecond or so
+  private static final double GAIN = 1.1;
+  private static final int LONGEST_WARM_UP = 20; // times the usual duration
+  private static final int LINE_ROUND_TRIPS = 5_000; // about a millisecond
   private static final int MOST_ROUND_TRIPS = 1_000_000;
   private static final int MOST_MESSAGES = 100_000_000;
 
@@ -27,7 +29,7 @@ final class Contestant implements AutoCloseable {
   private final Effort effort;
   private final Map<Turn, Integer> counts = new HashMap<>();
 
-  /** What is measured in one go. */
+  /** One measurement. */
   record Turn(Measure measure, int sizeBytes) {}
 
   Contestant(Entrant entrant, Match match, Effort effort) {
@@ -40,7 +42,7 @@ final class Contestant implements AutoCloseable {
     return entrant.name();
   }
 
-  /** How long the bare line takes just now, in nanoseconds; for the floor. */
+  /** Returns the bare line's current latency, in nanoseconds; for the floor only. */
   double lineNanos() {
     if (counts.isEmpty()) {
       warmUp(new Turn(Measure.LATENCY, Transport.SHORTEST));
@@ -52,14 +54,30 @@ final class Contestant implements AutoCloseable {
     return entrant.takesPart(measure);
   }
 
-  /** Measures until it is warm, and then knows how many messages a turn takes. */
+  /**
+   * Warms up until the rate has not improved by a tenth for the duration of a warm-up. How long the
+   * JIT compiler takes depends on the competitor, and on the machine's load. Then determines the
+   * number of messages of a measurement.
+   */
   void warmUp(Turn turn) {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(effort.warmUpMillis());
+    long usual = TimeUnit.MILLISECONDS.toNanos(effort.warmUpMillis());
+    long start = System.nanoTime();
+    long fasterAt = start;
+    double fastest = 0;
     int count = FIRST_COUNT;
+    long now;
     do {
-      counts.put(turn, countFor(turn, perSecond(turn, count)));
+      double perSecond = perSecond(turn, count);
+      counts.put(turn, countFor(turn, perSecond));
       count = Math.min(count * GROWTH, counts.get(turn));
-    } while (!entrant.warmsUpItself() && System.nanoTime() < end);
+      now = System.nanoTime();
+      if (perSecond > GAIN * fastest) {
+        fastest = perSecond;
+        fasterAt = now;
+      }
+    } while (!entrant.warmsUpItself()
+        && now - fasterAt < usual
+        && now - start < LONGEST_WARM_UP * usual);
   }
 
   private int countFor(Turn turn, double perSecond) {
@@ -78,7 +96,7 @@ final class Contestant implements AutoCloseable {
     };
   }
 
-  /** Measures once; one who is not warm is warmed up before. */
+  /** Measures once, after a warm-up if needed. */
   Outcome measure(Turn turn) {
     if (!counts.containsKey(turn)) {
       warmUp(turn);

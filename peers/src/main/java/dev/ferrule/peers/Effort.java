@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
  * How much to measure.
  *
  * @param sizesBytes the lengths of the messages, by measure
- * @param rounds how many turns every entrant has at every size
- * @param roundMillis how long one turn is to take, about
- * @param warmUpMillis how long every entrant is warmed up for each size
+ * @param rounds the number of measurements of each competitor at each size
+ * @param roundMillis the approximate duration of one measurement
+ * @param warmUpMillis the minimum duration of each competitor's warm-up for each size
  */
 public record Effort(
     Map<Measure, List<Integer>> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
@@ -31,9 +31,9 @@ public record Effort(
    * Creates an effort with the same lengths for all measures.
    *
    * @param sizesBytes the lengths of the messages
-   * @param rounds how many turns every entrant has at every size
-   * @param roundMillis how long one turn is to take, about
-   * @param warmUpMillis how long every entrant is warmed up for each size
+   * @param rounds the number of measurements of each competitor at each size
+   * @param roundMillis the approximate duration of one measurement
+   * @param warmUpMillis the minimum duration of each competitor's warm-up for each size
    */
   public Effort(List<Integer> sizesBytes, int rounds, int roundMillis, int warmUpMillis) {
     this(sizes(measure -> sizesBytes), rounds, roundMillis, warmUpMillis);
@@ -44,7 +44,10 @@ public record Effort(
         .collect(Collectors.toMap(Function.identity(), ofMeasure));
   }
 
-  /** Batches and several senders matter for short messages, and a wake-up takes far longer. */
+  /**
+   * Returns the default lengths: batches and several senders matter for short messages, and a
+   * wake-up takes far longer than a copy.
+   */
   private static Map<Measure, List<Integer>> usual(List<Integer> sizesBytes) {
     return sizes(
         measure -> {
@@ -58,7 +61,7 @@ public record Effort(
   /**
    * Returns the effort without options.
    *
-   * @param quick whether fewer sizes, and fewer and shorter rounds, will do
+   * @param quick whether to measure fewer sizes, in fewer and shorter rounds
    * @return the effort
    */
   public static Effort usual(boolean quick) {

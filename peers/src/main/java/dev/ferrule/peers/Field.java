@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Which of Ferrule's transports is compared, and to whom. */
+/** A transport of Ferrule, and what it is compared with. */
 enum Field {
-  /** Shared memory, beside whoever carries messages between processes of one host. */
+  /** Shared memory, compared with other messaging between processes of one host. */
   SM {
     @Override
     List<Entrant> entrants() {
@@ -24,7 +24,7 @@ enum Field {
     }
   },
 
-  /** SEND and RECV, beside perftest's. */
+  /** SEND and RECV, compared with perftest's. */
   SENDRECV {
     @Override
     List<Entrant> entrants() {
@@ -32,7 +32,7 @@ enum Field {
     }
   },
 
-  /** Writes into a ring, beside perftest's bare writes. */
+  /** Writes into a ring, compared with perftest's bare writes. */
   MAGICRING {
     @Override
     List<Entrant> entrants() {
@@ -40,15 +40,15 @@ enum Field {
     }
   };
 
-  /** Returns who takes part, in the order of the turns. */
+  /** Returns the competitors, in the order of measurement. */
   abstract List<Entrant> entrants();
 
-  /** Returns the name of Ferrule's entrant. */
+  /** Returns the name of Ferrule's competitor. */
   String ours() {
     return toString();
   }
 
-  /** Returns what Ferrule and at least one other can be measured by. */
+  /** Returns the measures that Ferrule and at least one other competitor support. */
   List<Measure> measures() {
     return Arrays.stream(Measure.values())
         .filter(measure -> entrants().stream().filter(one -> one.takesPart(measure)).count() > 1)

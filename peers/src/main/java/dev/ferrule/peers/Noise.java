@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
 
-/** How busy the machine is with other things. */
+/** The machine's load. */
 final class Noise {
 
   private static final Path LOAD = Path.of("/proc/loadavg");
 
   private Noise() {}
 
-  /** Returns how many threads ran or wanted to in the last minute; empty if nobody says. */
+  /** Returns the load average of the last minute; empty if unknown. */
   static OptionalDouble loadAverage() {
     try {
       return OptionalDouble.of(Double.parseDouble(Files.readString(LOAD).split(" ")[0]));

@@ -11,7 +11,10 @@ import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 
-/** Runs the commands of this module as {@code ferrule} runs its own: a mistake is one line. */
+/**
+ * Runs the commands of this module like {@code ferrule}'s own: a usage error is reported in one
+ * line.
+ */
 public final class PeerCommand {
 
   private PeerCommand() {}
@@ -20,8 +23,8 @@ public final class PeerCommand {
    * Runs a command and ends the process.
    *
    * @param command the command
-   * @param name its name, which problems begin with
-   * @param program what a user runs it by
+   * @param name its name, with which problems begin
+   * @param program the command line with which a user runs it
    * @param arguments the command line
    */
   public static void exit(Object command, String name, String program, String... arguments) {
@@ -41,11 +44,11 @@ public final class PeerCommand {
    * Runs a command within this process.
    *
    * @param command the command
-   * @param name its name, which problems begin with
-   * @param program what a user runs it by
-   * @param out for the results
-   * @param err for progress and problems
-   * @param look how help texts look
+   * @param name its name, with which problems begin
+   * @param program the command line with which a user runs it
+   * @param out receives the results
+   * @param err receives progress and problems
+   * @param look how help texts are displayed
    * @param arguments the command line
    * @return its exit code
    */

@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Ours, its peers and the floor, in one run: every one is warmed up, and then all have their turns,
- * round by round, so that whatever else the machine does affects all of them alike. The floor is
- * also looked at after every turn, since the processors of virtual machines are moved. One {@link
- * Mode} is measured after the other.
+ * Compares Ferrule, its competitors and the floor in one run: each is warmed up, and then the
+ * rounds of all are interleaved, so that disturbances affect all of them alike. The floor is also
+ * measured after each measurement, since hypervisors migrate the processors of virtual machines.
+ * One {@link Mode} is measured after the other.
  */
 public final class PeerComparison {
 
@@ -37,11 +37,11 @@ public final class PeerComparison {
   /**
    * Creates a comparison.
    *
-   * @param ours the name of the one of the entrants that the others are compared to
-   * @param entrants who is to take part, in the order of the turns
+   * @param ours the name of the competitor with which the others are compared
+   * @param entrants the competitors, in the order of measurement
    * @param measures what to measure
    * @param effort how much to measure
-   * @param progress is told in one line what is being done, and what goes wrong
+   * @param progress receives one line for each step and each problem
    */
   public PeerComparison(
       String ours,
@@ -74,7 +74,7 @@ public final class PeerComparison {
   private Comparison.Party party(Entrant entrant) {
     String missing =
         measures.stream().noneMatch(entrant::takesPart)
-            ? "it has nothing to compare in " + list(measures)
+            ? "it does not support " + list(measures)
             : entrant.missing().orElse("");
     return new Comparison.Party(entrant.name(), entrant.version(), missing);
   }
@@ -83,7 +83,7 @@ public final class PeerComparison {
     return measures.stream().map(Measure::toString).collect(Collectors.joining(", "));
   }
 
-  /** Measures one use of connections; the processes of another would disturb. */
+  /** Measures one mode of connections; the processes of another mode would disturb. */
   private List<Figure> figures(Mode mode) {
     Map<Contestant.Turn, Series> series = new LinkedHashMap<>();
     List<Measure> ofMode = measures.stream().filter(measure -> measure.mode() == mode).toList();
@@ -114,7 +114,10 @@ public final class PeerComparison {
     }
   }
 
-  /** The floor is always there, to see where the processors are. */
+  /**
+   * Starts the competitors. The floor is always started, to observe the placement of the
+   * processors.
+   */
   private void start(Mode mode, List<Measure> ofMode, List<Contestant> running) {
     for (Entrant entrant : entrants) {
       boolean isFloor = entrant.name().equals(Contenders.FLOOR);
@@ -128,7 +131,9 @@ public final class PeerComparison {
     }
   }
 
-  /** Once more if the processors were moved in the middle of it, but not for ever. */
+  /**
+   * Measures one round, again if the processors were migrated meanwhile, a limited number of times.
+   */
   private static void round(List<Contestant> running, Contestant.Turn turn, Series results) {
     Turns round = turns(running, turn);
     for (int moves = 0; moves < MOST_MOVES && round.moved(); moves++) {

@@ -26,12 +26,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * One of Ferrule's transports beside others who carry messages: a plot of all, and a table of the
- * ratios. Each ratio is that of the two medians in the other table.
+ * One of Ferrule's transports compared with others: a plot of all, and a table of ratios. Each
+ * ratio is that of the two medians in the other table.
  */
 final class PeerExperiment implements Experiment {
 
-  private static final Axis SIZE = Axis.logarithmic("size of a message (bytes)", Axis.Unit.BYTES);
+  private static final Axis SIZE = Axis.logarithmic("message size (bytes)", Axis.Unit.BYTES);
 
   private final String provider;
   private final Measure measure;
@@ -61,9 +61,10 @@ final class PeerExperiment implements Experiment {
             provider,
             title(measure),
             describe(measure)
-                + " Every entrant has two processes (jctools has one), and a turn in each round."
-                + " The same loops measure them; only the programs of ucx and perftest measure"
-                + " themselves, and their median is over single messages, not over groups of 16: "
+                + " Each competitor runs in two processes (jctools in one), and the rounds of all"
+                + " are interleaved. The same loops measure all but ucx and perftest, whose"
+                + " programs measure themselves, with medians of single messages, not of groups"
+                + " of 16: "
                 + versions.entrySet().stream()
                     .map(entry -> entry.getKey() + " (" + entry.getValue() + ")")
                     .collect(Collectors.joining("; "))
@@ -82,30 +83,30 @@ final class PeerExperiment implements Experiment {
 
   private static String title(Measure measure) {
     return switch (measure) {
-      case LATENCY -> "latency beside others, over message size";
-      case RATE -> "rate beside others, over message size";
-      default -> measure.title() + ", beside others";
+      case LATENCY -> "latency compared with others, over message size";
+      case RATE -> "rate compared with others, over message size";
+      default -> measure.title() + ", compared with others";
     };
   }
 
   private static String describe(Measure measure) {
     if (measure == Measure.LATENCY) {
-      return "Half the time until a message's echo is back, one message at a time.";
+      return "Half of the round-trip time of a message and its echo, one message in flight.";
     }
     if (measure == Measure.WAKE_UP) {
-      return "The time from a send to the return of the receive that it wakes up, which has been"
+      return "The time from a send to the return of the receive that it wakes up, after it was"
           + " blocked for "
           + TimeUnit.NANOSECONDS.toMicros(Measure.BLOCKED_NANOS)
           + " µs.";
     }
-    String rate = "Messages that follow each other as fast as they go, until the last has arrived.";
+    String rate = "Messages are sent as fast as possible; the time ends when the last has arrived.";
     if (measure.batch() > 1) {
       return rate
-          + " They are sent in batches; agrona, aeron and ucx, which have no call for that, send"
+          + " They are sent in batches; agrona, aeron and ucx have no call for batches and send"
           + " single messages.";
     }
     return measure.senders() > 1
-        ? rate + " The sending threads share the processors that the receiver leaves."
+        ? rate + " The sending threads share the processors other than the receiver's."
         : rate;
   }
 
@@ -185,12 +186,12 @@ final class PeerExperiment implements Experiment {
             measure.isTime()
                 ? "The median of "
                     + provider
-                    + " over that of each other (below 1: "
+                    + " over each other's median (below 1: "
                     + provider
                     + " is faster)"
                 : "The median of "
                     + provider
-                    + " over that of each other (above 1: "
+                    + " over each other's median (above 1: "
                     + provider
                     + " is faster)",
             header);

@@ -7,10 +7,10 @@ import dev.ferrule.tools.evaluate.ExperimentSource;
 import java.util.Arrays;
 import java.util.List;
 
-/** Comparisons for {@code ferrule evaluate --peers}. */
+/** The comparisons for {@code ferrule evaluate --peers}. */
 public final class PeerExperiments implements ExperimentSource {
 
-  /** For the service loader. */
+  /** Called by the service loader. */
   public PeerExperiments() {}
 
   @Override

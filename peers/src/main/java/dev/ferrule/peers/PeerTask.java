@@ -12,14 +12,14 @@ import dev.ferrule.tools.evaluate.Workbench;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** One entrant's turn at one size, as a point of an evaluation. */
+/** The measurement of one competitor at one size, as a point of an evaluation. */
 final class PeerTask implements Task {
 
-  /** What tells the points of one provider's comparison from those of another's. */
+  /** Distinguishes the points of one provider's comparison from those of another's. */
   private final String provider;
 
   private final Entrant entrant;
-  private final String version; // of a program, whose every answer takes a process
+  private final String version; // cached: each query starts a process
   private final Optional<Entrant> floor;
   private final Contestant.Turn turn;
   private final Effort effort;
@@ -27,12 +27,13 @@ final class PeerTask implements Task {
   /**
    * Creates a task.
    *
-   * @param provider whose comparison this is part of
-   * @param entrant who is measured
-   * @param version what exactly that is
-   * @param floor who tells where the processors are; empty for messages that do not go by lines
-   * @param turn what is measured
-   * @param effort for how long
+   * @param provider the provider whose comparison this is part of
+   * @param entrant the competitor
+   * @param version the version measured
+   * @param floor determines the placement of the processors; empty for messages that do not travel
+   *     by cache lines
+   * @param turn the measurement
+   * @param effort the duration
    */
   PeerTask(
       String provider,
@@ -61,7 +62,7 @@ final class PeerTask implements Task {
     return description;
   }
 
-  /** How long a bare line takes just now; empty if messages do not go by lines. */
+  /** Returns the bare line's current latency; empty if messages do not travel by cache lines. */
   private OptionalDouble lineNanos(Workbench bench) {
     if (floor.isEmpty()) {
       return OptionalDouble.empty();
@@ -86,7 +87,7 @@ final class PeerTask implements Task {
         () -> new Contestant(one, one.start(mode, bench.problems()), effort));
   }
 
-  /** Both sides are kept until the end, as they take a while to start and to get warm. */
+  /** Keeps both sides until the end, as starting and warming them up takes a while. */
   @Override
   public JsonObject run(Workbench bench) {
     Mode mode = turn.measure().mode();

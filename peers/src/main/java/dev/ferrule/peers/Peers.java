@@ -30,10 +30,12 @@ import picocli.CommandLine.Spec;
     versionProvider = VersionProvider.class,
     sortOptions = false,
     description = {
-      "Measures Ferrule, others who carry messages, and the bare cache line under all of them, in"
-          + " turns in one run; shows medians, and the ratios of those medians.",
-      "Hosts move the processors of virtual machines. Column 'line ns' is how long a bare line took"
-          + " between the two meanwhile; each place has a row, of so many 'rounds'.",
+      "Measures Ferrule, other messaging libraries and transports, and the bare cache line as"
+          + " their floor, interleaved in one run; prints medians, and the ratios of those"
+          + " medians.",
+      "Hypervisors migrate the processors of virtual machines. Column 'line ns' is the latency of"
+          + " a bare cache line between the two processors meanwhile; each placement has a row,"
+          + " with its number of 'rounds'.",
       ""
     },
     footer = {
@@ -55,8 +57,8 @@ public final class Peers implements Callable<Integer> {
       paramLabel = "SCHEME",
       defaultValue = "sm",
       description =
-          "Which of Ferrule's transports to compare: ${COMPLETION-CANDIDATES}. Those over RDMA need"
-              + " a device and perftest. Default: ${DEFAULT-VALUE}.")
+          "Transport of Ferrule to compare: ${COMPLETION-CANDIDATES}. Those over RDMA need a"
+              + " device and perftest. Default: ${DEFAULT-VALUE}.")
   private Field provider;
 
   @Option(
@@ -64,8 +66,8 @@ public final class Peers implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "What to measure: ${COMPLETION-CANDIDATES}. Default: all by which others can be compared,"
-              + " which takes four minutes or so, or with --quick a minute and a half.")
+          "Measures: ${COMPLETION-CANDIDATES}. Default: all that others support, in about four"
+              + " minutes, or a minute and a half with --quick.")
   private @Nullable List<Measure> measures;
 
   @Option(
@@ -74,21 +76,21 @@ public final class Peers implements Callable<Integer> {
       paramLabel = "N",
       converter = Values.Size.class,
       description =
-          "The lengths of the messages in bytes. Default: 8 to 4096; 8 and 64 for batches and"
-              + " several senders, 8 for wake-up.")
+          "Message sizes in bytes. Default: 8 to 4096; 8 and 64 for batches and several senders, 8"
+              + " for wake-up.")
   private @Nullable List<Integer> sizes;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How many turns everybody has at each size. Default: 5.")
+      description = "Number of rounds for each size. Default: 5.")
   private @Nullable Integer rounds;
 
   @Option(
       names = "--only",
       split = ",",
       paramLabel = "NAME",
-      description = "Who is to take part. Default: all.")
+      description = "Competitors to measure. Default: all.")
   private @Nullable List<String> only;
 
   @Option(names = "--quick", description = "Fewer sizes, fewer and shorter rounds.")
@@ -97,7 +99,7 @@ public final class Peers implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write the results as JSON as well; - is standard output, without the tables.")
+      description = "Also write the results as JSON; - is standard output, without the tables.")
   private @Nullable Path json;
 
   private Peers() {}
@@ -114,8 +116,8 @@ public final class Peers implements Callable<Integer> {
   /**
    * Runs the command within this process.
    *
-   * @param out for the results
-   * @param err for progress and problems
+   * @param out receives the results
+   * @param err receives progress and problems
    * @param arguments the command line
    * @return its exit code
    */
@@ -155,11 +157,11 @@ public final class Peers implements Callable<Integer> {
     List<String> names = all.stream().map(Entrant::name).toList();
     for (String name : only) {
       if (!names.contains(name)) {
-        throw usage("--only: there is no " + name + "; there are " + String.join(", ", names));
+        throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
       }
     }
     if (!only.contains(provider.ours())) {
-      throw usage("--only: " + provider.ours() + " has to be among them, to compare the others to");
+      throw usage("--only: " + provider.ours() + " must be included for the comparison");
     }
     return all.stream().filter(entrant -> only.contains(entrant.name())).toList();
   }
@@ -175,7 +177,7 @@ public final class Peers implements Callable<Integer> {
             .orElseThrow();
     for (Measure measure : measures) {
       if (!ours.takesPart(measure)) {
-        throw usage("--measure: " + provider.ours() + " has no " + measure);
+        throw usage("--measure: " + provider.ours() + " does not support " + measure);
       }
     }
     return measures.stream().distinct().sorted().toList();
@@ -185,11 +187,11 @@ public final class Peers implements Callable<Integer> {
     Effort usual = Effort.usual(quick);
     if (sizes != null
         && sizes.stream().anyMatch(n -> n < Transport.SHORTEST || n > Transport.LONGEST)) {
-      throw usage("--size is from " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
+      throw usage("--size must be " + Transport.SHORTEST + " to " + Transport.LONGEST + " bytes");
     }
     int turns = rounds != null ? rounds : usual.rounds();
     if (turns < 1) {
-      throw usage("--rounds is at least 1");
+      throw usage("--rounds must be at least 1");
     }
     return sizes != null
         ? new Effort(

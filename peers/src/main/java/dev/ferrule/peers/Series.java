@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The rounds of one measure at one size, for all entrants. */
+/** The rounds of one measure at one size, for all competitors. */
 final class Series {
 
   private final Measure measure;
@@ -27,23 +27,23 @@ final class Series {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Adds the next round; every entrant takes part in every round. */
+  /** Adds the next round, which has an outcome of each competitor. */
   void add(Turns round) {
     rounds.add(round);
   }
 
   /**
-   * Returns the figures, in the order of the entrants' turns; of each place by itself if the
+   * Returns the figures, in the order of the competitors; separately for each placement if the
    * processors were in several, nearest first.
    *
-   * @param ours whose values the others' are compared to
-   * @param floor the name of the floor, which may not have taken part
+   * @param ours the competitor with which the others are compared
+   * @param floor the name of the floor, which may not have been measured
    */
   List<Figure> figures(String ours, String floor) {
     return places().stream().flatMap(place -> figures(place, ours, floor)).toList();
   }
 
-  /** Rounds in whose middle the processors were moved count only if there are no others. */
+  /** Groups the rounds by placement. Rounds with a migration count only if there are no others. */
   private List<List<Turns>> places() {
     List<List<Turns>> places = new ArrayList<>();
     List<Turns> left = rounds.stream().filter(round -> !round.moved()).toList();
@@ -100,7 +100,7 @@ final class Series {
         values.filter(OptionalDouble::isPresent).map(OptionalDouble::getAsDouble).toList());
   }
 
-  /** Of the two medians, which are shown as well; empty if either is missing. */
+  /** Returns the ratio of two medians, which are shown as well; empty if either is missing. */
   private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
     return Medians.ratio(value(place, dividend), value(place, divisor));
   }

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What everybody did in one round at one size, and where the two processors were meanwhile.
+ * The outcomes of one round at one size, and the placement of the two processors meanwhile.
  *
- * @param outcomes what came out, by entrant, in the order of the turns
- * @param line how long the bare line took before the first turn, and after each; empty if it was
- *     not to take part
+ * @param outcomes the outcomes by competitor, in the order of measurement
+ * @param line the bare line's latency before the first measurement and after each; empty if it was
+ *     not measured
  */
 record Turns(Map<String, Outcome> outcomes, Optional<LineSpan> line) {
 
-  /** Tells whether the processors were moved in the middle of it. */
+  /** Returns whether the processors were migrated meanwhile. */
   boolean moved() {
     return line.isPresent() && !line.get().isOfOnePlace();
   }

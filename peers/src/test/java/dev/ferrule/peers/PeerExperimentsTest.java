@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code ferrule evaluate --peers} adds. */
+/** Tests the experiments of {@code ferrule evaluate --peers}. */
 @Timeout(120)
 class PeerExperimentsTest {
 
   @TempDir private Path folder;
 
   @Test
-  void theCommandFindsThemIfItIsTold() {
+  void theCommandFindsThemWithPeers() {
     assertThat(list("--peers"))
         .contains(
             "peers-latency", "peers-rate", "peers-batch-8", "peers-senders-2", "peers-wake-up");
@@ -48,7 +48,7 @@ class PeerExperimentsTest {
   }
 
   @Test
-  void theReportShowsEverybodyAndHowFerruleComparesToThem() throws IOException {
+  void theReportShowsAllCompetitorsAndTheirRatios() throws IOException {
     Experiment experiment =
         new PeerExperiment(Field.SM, Measure.LATENCY, new Effort(List.of(64), 2, 5, 20));
     List<String> problems = new ArrayList<>();
@@ -65,9 +65,9 @@ class PeerExperimentsTest {
 
     assertThat(problems).noneMatch(problem -> problem.contains("failed"));
     assertThat(Files.readString(report))
-        .contains("latency beside others, over message size")
+        .contains("latency compared with others, over message size")
         .contains("sm / floor", "sm / agrona", "sm / aeron", "sm / unix", "sm / tcp")
-        .contains("The median of sm over that of each other (below 1: sm is faster)");
+        .contains("The median of sm over each other's median (below 1: sm is faster)");
     assertThat(Files.readAllLines(folder.resolve("journal.jsonl")))
         .filteredOn(line -> line.contains("\"entrant\":\"agrona\""))
         .hasSize(2)

@@ -26,15 +26,15 @@ class PeersTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--only sm,zeromq | there is no zeromq; there are floor, sm, agrona, aeron",
-        "--only agrona | sm has to be among them",
-        "--size 7 | --size is from 8 to 16384 bytes",
-        "--size 17KiB | --size is from 8 to 16384 bytes",
-        "--only sm,\033[2Jx | there is no \\u001b[2Jx; there are",
+        "--only sm,zeromq | unknown zeromq; choose from floor, sm, agrona, aeron",
+        "--only agrona | sm must be included",
+        "--size 7 | --size must be 8 to 16384 bytes",
+        "--size 17KiB | --size must be 8 to 16384 bytes",
+        "--only sm,\033[2Jx | unknown \\u001b[2Jx; choose from",
         "--size many | 'many' is not a size",
-        "--rounds 0 | --rounds is at least 1",
+        "--rounds 0 | --rounds must be at least 1",
         "--measure jitter | Invalid value for option '--measure'",
-        "--provider sendrecv --measure senders-2 | --measure: sendrecv has no senders-2",
+        "--provider sendrecv --measure senders-2 | --measure: sendrecv does not support",
         "--provider carrier-pigeon | Invalid value for option '--provider'"
       })
   void aMistakeIsOneLineAndExitCodeTwo(String arguments, String message) {
@@ -44,7 +44,7 @@ class PeersTest {
   }
 
   @Test
-  void twoProcessesEachMakeFiguresForPrograms() {
+  void twoProcessesEachYieldFiguresAsJson() {
     int code =
         run(
             "--quick",
@@ -71,7 +71,7 @@ class PeersTest {
   }
 
   @Test
-  void everyMeasureMakesAFigureOfAllThatTakePartInIt() {
+  void everyMeasureHasAFigureOfAllThatSupportIt() {
     int code =
         run(
             "--quick",
@@ -106,12 +106,12 @@ class PeersTest {
   }
 
   @Test
-  void theTableSaysWhoHasNothingToCompare() {
+  void theTableNamesCompetitorsThatSupportNoMeasure() {
     int code =
         run("--quick", "--only=sm,agrona,unix", "--measure=wake-up", "--size=8", "--rounds=1");
     assertThat(code).as(err.toString()).isZero();
     assertThat(out.toString())
-        .contains("agrona: left out; it has nothing to compare in wake-up")
+        .contains("agrona: not measured: it does not support wake-up")
         .contains("wake-up of a blocked receiver, one way: ns (p99)");
   }
 }

@@ -41,7 +41,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRatioIsThatOfTheTwoMediansThatAreShown() {
+  void aRatioIsThatOfTheTwoMediansShown() {
     Series series = new Series(Measure.LATENCY, 64);
     double[] floor = {50, 200, 50};
     double[] ours = {100, 300, 150};
@@ -73,11 +73,11 @@ class SeriesTest {
   }
 
   @Test
-  void roundsOfProcessorsInAnotherPlaceHaveFiguresOfTheirOwn() {
+  void roundsInAnotherPlacementHaveSeparateFigures() {
     Series series = new Series(Measure.LATENCY, 64);
     series.add(round(160, 300, 400, 160.0, 158.0, 170.0, 155.0));
     series.add(round(30, 80, 160, 30.0, 31.0, 33.0, 29.0));
-    series.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0)); // moved in the middle
+    series.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0)); // migrated meanwhile
     series.add(round(32, 82, 82, 30.0, 31.0, 33.0, 29.0));
     List<Figure> figures = series.figures("sm", "floor");
     assertThat(figures).hasSize(6);
@@ -90,7 +90,7 @@ class SeriesTest {
   }
 
   @Test
-  void ifTheProcessorsWereMovedInEveryRoundThoseCountAfterAll() {
+  void roundsWithAMigrationCountIfThereAreNoOthers() {
     Series series = new Series(Measure.LATENCY, 64);
     series.add(round(30, 90, 100, 30.0, 31.0, 150.0, 152.0));
     List<Figure> figures = series.figures("sm", "floor");

@@ -4,15 +4,15 @@ package dev.ferrule.magicring;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.magicring.ring.Mapping;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.RdmaOptions.OnOff;
-import dev.ferrule.verbs.memory.MagicBuffer;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
+import dev.ferrule.rdma.memory.MagicBuffer;
 import java.util.List;
 
-/** The provider's own options, beside those of both RDMA providers. */
+/** The options specific to {@code magicring}, in addition to those of both RDMA providers. */
 public final class MagicRingOptions {
 
-  /** The devices' limits on receives are not much higher than two of these. */
+  /** Devices limit receives to little more than twice this number. */
   private static final int MAX_WINDOW = 4096;
 
   /** {@code ring}. */
@@ -22,8 +22,8 @@ public final class MagicRingOptions {
           0,
           1L << 40,
           0,
-          "how large the ring is that this side receives into, rounded up to whole pages, and to one"
-              + " message of maxMessage (two with mapping=plain); 0 is room for 64 messages of"
+          "the size of the ring that this side receives into, rounded up to whole pages, and to one"
+              + " message of maxMessage (two with mapping=plain); 0: space for 64 messages of"
               + " maxMessage, but 256 KiB to 4 MiB, or for 4 of them, but up to 64 MiB");
 
   /** {@code window}. */
@@ -33,8 +33,8 @@ public final class MagicRingOptions {
           1,
           MAX_WINDOW,
           256,
-          "how many messages may be sent that the receiver has not freed; the lower of both sides'"
-              + " values counts");
+          "how many unacknowledged messages a sender may have; the lower value of both sides"
+              + " applies");
 
   /** {@code mapping}. */
   public static final Option<Mapping> MAPPING =
@@ -42,8 +42,8 @@ public final class MagicRingOptions {
           "mapping",
           Mapping.class,
           Mapping.MAGIC,
-          "magic: this side's ring is mapped twice, so that messages may cross its end; plain: once,"
-              + " and what a message does not fit into at the end is lost");
+          "magic: this side's ring is mapped twice, so that messages may cross its end; plain:"
+              + " once, and the space at the end that a message does not fit into is skipped");
 
   /** {@code hugePages}. */
   public static final Option<OnOff> HUGE_PAGES =
@@ -51,8 +51,8 @@ public final class MagicRingOptions {
           "hugePages",
           OnOff.class,
           OnOff.OFF,
-          "whether a magic ring of a multiple of 2 MiB is put in huge pages, if the system has any"
-              + " to spare");
+          "whether a magic ring of a multiple of 2 MiB uses huge pages, if the system has any"
+              + " free");
 
   /** {@code simplex}. */
   public static final Option<OnOff> SIMPLEX =
@@ -60,8 +60,8 @@ public final class MagicRingOptions {
           "simplex",
           OnOff.class,
           OnOff.OFF,
-          "whether only the side that connects sends, so that there is one ring and not two; a"
-              + " listener with it takes no other clients");
+          "whether only the connecting side sends, so that one ring is needed instead of two; a"
+              + " listener with it rejects all other clients");
 
   private MagicRingOptions() {}
 
@@ -86,18 +86,18 @@ public final class MagicRingOptions {
   }
 
   /**
-   * Returns how large the ring is.
+   * Returns the size of the ring.
    *
    * @param options the options
-   * @return the size in bytes, whole pages
+   * @return the size in bytes, a multiple of the page size
    */
   public static long ringSize(ConnectionOptions options) {
     int maxMessage = RdmaOptions.maxMessage(options);
-    long wanted = options.get(RING);
+    long chosen = options.get(RING);
     long automatic = RdmaOptions.areaFor(maxMessage);
     long page = MagicBuffer.pageSize();
     long size =
-        Math.max(wanted > 0 ? wanted : automatic, options.get(MAPPING).smallestFor(maxMessage));
+        Math.max(chosen > 0 ? chosen : automatic, options.get(MAPPING).smallestFor(maxMessage));
     return (size + page - 1) / page * page;
   }
 }

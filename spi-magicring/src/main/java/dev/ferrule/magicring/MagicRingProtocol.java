@@ -3,26 +3,26 @@ package dev.ferrule.magicring;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloFormat;
+import dev.ferrule.rdma.connection.ProtocolTexts;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaProtocol;
+import dev.ferrule.rdma.connection.ReceiveSide;
+import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloFormat;
-import dev.ferrule.verbs.connection.ProtocolTexts;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.RdmaProtocol;
-import dev.ferrule.verbs.connection.ReceiveSide;
-import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
-/** Messages as RDMA WRITEs with immediate data into the peer's ring. */
+/** The protocol that sends messages by RDMA WRITE with immediate data into the peer's ring. */
 final class MagicRingProtocol implements RdmaProtocol {
 
   static final String SCHEME = "magicring";
 
   private static final ProtocolTexts TEXTS =
       new ProtocolTexts(
-          "what listens there is not Ferrule, or not with the scheme magicring",
-          "see the option rnrRetry",
+          "the listener is not Ferrule, or does not use the scheme magicring",
+          "check the option rnrRetry",
           "use smaller values of window and unacked",
           "use fewer connections, or a smaller window",
           "raise the options ring or window");
@@ -46,15 +46,15 @@ final class MagicRingProtocol implements RdmaProtocol {
 
   @Override
   public ReceiveSide receiveSide(
-      FabricDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
     return new RingSide(device, arena, options, connects);
   }
 
   @Override
   public @Nullable String violation(CompletionStatus status) {
     return switch (status) {
-      case REMOTE_ACCESS_ERROR -> "the peer's ring is not where its hello said";
-      // The last is what rdma_rxe makes of it.
+      case REMOTE_ACCESS_ERROR -> "the peer's ring does not match its hello";
+      // rdma_rxe reports the last one in this case.
       case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR, LOCAL_QUEUE_PAIR_OPERATION_ERROR ->
           "a control message was too long";
       default -> null;

@@ -3,23 +3,23 @@ package dev.ferrule.magicring;
 
 import com.google.auto.service.AutoService;
 import dev.ferrule.Option;
+import dev.ferrule.rdma.connection.RdmaProvider;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
-import dev.ferrule.verbs.connection.RdmaProvider;
 import java.util.List;
 
 /** Connections over RDMA by WRITE WITH IMMEDIATE into a ring at the receiver. */
 @AutoService(ConnectionProvider.class)
 public final class MagicRingProvider extends RdmaProvider {
 
-  /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
+  /** Called by {@link java.util.ServiceLoader}; does not access the system. */
   public MagicRingProvider() {
-    super(new MagicRingProtocol(), VerbsLibrary::system); // loaded when first used
+    super(new MagicRingProtocol(), VerbsLibrary::system); // loaded on first use
   }
 
   /**
-   * A provider that goes by other functions than those of the installed libraries, such as a test's
-   * that fail.
+   * Creates a provider that uses the given functions instead of those of the installed libraries,
+   * for tests with failing functions.
    *
    * @param library the functions
    */
@@ -29,7 +29,7 @@ public final class MagicRingProvider extends RdmaProvider {
 
   @Override
   public String description() {
-    return "RDMA between hosts by WRITE WITH IMMEDIATE into a ring that is mapped twice";
+    return "RDMA between hosts by WRITE WITH IMMEDIATE into a double-mapped ring";
   }
 
   @Override

@@ -9,23 +9,23 @@ import dev.ferrule.magicring.ring.RingMessages;
 import dev.ferrule.magicring.ring.RingReceives;
 import dev.ferrule.magicring.ring.RingSpace;
 import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.rdma.connection.Agreement;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloBody;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.ReceiveSide;
+import dev.ferrule.rdma.context.Cleanup;
+import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
-import dev.ferrule.verbs.connection.Agreement;
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloBody;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.ReceiveSide;
-import dev.ferrule.verbs.endpoint.Cleanup;
-import dev.ferrule.verbs.endpoint.FabricDevice;
-import dev.ferrule.verbs.queue.Channel;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that receives into a ring: what that means for the hello, and for the channel. */
+/** The receive side of a connection that receives into a ring: its offer, and its channel. */
 final class RingSide implements ReceiveSide {
 
-  private final FabricDevice device;
+  private final SharedDevice device;
   private final Arena arena;
   private final boolean simplex;
   private final boolean sendsOnly;
@@ -37,7 +37,7 @@ final class RingSide implements ReceiveSide {
   private @Nullable Ring ring;
   private @Nullable RingReceives receives;
 
-  RingSide(FabricDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+  RingSide(SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
     this.device = device;
     this.arena = arena;
     this.simplex = RdmaOptions.isOn(options, MagicRingOptions.SIMPLEX);
@@ -88,14 +88,14 @@ final class RingSide implements ReceiveSide {
   @Override
   public Agreement agree(@Nullable Hello peer) {
     if (peer == null) {
-      throw new IllegalStateException("there is always a handshake");
+      throw new IllegalStateException("magicring requires a handshake");
     }
     return new Terms(RingOffer.of(peer));
   }
 
   @Override
   public void stray(int receive) {
-    // the receives go with the connection
+    // the receives are released with the connection
   }
 
   @Override
@@ -110,7 +110,7 @@ final class RingSide implements ReceiveSide {
     Cleanup.close(receives, ring);
   }
 
-  /** What was agreed on. */
+  /** The agreed terms. */
   private final class Terms implements Agreement {
 
     private final RingOffer peer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The provider {@code magicring}: its options, its hello, and what it receives into. */
+/** The provider {@code magicring}: its options, its hello, and its receive side. */
 @NullMarked
 package dev.ferrule.magicring;
 

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.magicring.ring.RingCursor;
-import dev.ferrule.verbs.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaOptions;
 import org.junit.jupiter.api.Test;
 
-/** What the provider makes of its options. */
+/** Tests the values derived from the provider's options. */
 class MagicRingOptionsTest {
 
   @Test
-  void byDefaultTheRingHasRoomForAllMessagesThatAPeerMayHaveUnacknowledged() {
+  void theDefaultRingHasSpaceForAllMessagesThatAPeerMayHaveUnacknowledged() {
     ConnectionOptions defaults = ConnectionOptions.defaults();
     long unacked = defaults.get(RdmaOptions.UNACKED);
     assertThat(unacked).isGreaterThanOrEqualTo(64);

@@ -2,43 +2,43 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.connection.Agreement;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloBody;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.ReceiveSide;
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.sendrecv.wire.Offer;
-import dev.ferrule.verbs.connection.Agreement;
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloBody;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.ReceiveSide;
-import dev.ferrule.verbs.queue.Channel;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that receives into buffers: what that means for the hello, and for the channel. */
+/** The receive side of a connection that receives into buffers: its offer, and its channel. */
 abstract class BufferSide implements ReceiveSide {
 
   private final ConnectionOptions options;
   private final int messages;
 
   /**
-   * Begins with numbers.
+   * Creates a receive side.
    *
    * @param options this side's options
-   * @param messages for how many messages there is room at first
+   * @param messages the number of messages granted at first
    */
   BufferSide(ConnectionOptions options, int messages) {
     this.options = options;
     this.messages = messages;
   }
 
-  /** The buffers, which are made. */
+  /** Returns the buffers, which have been created. */
   abstract ReceiveBuffers buffers();
 
-  /** The connection's part of them; null if it has all. */
+  /** Returns the connection's share of the buffers; null if it owns all of them. */
   abstract SharedReceives.@Nullable Share share();
 
-  /** The buffers' memory, to be read as long as the connection lives. */
+  /** Returns the buffers' memory, which may be read as long as the connection lives. */
   abstract MemorySegment view();
 
   @Override
@@ -63,7 +63,7 @@ abstract class BufferSide implements ReceiveSide {
     return new Terms(false, own.credits() && other.credits(), other);
   }
 
-  /** What was agreed on; in the plain mode the peer's offer is supposed to be like this side's. */
+  /** The agreed terms. In plain mode the peer's offer is assumed to equal this side's. */
   private final class Terms implements Agreement {
 
     private final boolean plain;

@@ -2,28 +2,28 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Buffers of one connection, which are posted to its own receive queue. */
+/** Buffers of a single connection, posted to its own receive queue. */
 final class OwnBuffers extends BufferSide {
 
-  private final FabricDevice device;
+  private final SharedDevice device;
   private final Arena arena;
   private final int count;
   private final int size;
   private @Nullable ReceiveBuffers buffers;
 
-  OwnBuffers(FabricDevice device, Arena arena, ConnectionOptions options) {
+  OwnBuffers(SharedDevice device, Arena arena, ConnectionOptions options) {
     super(options, SendRecvOptions.receives(options));
     this.device = device;
     this.arena = arena;
@@ -55,7 +55,7 @@ final class OwnBuffers extends BufferSide {
   ReceiveBuffers buffers() {
     ReceiveBuffers made = buffers;
     if (made == null) {
-      throw new IllegalStateException("the buffers are not made yet");
+      throw new IllegalStateException("the buffers have not been created yet");
     }
     return made;
   }
@@ -72,7 +72,7 @@ final class OwnBuffers extends BufferSide {
 
   @Override
   public void stray(int receive) {
-    // the buffers go with the connection
+    // the buffers are released with the connection
   }
 
   @Override

@@ -3,11 +3,11 @@ package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.RdmaOptions.OnOff;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
 import java.util.List;
 
-/** The provider's own options, beside those of both RDMA providers. */
+/** The options specific to {@code sendrecv}, in addition to those of both RDMA providers. */
 public final class SendRecvOptions {
 
   private static final long AUTOMATIC_RECEIVE_MEMORY = 4L << 20;
@@ -25,7 +25,7 @@ public final class SendRecvOptions {
           0,
           MAX_RECEIVES,
           0,
-          "how many receive buffers of maxMessage bytes this side posts; 0 is as many as fit into 4"
+          "how many receive buffers of maxMessage bytes this side posts; 0: as many as fit into 4"
               + " MiB, but 8 to 256");
 
   /** {@code credits}. */
@@ -34,8 +34,8 @@ public final class SendRecvOptions {
           "credits",
           OnOff.class,
           OnOff.ON,
-          "whether a side sends only what the other has posted receives for; both sides have to"
-              + " want it");
+          "whether a side sends only messages for which the peer has posted receives; both sides"
+              + " must enable it");
 
   /** {@code hello}. */
   public static final Option<OnOff> HELLO =
@@ -52,8 +52,8 @@ public final class SendRecvOptions {
           "srq",
           OnOff.class,
           OnOff.OFF,
-          "listener: whether all its connections share one group of receive buffers, of which"
-              + " receives is the number (0: as many as fit into 16 MiB, but 64 to 4096)");
+          "listener: whether all its connections share one group of receive buffers; receives is"
+              + " their number (0: as many as fit into 16 MiB, but 64 to 4096)");
 
   private SendRecvOptions() {}
 
@@ -77,34 +77,34 @@ public final class SendRecvOptions {
   }
 
   /**
-   * Returns how many receive buffers to post.
+   * Returns the number of receive buffers to post for messages.
    *
    * @param options the options
-   * @return the number, for messages
+   * @return the number of buffers
    */
   public static int receives(ConnectionOptions options) {
-    int wanted = options.get(RECEIVES);
+    int chosen = options.get(RECEIVES);
     long fitting = AUTOMATIC_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
-    return wanted > 0 ? wanted : Math.clamp(fitting, MIN_RECEIVES, AUTOMATIC_RECEIVES);
+    return chosen > 0 ? chosen : Math.clamp(fitting, MIN_RECEIVES, AUTOMATIC_RECEIVES);
   }
 
   /**
-   * Returns how many receive buffers to share.
+   * Returns the number of shared receive buffers.
    *
    * @param options the options
    * @return the number
    */
   public static int sharedReceives(ConnectionOptions options) {
-    int wanted = options.get(RECEIVES);
+    int chosen = options.get(RECEIVES);
     long fitting = SHARED_RECEIVE_MEMORY / RdmaOptions.maxMessage(options);
-    return wanted > 0 ? wanted : Math.clamp(fitting, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
+    return chosen > 0 ? chosen : Math.clamp(fitting, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
   }
 
   /**
-   * Tells whether this side wants credits, and has a hello to agree on them.
+   * Returns whether this side uses credits, which requires a hello to agree on them.
    *
    * @param options the options
-   * @return whether it does
+   * @return true if credits and hello are on
    */
   public static boolean usesCredits(ConnectionOptions options) {
     return RdmaOptions.isOn(options, CREDITS) && RdmaOptions.isOn(options, HELLO);

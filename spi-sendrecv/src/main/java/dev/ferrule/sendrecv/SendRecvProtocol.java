@@ -2,28 +2,28 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloFormat;
+import dev.ferrule.rdma.connection.ProtocolTexts;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaProtocol;
+import dev.ferrule.rdma.connection.ReceiveSide;
+import dev.ferrule.rdma.connection.SharedReceiveSide;
+import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloFormat;
-import dev.ferrule.verbs.connection.ProtocolTexts;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.RdmaProtocol;
-import dev.ferrule.verbs.connection.ReceiveSide;
-import dev.ferrule.verbs.connection.SharedReceiveSide;
-import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
-/** Messages as SENDs into posted buffers, with credits. */
+/** The protocol that sends messages by SEND into posted buffers, with credits. */
 final class SendRecvProtocol implements RdmaProtocol {
 
   static final String SCHEME = "sendrecv";
 
   private static final ProtocolTexts TEXTS =
       new ProtocolTexts(
-          "what listens there is not Ferrule; if it speaks plain SEND and RECV, use hello=off",
-          "see the options credits, rnrRetry and receives",
+          "the listener is not Ferrule; if it uses plain SEND and RECV, set hello=off",
+          "check the options credits, rnrRetry and receives",
           "use smaller values of receives and unacked",
           "use fewer connections or receives",
           "raise the option receives");
@@ -43,7 +43,7 @@ final class SendRecvProtocol implements RdmaProtocol {
     return RdmaOptions.isOn(options, SendRecvOptions.HELLO);
   }
 
-  /** A client without credits would take shared buffers that the others have credit for. */
+  /** Rejects a client without credits, which would use shared buffers granted to other clients. */
   @Override
   public @Nullable String objection(ConnectionOptions options, Hello client) {
     boolean endangersOthers =
@@ -51,13 +51,13 @@ final class SendRecvProtocol implements RdmaProtocol {
             && SendRecvOptions.usesCredits(options)
             && !Offer.of(client).credits();
     return endangersOthers
-        ? "the listener shares its receive buffers (srq=on) and takes no client without credits"
+        ? "the listener shares its receive buffers (srq=on) and requires clients to use credits"
         : null;
   }
 
   @Override
   public ReceiveSide receiveSide(
-      FabricDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
     return new OwnBuffers(device, arena, options);
   }
 
@@ -68,14 +68,14 @@ final class SendRecvProtocol implements RdmaProtocol {
 
   @Override
   public SharedReceiveSide shareReceives(
-      FabricDevice device, Arena arena, ConnectionOptions options) {
+      SharedDevice device, Arena arena, ConnectionOptions options) {
     return SharedBuffers.make(device, arena, options);
   }
 
   @Override
   public @Nullable String violation(CompletionStatus status) {
     return switch (status) {
-      // The last two are what rdma_rxe makes of it.
+      // rdma_rxe reports the last two in this case
       case LOCAL_LENGTH_ERROR,
           REMOTE_INVALID_REQUEST_ERROR,
           LOCAL_QUEUE_PAIR_OPERATION_ERROR,

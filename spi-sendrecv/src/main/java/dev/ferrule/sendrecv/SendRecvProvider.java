@@ -3,23 +3,23 @@ package dev.ferrule.sendrecv;
 
 import com.google.auto.service.AutoService;
 import dev.ferrule.Option;
+import dev.ferrule.rdma.connection.RdmaProvider;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
-import dev.ferrule.verbs.connection.RdmaProvider;
 import java.util.List;
 
-/** Connections over RDMA by SEND and RECV on a reliably connected queue pair. */
+/** Connections over RDMA by SEND and RECV on a reliable connected queue pair. */
 @AutoService(ConnectionProvider.class)
 public final class SendRecvProvider extends RdmaProvider {
 
-  /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
+  /** Called by {@link java.util.ServiceLoader}; does not access the system. */
   public SendRecvProvider() {
-    super(new SendRecvProtocol(), VerbsLibrary::system); // loaded when first used
+    super(new SendRecvProtocol(), VerbsLibrary::system); // loaded on first use
   }
 
   /**
-   * A provider that goes by other functions than those of the installed libraries, such as a test's
-   * that fail.
+   * Creates a provider that uses the given functions instead of those of the installed libraries,
+   * for tests with failing functions.
    *
    * @param library the functions
    */

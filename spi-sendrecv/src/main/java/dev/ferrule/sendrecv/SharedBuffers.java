@@ -2,6 +2,11 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.ReceiveSide;
+import dev.ferrule.rdma.connection.SharedReceiveSide;
+import dev.ferrule.rdma.context.Cleanup;
+import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.verbs.DeviceAttributes;
@@ -9,17 +14,13 @@ import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.connection.RdmaOptions;
-import dev.ferrule.verbs.connection.ReceiveSide;
-import dev.ferrule.verbs.connection.SharedReceiveSide;
-import dev.ferrule.verbs.endpoint.Cleanup;
-import dev.ferrule.verbs.endpoint.FabricDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Buffers of all connections of a listener on one device, in a shared receive queue (option srq).
+ * Receive buffers shared by all connections of a listener on one device, in a shared receive queue
+ * (option {@code srq}).
  */
 final class SharedBuffers implements SharedReceiveSide {
 
@@ -39,8 +40,8 @@ final class SharedBuffers implements SharedReceiveSide {
     this.receives = receives;
   }
 
-  /** Makes all of it, and posts all buffers. */
-  static SharedBuffers make(FabricDevice device, Arena arena, ConnectionOptions options) {
+  /** Creates the queue and the buffers, and posts all buffers. */
+  static SharedBuffers make(SharedDevice device, Arena arena, ConnectionOptions options) {
     DeviceAttributes limits = device.attributes();
     int count =
         Math.min(
@@ -96,7 +97,7 @@ final class SharedBuffers implements SharedReceiveSide {
     Cleanup.close(receives, queue, buffers);
   }
 
-  /** What one connection has of them. */
+  /** The share of one connection. */
   private final class Part extends BufferSide {
 
     private final SharedReceives.Share share;
@@ -120,7 +121,7 @@ final class SharedBuffers implements SharedReceiveSide {
 
     @Override
     public void start(QueuePair queuePair) {
-      // they are posted
+      // the shared buffers are already posted
     }
 
     @Override
@@ -145,7 +146,7 @@ final class SharedBuffers implements SharedReceiveSide {
 
     @Override
     public void stop() {
-      // others go on receiving into them
+      // other connections continue to receive into the buffers
     }
 
     @Override

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
-import dev.ferrule.verbs.connection.RdmaOptions;
+import dev.ferrule.rdma.connection.RdmaOptions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the provider makes of its options. */
+/** Tests the values derived from the provider's options. */
 class SendRecvOptionsTest {
 
   private static ConnectionOptions ofLongest(long maxMessage) {

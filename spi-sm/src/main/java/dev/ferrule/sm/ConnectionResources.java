@@ -8,9 +8,9 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.spi.ArenaCloser;
+import dev.ferrule.support.ArenaCloser;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.Optional;
@@ -19,26 +19,26 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection is made of: got step by step while the two sides agree, and given up all at
- * once, however far it has come.
+ * The resources of a connection: acquired step by step during the handshake, and released all at
+ * once, at any stage.
  */
 final class ConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
   private final int id;
-  private final Arena views = Arena.ofShared(); // of what the program sees of the memory
+  private final Arena views = Arena.ofShared(); // of the program's views of the memory
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
   private @Nullable SealedFile ownFile; // until the peer has it
 
   /**
-   * Gets a number and a directory for a connection.
+   * Allocates a number and a directory for a connection.
    *
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
-   *     the resources or when there are none
-   * @param facilities what the connection is made with
+   *     the resources or when their creation fails
+   * @param facilities the facilities of the connection
    */
   ConnectionResources(Endpoint endpoint, Facilities facilities) throws IOException {
     this.endpoint = endpoint;
@@ -55,7 +55,7 @@ final class ConnectionResources implements AutoCloseable {
     }
   }
 
-  /** Makes the memory from which this side receives. */
+  /** Creates the memory from which this side receives. */
   SharedRing makeOwnRing(RingLayout layout, long peerGeneration, SharedRing.RmaSizes rma) {
     SealedFile file = SharedRing.createFile(layout, rma);
     ownFile = file;
@@ -66,12 +66,12 @@ final class ConnectionResources implements AutoCloseable {
     return made;
   }
 
-  /** The file of that memory, to be passed to the peer. */
+  /** Returns the file of that memory, to be passed to the peer. */
   SealedFile ownFile() {
     return there(ownFile);
   }
 
-  /** The peer has the file, and this side has it mapped. */
+  /** Closes the file, which the peer has received and this side has mapped. */
   void closeOwnFile() {
     SealedFile file = ownFile;
     if (file != null) {
@@ -82,9 +82,9 @@ final class ConnectionResources implements AutoCloseable {
   /**
    * Maps the memory from which the peer receives.
    *
-   * @param memory its file, which the caller closes, and the process that has passed it
-   * @param isRight whether it is of this connection
-   * @return the peer's ring; empty if it is not right
+   * @param memory its file, which the caller closes, and the process that passed it
+   * @param isRight whether it belongs to this connection
+   * @return the peer's ring; empty if it is not valid
    * @throws PosixException if it cannot be mapped
    */
   Optional<SharedRing> attachPeerRing(
@@ -95,7 +95,7 @@ final class ConnectionResources implements AutoCloseable {
   }
 
   /**
-   * Opens the way to tell the peer something.
+   * Opens the peer's FIFO.
    *
    * @param where the peer's endpoint
    * @param peerId the connection's number there
@@ -126,11 +126,11 @@ final class ConnectionResources implements AutoCloseable {
     return facilities.exposingKnem();
   }
 
-  RingEnds ends() {
+  RingFactory ends() {
     return facilities.ends();
   }
 
-  /** The connection's number at this side's endpoint. */
+  /** Returns the connection's number at this side's endpoint. */
   int id() {
     return id;
   }
@@ -153,24 +153,25 @@ final class ConnectionResources implements AutoCloseable {
 
   private static <T> T there(@Nullable T step) {
     if (step == null) {
-      throw new IllegalStateException("the connection is not made yet");
+      throw new IllegalStateException("the connection is not established yet");
     }
     return step;
   }
 
-  /** Gives everything up. To be called once, by a connection that was never in use. */
+  /** Releases all resources. Called once, for a connection that was never in use. */
   @Override
   public void close() {
-    close(() -> false);
+    close(() -> false, () -> {});
   }
 
   /**
-   * Gives everything up. To be called once. The memory goes last: as soon as no handler of the
-   * program's is in the middle of a message that lies in it.
+   * Releases all resources. Called once. The memory is released last, when no handler of the
+   * program's is processing a message in it.
    *
    * @param isSeen whether another thread is in such a handler
+   * @param retireMore retires further memory of the data plane, at the same time
    */
-  void close(BooleanSupplier isSeen) {
+  void close(BooleanSupplier isSeen, Runnable retireMore) {
     try {
       endpoint.removeLink(id);
       if (peer != null) {
@@ -178,7 +179,13 @@ final class ConnectionResources implements AutoCloseable {
       }
       closeOwnFile();
       endpoint.removeConnection(id);
-      ArenaCloser.close(views, isSeen, this::retire);
+      ArenaCloser.close(
+          views,
+          isSeen,
+          () -> {
+            retire();
+            retireMore.run();
+          });
     } finally {
       endpoint.release();
     }

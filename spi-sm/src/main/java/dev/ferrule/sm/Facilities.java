@@ -2,15 +2,15 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What connections are made with, in place of which tests put something else.
+ * The facilities that connections are created with, which tests replace.
  *
  * @param knem the driver, for access to the peer's memory; null if there is none
  * @param exposingKnem the driver, for the peer's access to this side's memory; null if there is
  *     none, or the program has not chosen it: see {@link SmOptions#RMA}
- * @param ends makes the ends of rings
+ * @param ends creates the ends of rings
  */
-record Facilities(@Nullable Knem knem, @Nullable Knem exposingKnem, RingEnds ends) {}
+record Facilities(@Nullable Knem knem, @Nullable Knem exposingKnem, RingFactory ends) {}

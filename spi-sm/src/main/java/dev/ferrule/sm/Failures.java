@@ -16,7 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 
-/** Turns what the operating system refused into an exception that says what to do about it. */
+/** Converts errors of the operating system to exceptions that include the fix. */
 final class Failures {
 
   private static final String DESCRIPTORS =
@@ -52,12 +52,12 @@ final class Failures {
       return new InvalidAddressException(
           uri,
           e.getMessage()
-              + "; files cannot be made there, so choose another directory, such as one in /dev/shm",
+              + "; no file can be created there; choose another directory, such as one in /dev/shm",
           e);
     }
     if (e.is(LibC.EEXIST())) {
       return new InvalidAddressException(
-          uri, e.getMessage() + ", and Ferrule did not make it; remove it or name another path", e);
+          uri, e.getMessage() + ", not created by Ferrule; remove it or use another path", e);
     }
     return new FerruleException(uri, String.valueOf(e.getMessage()), e);
   }
@@ -68,9 +68,9 @@ final class Failures {
     }
     if (e instanceof NotDirectoryException) {
       return new InvalidAddressException(
-          uri, e.getMessage() + " is a file, not a directory; name another path", e);
+          uri, e.getMessage() + " is a file, not a directory; use another path", e);
     }
-    // NIO has no classes of its own for ENOSPC, EMFILE and ENFILE
+    // NIO has no exception classes for ENOSPC, EMFILE and ENFILE
     String message = String.valueOf(e.getMessage());
     if (message.contains("No space left")) {
       return new ResourceExhaustedException(uri, full(uri, e), e);
@@ -90,7 +90,7 @@ final class Failures {
         + " o=size=SIZE), or use smaller buffers (options buffer, maxMessage, ring, rmaBuffer)";
   }
 
-  /** Names the file system that shared memory is in, and says how large it is. */
+  /** Names the file system of the shared memory, and its size. */
   private static String fileSystem(URI uri) {
     try {
       Path place = existing(SmAddress.parse(uri).base());
@@ -110,12 +110,13 @@ final class Failures {
           + size(store.getUsableSpace())
           + " are free";
     } catch (IOException e) {
-      return "the file system that holds the shared memory is full"; // and cannot be looked at
+      return "the file system that holds the shared memory is full";
     }
   }
 
   /**
-   * The nearest directory above that is there: PATH goes again when nothing could be made in it.
+   * Returns the nearest existing parent directory: PATH was removed again if nothing could be
+   * created in it.
    */
   private static Path existing(Path path) {
     Path place = path;
@@ -139,7 +140,10 @@ final class Failures {
         + hintAtOthers(uri);
   }
 
-  /** In a directory that all may write to, another user may have made PATH first. */
+  /**
+   * Returns a hint for a directory that is writable by all users, in which another user may have
+   * created PATH first.
+   */
   private static String hintAtOthers(URI uri) {
     Path base = SmAddress.parse(uri).base();
     return OwnDirectory.userOf(base)
@@ -148,9 +152,9 @@ final class Failures {
             user ->
                 ". "
                     + base
-                    + " belongs to the user with the id "
+                    + " is owned by user id "
                     + user
-                    + ", who may have made it first; "
+                    + ", possibly created first; "
                     + OwnDirectory.suggestion())
         .orElse("");
   }

@@ -7,17 +7,17 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Private memory of a region, for an inline message that cannot lie in the ring: another region is
- * claimed or held there. Most are short and lie side by side; room for a longer one is only made
- * when one comes.
+ * Private memory of a region, for an inline message that cannot be in the ring because another
+ * region is claimed or held there. Most messages are short, and their memory is contiguous; memory
+ * for a longer one is allocated when the first one occurs.
  *
- * <p>The program sees it through views that die with the connection. The memory itself is freed
- * when the region is unreachable, so that a thread in the data plane copies to and from it by
+ * <p>The program sees it through views that are closed with the connection. The memory itself is
+ * freed when the region is unreachable, so that a thread in the data plane copies to and from it by
  * address without a check.
  */
 final class InlineMemory {
 
-  /** Bytes that each region has from the start. */
+  /** Size of each region's initial memory. */
   private static final int SHORT = 4 * RingLayout.LINE;
 
   private final Arena views;
@@ -25,7 +25,7 @@ final class InlineMemory {
   private final long blockOffset;
   private @Nullable Block longer;
 
-  /** Memory, and what the program gets to see of it. */
+  /** Memory, and the program's views of it. */
   private record Block(MemorySegment memory, MemorySegment view, MemorySegment readOnlyView) {
 
     static Block allocate(long size, Arena views) {
@@ -42,11 +42,11 @@ final class InlineMemory {
   }
 
   /**
-   * Makes the memory of several regions.
+   * Allocates the memory of several regions.
    *
-   * @param count how many
-   * @param views the arena of what the program sees
-   * @return one for each
+   * @param count the number of regions
+   * @param views the arena of the program's views
+   * @return one for each region
    */
   static InlineMemory[] allocate(int count, Arena views) {
     Block shared = Block.allocate((long) count * SHORT, views);
@@ -70,13 +70,14 @@ final class InlineMemory {
   }
 
   /**
-   * What the program sees of the memory for a message of a length; it starts at {@link #offset}.
+   * Returns the program's view of the memory for a message of a length; it starts at {@link
+   * #offset}.
    */
   MemorySegment view(int length) {
     return block(length).view;
   }
 
-  /** The same, to be read only. */
+  /** Returns the read-only view of the memory for a message of a length. */
   MemorySegment readOnlyView(int length) {
     return block(length).readOnlyView;
   }
@@ -85,7 +86,7 @@ final class InlineMemory {
     return length <= SHORT ? blockOffset : 0;
   }
 
-  /** Where the memory for a message of a length is. */
+  /** Returns the address of the memory for a message of a length. */
   long address(int length) {
     return block(length).memory.address() + offset(length);
   }

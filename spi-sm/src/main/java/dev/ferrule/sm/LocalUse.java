@@ -6,21 +6,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which registered memory an operation is being begun on, or copied by this side alone. One thread
- * at a time does that; whoever closes a registration, or the connection, waits for it.
+ * The registered memory on which an operation is being started, or from which this side is copying.
+ * One thread at a time does so. A thread that closes a registration, or the connection, waits for
+ * it.
  *
- * <p>It is the classic pair: the one stores what it uses and then looks whether that was closed,
- * the other closes it and then looks whether it is in use.
+ * <p>It is a Dekker-style store–load handshake: the user stores the memory that it uses and then
+ * loads its state, the closer stores the state and then loads the memory in use.
  */
 final class LocalUse {
 
   private static final long PAUSE_NANOS = 20_000;
 
   private final AtomicReference<@Nullable SmRegisteredMemory> used = new AtomicReference<>();
-  private @Nullable Thread user; // stored before what it uses
+  private @Nullable Thread user; // stored before the memory
 
   /**
-   * Says that memory is used from now on, until {@link #end}.
+   * Marks memory as used, until {@link #end}.
    *
    * @throws IllegalStateException if its registration was closed
    */
@@ -35,8 +36,8 @@ final class LocalUse {
   }
 
   /**
-   * Waits until a registration, which was closed, is not used; false after the deadline. It may be
-   * the thread itself that uses it: its access has failed, and a close callback tidies up.
+   * Waits until a closed registration is not used; false after the deadline. The using thread may
+   * be the calling one: its access has failed, and a close callback cleans up.
    */
   boolean awaitUnused(SmRegisteredMemory memory, long deadline) {
     while (used.get() == memory && user != Thread.currentThread()) {
@@ -48,9 +49,7 @@ final class LocalUse {
     return true;
   }
 
-  /**
-   * Waits until nothing is used, which takes no longer than a piece, as the connection has ended.
-   */
+  /** Waits until no memory is used. As the connection has ended, that takes at most one piece. */
   void awaitNone(long deadline) {
     while (used.get() != null
         && user != Thread.currentThread()

@@ -3,23 +3,24 @@ package dev.ferrule.sm;
 
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.ConcurrentRingProducer;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Waiter;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that waits for room while others may do so as well; another thread the next time. */
+/** A waiter for room, one of several; reused by another thread the next time. */
 final class RoomWaiter implements Waiter.Condition {
 
-  /** A thread that does not sleep looks so many times before it asks whether all is in vain. */
+  /** A thread that polls checks so many times before it checks whether waiting is futile. */
   private static final int LOOKS = 256;
 
   /**
-   * A thread that has made room for others may stop for ever before it wakes them up. So they look
-   * again by themselves, at times.
+   * A thread that has made room for others may stop forever before it wakes them. They therefore
+   * check again by themselves, at this interval.
    */
   private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
-  /** After so long without any progress, nobody is believed to make some yet. */
+  /** Time without any progress after which no thread is expected to make some. */
   private static final long VAIN_NANOS = 500_000_000;
 
   private static final long NEVER = -1;
@@ -31,16 +32,19 @@ final class RoomWaiter implements Waiter.Condition {
 
   private int wantedLength;
   private int wantedLine;
+  private @Nullable MemorySegment source; // of an inline message to be sent
+  private long sourceOffset;
+  private long sentId;
   private boolean armed;
   private int looks;
-  private long vainProgress; // when it was first in vain, or NEVER
+  private long vainProgress; // when waiting was first futile, or NEVER
   private long vainSince;
-  private volatile @Nullable Thread waiting; // with nothing but room that ends it
+  private volatile @Nullable Thread waiting; // waits for room only
 
   /**
-   * Creates a waiter for the thread that creates it.
+   * Creates a waiter for the calling thread.
    *
-   * @param next the rest of all that there are
+   * @param next the rest of the list
    */
   RoomWaiter(SmConcurrentSender sender, WaitStrategy wait, @Nullable RoomWaiter next) {
     this.sender = sender;
@@ -61,7 +65,7 @@ final class RoomWaiter implements Waiter.Condition {
     busy.set(false);
   }
 
-  /** Waits; returns the line that was reserved, or FULL after the deadline. */
+  /** Waits; returns the reserved line, or FULL after the deadline. */
   int await(int length, boolean bounded, long deadline) {
     wantedLength = length;
     wantedLine = ConcurrentRingProducer.FULL;
@@ -76,13 +80,32 @@ final class RoomWaiter implements Waiter.Condition {
     }
   }
 
-  /** Whether a thread waits here, and for nothing but room. */
+  /** Waits until an inline message is sent; returns its id. */
+  long awaitSend(MemorySegment message, long offset, int length) {
+    source = message;
+    sourceOffset = offset;
+    wantedLength = length;
+    armed = false;
+    try {
+      boolean ignored = waiter.await(this, false, 0);
+      return sentId;
+    } finally {
+      source = null;
+    }
+  }
+
+  /** Returns whether a thread waits here, and only for room for a claim. */
   boolean isStuck(Thread thread) {
     return waiting == thread;
   }
 
   @Override
   public boolean isReady() {
+    MemorySegment message = source;
+    if (message != null) {
+      sentId = sender.trySendIfOpen(message, sourceOffset, wantedLength);
+      return sentId != ConcurrentRingProducer.NOT_SENT;
+    }
     wantedLine = sender.reserveIfOpen(wantedLength);
     if (wantedLine != ConcurrentRingProducer.FULL) {
       return true;
@@ -95,9 +118,9 @@ final class RoomWaiter implements Waiter.Condition {
   }
 
   /**
-   * Throws if this has been in vain for a while in which nothing has happened. At first it may only
-   * look so: another thread that waits may have been woken up, and not have run yet; or one that is
-   * to send what this one has claimed may not have begun.
+   * Throws if waiting has been futile for a while without any progress. At first it may only look
+   * so: another waiting thread may have been woken, and not have run yet; or the thread that is to
+   * send a claim of this one may not have begun.
    */
   private void checkNotInVain() {
     if (!sender.isInVain(wantedLength)) {
@@ -111,8 +134,8 @@ final class RoomWaiter implements Waiter.Condition {
       vainSince = now;
     } else if (now - vainSince > VAIN_NANOS) {
       throw new IllegalStateException(
-          "this program has claimed all the room that there is, and every thread that has waits"
-              + " for more; send or abort some regions before claiming more");
+          "all buffer space is claimed by this program, and every claiming thread waits"
+              + " for more; send or abort regions before claiming more");
     }
   }
 
@@ -127,7 +150,7 @@ final class RoomWaiter implements Waiter.Condition {
     return sender.isSleepArmed();
   }
 
-  /** Not taken back: another thread may rely on it. If none does, one wake-up is for nothing. */
+  /** Not revoked: another thread may rely on it. If none does, one wake-up is superfluous. */
   @Override
   public void disarm() {
     armed = false;

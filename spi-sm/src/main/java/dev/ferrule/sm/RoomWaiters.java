@@ -2,14 +2,16 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.sm.ring.ConcurrentRingProducer;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for room on one connection: a list that only grows, as far as there ever
- * were threads that waited at the same time, so that it takes no lock.
+ * The threads that wait for room on one connection: a lock-free list that only grows, up to the
+ * maximum number of threads that waited at the same time.
  */
-final class RoomWaiters {
+final class RoomWaiters implements ConcurrentRingProducer.Waiters {
 
   private final SmConcurrentSender sender;
   private final WaitStrategy wait;
@@ -24,6 +26,15 @@ final class RoomWaiters {
     RoomWaiter waiter = take();
     try {
       return waiter.await(length, bounded, deadline);
+    } finally {
+      waiter.giveBack();
+    }
+  }
+
+  long awaitSend(MemorySegment source, long offset, int length) {
+    RoomWaiter waiter = take();
+    try {
+      return waiter.awaitSend(source, offset, length);
     } finally {
       waiter.giveBack();
     }
@@ -45,7 +56,7 @@ final class RoomWaiters {
     }
   }
 
-  /** Whether a thread waits, and for nothing but room. */
+  /** Returns whether a thread waits, and only for room. */
   boolean isStuck(Thread thread) {
     for (RoomWaiter each = first.get(); each != null; each = each.next()) {
       if (each.isStuck(thread)) {
@@ -55,7 +66,13 @@ final class RoomWaiters {
     return false;
   }
 
-  void wake() {
+  @Override
+  public void checkOpen() {
+    sender.checkConnected();
+  }
+
+  @Override
+  public void wake() {
     for (RoomWaiter each = first.get(); each != null; each = each.next()) {
       each.wake();
     }

@@ -3,11 +3,11 @@ package dev.ferrule.sm;
 
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.sm.ring.SendingEnd;
-import dev.ferrule.spi.AbstractSender;
+import dev.ferrule.support.AbstractSender;
 import java.lang.ref.Reference;
 import java.net.URI;
 
-/** What a connection wants of its sender, be it for one thread or for several. */
+/** The sender of a connection, for one thread or for several. */
 abstract class SendingHalf extends AbstractSender {
 
   private final SmConnection connection;
@@ -38,22 +38,24 @@ abstract class SendingHalf extends AbstractSender {
     return send(registered.segment(), offset, length);
   }
 
-  /** This side's end of the ring. */
+  /** Returns this side's end of the ring. */
   abstract SendingEnd end();
 
-  /** Has the receiver know that the last message was published. */
+  /** Notifies the receiver that the last message was published. */
   final void markClosed(int reason) {
     end().markClosed(reason);
     Reference.reachabilityFence(this);
   }
 
-  /** Asks for a wake-up when there is room. Nobody takes that back, if several threads send. */
+  /**
+   * Requests a wake-up when there is room. The request is never revoked if several threads send.
+   */
   final void armSleep() {
     end().armSleep();
     Reference.reachabilityFence(this);
   }
 
-  /** Whether that was not answered yet. */
+  /** Returns whether the requested wake-up is still pending. */
   final boolean isSleepArmed() {
     boolean result = end().isSleepArmed();
     Reference.reachabilityFence(this);
@@ -61,7 +63,7 @@ abstract class SendingHalf extends AbstractSender {
   }
 
   /**
-   * Returns what to throw when a thread that waits for room is interrupted.
+   * Returns the exception for an interrupted thread that waits for room.
    *
    * @return the exception
    */
@@ -69,8 +71,11 @@ abstract class SendingHalf extends AbstractSender {
     return connection.interrupted("send");
   }
 
-  /** Has whoever waits for room look again. */
+  /** Wakes the threads that wait for room, which check again. */
   abstract void wake();
+
+  /** Retires the mappings of this half, as the connection has ended. */
+  void retire() {}
 
   final long messages() {
     return end().messagesPublished();

@@ -21,16 +21,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one direction of a connection, in one file of the side that receives: the header
- * ring, what is for remote memory access, the payload lines, and last what is only allocated when
- * it is needed: the buffer for fragments, and memory that the program allocates to expose it.
+ * The memory of one direction of a connection, in one file of the receiving side: the ring, the
+ * area for remote memory access, the payload lines, and the memory that is allocated on demand: the
+ * buffer for fragments, and memory that the program allocates to expose.
  *
  * @param mapping the file, mapped
- * @param layout where everything lies in ring and lines
- * @param flags the flags of the process that made it
- * @param generation tells it from that of an earlier connection of the same name
- * @param peerGeneration the generation of the opposite direction's, or 0
- * @param rma what is for remote memory access, of the same side
+ * @param layout the layout of ring and lines
+ * @param flags the flags of the process that created it
+ * @param generation distinguishes it from that of an earlier connection of the same name
+ * @param peerGeneration the generation of the opposite direction, or 0
+ * @param rma the area for remote memory access, of the same side
  */
 record SharedRing(
     SharedMapping mapping,
@@ -41,10 +41,10 @@ record SharedRing(
     RmaArea rma) {
 
   /**
-   * How much address space is for remote memory access, behind what is allocated at once.
+   * The address space for remote memory access that is allocated on demand.
    *
    * @param buffer for fragments
-   * @param allocatable for memory that the program allocates to expose it
+   * @param allocatable for memory that the program allocates to expose
    */
   record RmaSizes(long buffer, long allocatable) {
 
@@ -58,7 +58,7 @@ record SharedRing(
     }
   }
 
-  /** Makes the file of a direction. */
+  /** Creates the file of a direction. */
   static SealedFile createFile(RingLayout layout, RmaSizes rma) {
     long allocated = allocatedSize(layout);
     return SealedFile.create(allocated + rma.buffer() + rma.allocatable(), allocated);
@@ -81,10 +81,10 @@ record SharedRing(
   }
 
   /**
-   * Maps what a peer has made; empty if it is not right. What is not right by its descriptor is not
-   * mapped any further.
+   * Maps a peer's file; empty if it is not valid. A file with an invalid descriptor is not mapped
+   * any further.
    *
-   * @throws PosixException EINVAL if the file is none that a peer may pass
+   * @throws PosixException EINVAL if a peer may not pass the file
    */
   static Optional<SharedRing> attach(
       PassedMemory memory, Predicate<RingLayout.Descriptor> isRight, Arena views) {
@@ -119,7 +119,7 @@ record SharedRing(
     return rmaOffset(layout) + RmaLayout.SIZE;
   }
 
-  /** The size of all but the buffer for fragments, which follows. */
+  /** Returns the size of all parts but the buffer for fragments, which follows. */
   static long allocatedSize(RingLayout layout) {
     return bufferOffset(layout) + layout.bufferSize();
   }
@@ -136,18 +136,18 @@ record SharedRing(
         maker);
   }
 
-  /** What this side's program can allocate to expose it. */
+  /** Returns the memory that this side's program can allocate to expose. */
   AllocatableMemory allocatable() {
     MemorySegment view = rma.allocatable();
     return new AllocatableMemory(mapping, mapping.size() - view.byteSize(), view);
   }
 
-  /** The header ring, as the program sees it. */
+  /** Returns the program's view of the ring. */
   MemorySegment ring() {
     return mapping.view().asSlice(0, layout.ringSize());
   }
 
-  /** The payload lines, as the program sees them. */
+  /** Returns the program's view of the payload lines. */
   MemorySegment buffer() {
     return mapping.view().asSlice(bufferOffset(layout), layout.bufferSize());
   }
@@ -166,20 +166,21 @@ record SharedRing(
   }
 
   /**
-   * Frees the payload lines, which only this side, the receiver, has read. A peer that is stopped,
-   * or keeps the file on purpose, would otherwise keep the memory allocated, at the expense of this
-   * process. The ring stays, as the peer's sender may still read it.
+   * Frees the payload lines, which only this side, the receiver, has read. A stopped peer, or one
+   * that keeps the file on purpose, would otherwise keep the memory allocated, at the expense of
+   * this process. The ring stays, since the peer's sender may still read it, and so does the buffer
+   * for fragments, whose headers the peer may still read.
    */
   void discardBuffer() {
     mapping.discard(bufferOffset(layout), layout.bufferSize());
   }
 
-  /** Takes the memory from the data plane, see {@link SharedMapping#retire}. */
+  /** Retires the memory from the data plane, see {@link SharedMapping#retire}. */
   void retire() {
     mapping.retire();
   }
 
-  /** Whether two sides, one of which made this, cannot rely on membarrier(2) between them. */
+  /** Returns whether the two sides, one of which created this, cannot rely on membarrier(2). */
   boolean needsFences() {
     return !Membarrier.REGISTERED || (flags & RingLayout.FLAG_MEMBARRIER) == 0;
   }

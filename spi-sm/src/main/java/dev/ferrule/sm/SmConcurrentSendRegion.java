@@ -2,15 +2,15 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.spi.AbstractSendRegion;
+import dev.ferrule.support.AbstractSendRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of a sender for several threads: the payload lines from one line on. It belongs to
- * whoever has taken that line, and is lent to the program when it has an owner.
+ * A region of a sender for several threads: the payload lines from one line on. It belongs to the
+ * thread that has claimed that line, and the program holds it while it has an owner.
  */
 final class SmConcurrentSendRegion extends AbstractSendRegion {
 
@@ -35,12 +35,12 @@ final class SmConcurrentSendRegion extends AbstractSendRegion {
   }
 
   void lend(MemorySegment lines, int length) {
-    lend(lines, (long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length);
+    lend(lines, (long) line * RingLayout.LINE, length);
     owner = Thread.currentThread();
   }
 
   /**
-   * Ends the loan, for one of the threads that try to.
+   * Takes the region from the program; succeeds for one of several threads.
    *
    * @return the thread that has claimed the region
    */
@@ -48,7 +48,7 @@ final class SmConcurrentSendRegion extends AbstractSendRegion {
     checkLent();
     Thread claimant = (Thread) OWNER.getAndSet(this, null);
     if (claimant == null) {
-      throw new IllegalStateException("another thread is just sending or aborting the region");
+      throw new IllegalStateException("another thread is sending or aborting the region");
     }
     takeBack();
     return claimant;
@@ -62,7 +62,7 @@ final class SmConcurrentSendRegion extends AbstractSendRegion {
     return line;
   }
 
-  /** Who has claimed the region; null if it is not lent. */
+  /** Returns the thread that has claimed the region; null if the program does not hold it. */
   @Nullable Thread owner() {
     return owner;
   }

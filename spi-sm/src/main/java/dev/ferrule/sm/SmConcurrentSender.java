@@ -6,23 +6,23 @@ import dev.ferrule.SendRegion;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.ConcurrentRingProducer;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RecordMemory;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.SendingEnd;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half for several threads at once, over a {@link ConcurrentRingProducer}. Every
- * message is published by itself, also if it was added to the batch.
+ * message is published individually, even if it was added to the batch.
  *
- * <p>There is no lock here, nor anything that a thread has to come back for: one that stops for
- * ever, wherever that is, only keeps what it has claimed.
+ * <p>A thread that stops forever at any point delays the others briefly at most, and keeps its
+ * claims.
  */
 final class SmConcurrentSender extends SendingHalf {
 
@@ -30,33 +30,38 @@ final class SmConcurrentSender extends SendingHalf {
   private final ConcurrentRingProducer producer;
   private final RoomWaiters waiters;
   private final IntPredicate isStuck = this::isStuck;
-  private final LongAdder bytes = new LongAdder();
 
-  /** By first line, made when first needed, and used only by whoever has that line. */
+  /** By first line, created on first use, and used only by the thread that has that line. */
   private final @Nullable SmConcurrentSendRegion[] regions;
 
   private volatile boolean handsOver;
 
-  SmConcurrentSender(SmConnection connection, SharedRing peer, RingEnds ends, WaitStrategy wait) {
+  SmConcurrentSender(
+      SmConnection connection, SharedRing peer, RingFactory ends, WaitStrategy wait) {
     super(connection, maxMessageSize(connection, peer));
     this.connection = connection;
     this.waiters = new RoomWaiters(this, wait);
     this.producer =
         ends.concurrentProducer(
-            peer.layout(), peer.ring(), peer.buffer(), peer.needsFences(), waiters::wake);
+            peer.layout(),
+            peer.ring(),
+            RecordMemory.of(peer.mapping(), peer.layout()),
+            peer.buffer(),
+            peer.needsFences(),
+            waiters);
     this.regions = new SmConcurrentSendRegion[peer.layout().lines()];
   }
 
   private static int maxMessageSize(SmConnection connection, SharedRing peer) {
-    int result = peer.layout().maxSharedMessage();
-    if (result < 0) {
+    RingLayout layout = peer.layout();
+    if (layout.lines() == 0) {
       throw new InvalidOptionException(
           connection.uri(),
-          "option concurrentSenders=on is not possible: the peer has no memory for messages that do"
-              + " not ride inline; set its option buffer",
+          "option concurrentSenders=on is not possible: the peer has no memory for messages that"
+              + " are not inline; set its option buffer",
           null);
     }
-    return result;
+    return (int) Math.min(layout.maxMessage(), (long) layout.lines() * RingLayout.LINE);
   }
 
   @Override
@@ -86,7 +91,7 @@ final class SmConcurrentSender extends SendingHalf {
     return publish(region.line(), length);
   }
 
-  /** Notes that this program has threads which send what others have claimed. */
+  /** Records that this program has threads which send the claims of others. */
   private void noteOwner(Thread claimant) {
     if (claimant != Thread.currentThread() && !handsOver) {
       handsOver = true;
@@ -96,22 +101,25 @@ final class SmConcurrentSender extends SendingHalf {
   private long publish(int line, int length) {
     try {
       long id = producer.publish(line, length);
-      bytes.add(length);
-      int flag = producer.receiverAsleep();
-      if (flag != 0) {
-        wakeReceiver(flag);
-      }
-      Reference.reachabilityFence(this);
+      wakeReceiver();
       return id;
     } catch (CorruptRingException e) {
       throw connection.failCorrupt(e);
     }
   }
 
+  private void wakeReceiver() {
+    int flag = producer.receiverAsleep();
+    if (flag != 0) {
+      wakeReceiver(flag);
+    }
+    Reference.reachabilityFence(this);
+  }
+
   /**
-   * The flag is put out when the receiver was told, as other threads rely on the one that puts it
-   * out, and this one may stop before. A receiver that was told by its flag too early, as it was
-   * only about to sleep, is told again.
+   * Clears the flag after the wake-up, as other threads rely on the thread that clears it, and this
+   * one may stop before. A receiver that was woken by its flag too early, because it was only about
+   * to sleep, is woken again.
    */
   private void wakeReceiver(int flag) {
     if (SendingEnd.isOnFlag(flag)) {
@@ -119,7 +127,7 @@ final class SmConcurrentSender extends SendingHalf {
       producer.receiverTold(flag);
       producer.wakeReceiver();
     } else if (connection.wakePeer()) {
-      producer.receiverTold(flag); // else the next one tells it
+      producer.receiverTold(flag); // otherwise the next sender wakes it
     }
   }
 
@@ -129,22 +137,61 @@ final class SmConcurrentSender extends SendingHalf {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
-    int line = reserveOrWait(size);
+    return size <= producer.inlineMax()
+        ? sendInline(source, offset, size)
+        : sendInLines(source, offset, size);
+  }
+
+  private long sendInline(MemorySegment source, long offset, int length) {
+    long id = trySend(source, offset, length);
+    if (id == ConcurrentRingProducer.NOT_SENT) {
+      stalled();
+      id = waiters.awaitSend(source, offset, length);
+    }
+    wakeReceiver();
+    return id;
+  }
+
+  private long trySend(MemorySegment source, long offset, int length) {
+    try {
+      long id = producer.trySend(source, offset, length);
+      Reference.reachabilityFence(this);
+      return id;
+    } catch (CorruptRingException e) {
+      throw connection.failCorrupt(e);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
+    }
+  }
+
+  long trySendIfOpen(MemorySegment source, long offset, int length) {
+    connection.checkOpen();
+    return trySend(source, offset, length);
+  }
+
+  private long sendInLines(MemorySegment source, long offset, int length) {
+    int line = reserveOrWait(length);
     boolean copied = false;
     try {
-      producer.write(source, offset, line, RingLayout.SHARED_PREFIX, size);
+      producer.write(source, offset, line, 0, length);
       copied = true;
     } catch (InternalError e) {
       throw connection.failOwnFile(e);
     } finally {
       if (!copied) {
-        producer.abort(line); // the source may be a segment that is closed, or another thread's
+        producer.abort(line); // the source may be a closed segment, or another thread's
       }
     }
-    return publish(line, size);
+    return publish(line, length);
   }
 
-  /** Nothing is left to do: each message is published when it is staged. */
+  /** A copy is published at once, as regions are. */
+  @Override
+  protected long stage(MemorySegment source, long offset, long length) {
+    return send(source, offset, length);
+  }
+
+  /** Does nothing: each message is published when it is staged. */
   @Override
   protected void publish() {}
 
@@ -185,6 +232,10 @@ final class SmConcurrentSender extends SendingHalf {
     }
   }
 
+  void checkConnected() {
+    connection.checkOpen();
+  }
+
   int reserveIfOpen(int length) {
     connection.checkOpen();
     return reserve(length);
@@ -196,9 +247,9 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   /**
-   * Tells whether the thread waits for ever, unless something happens yet: all the room is claimed
-   * by threads that wait for more. Those that wait with a deadline may give theirs back; and where
-   * regions are handed over, nobody knows who is going to send them.
+   * Returns whether the thread would wait forever: all room is claimed by threads that wait for
+   * more. Threads that wait with a deadline may release theirs; and where regions are passed
+   * between threads, it is not known which thread will send them.
    */
   boolean isInVain(int length) {
     try {
@@ -210,7 +261,9 @@ final class SmConcurrentSender extends SendingHalf {
     }
   }
 
-  /** A number that changes whenever a thread claims, sends or aborts, or room is given back. */
+  /**
+   * Returns a number that changes whenever a thread claims, sends or aborts, or room is released.
+   */
   long progress() {
     return producer.progress();
   }
@@ -232,8 +285,13 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   @Override
+  void retire() {
+    producer.retire();
+  }
+
+  @Override
   long bytes() {
-    return bytes.sum();
+    return producer.bytesPublished();
   }
 
   @Override

@@ -19,12 +19,12 @@ import dev.ferrule.sm.endpoint.Link;
 import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.ConnectionMonitor;
-import dev.ferrule.spi.Lifecycle;
-import dev.ferrule.spi.SingleThreadedUse;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.SingleThreadedUse;
+import dev.ferrule.support.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -37,19 +37,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection over shared memory: its life, from open to closed, lost or broken. What is done for
- * each message is in its {@link SendingHalf} and in {@link SmReceiver}.
+ * A connection over shared memory: its lifecycle, from open to closed, lost or broken. The message
+ * path is in its {@link SendingHalf} and in {@link SmReceiver}.
  */
 final class SmConnection implements Connection, Link {
 
   private static final long PAUSE_NANOS = 100_000;
 
   /**
-   * How long after going to sleep to look once more, before sleeping for as long as it takes. The
-   * last look before the sleep is ordered behind the peer's looking by membarrier(2), but kernels
-   * have been seen to leave out a processor that was idle when the process registered for it. What
-   * the peer had published then is only late, by the time that a store takes to leave its
-   * processor, which is far less than this.
+   * Delay of a second check after going to sleep, before sleeping without a timeout. The check
+   * before the sleep is ordered behind the peer's check by membarrier(2), but some kernels skip a
+   * processor that was idle when the process registered for it. A message that the peer had
+   * published then is only late, by the time that a store takes to leave its processor, which is
+   * far shorter than this.
    */
   static final long SECOND_LOOK_NANOS = 500_000;
 
@@ -62,7 +62,7 @@ final class SmConnection implements Connection, Link {
   private final SendingHalf sender;
   private final SmReceiver receiver;
   private final SmRma rma;
-  private final Sender checkedSender; // as the program gets them
+  private final Sender checkedSender; // as passed to the program
   private final Receiver checkedReceiver;
   private final Rma checkedRma;
   private final SingleThreadedUse sending = use("sender");
@@ -72,15 +72,15 @@ final class SmConnection implements Connection, Link {
   private volatile @Nullable SmListenerReceiver commonReceiver;
   private volatile Runnable releaseAction = () -> {};
   private volatile boolean peerDead;
-  private final AtomicInteger closeReason = new AtomicInteger(); // that the peer is told
+  private final AtomicInteger closeReason = new AtomicInteger(); // published to the peer
   private volatile long retransmissions;
   private volatile long wakeupsSent;
 
   /**
    * Creates a connection of complete resources, which it closes.
    *
-   * @param uri names it
-   * @param peerPayload what the peer's program had to say
+   * @param uri the connection's URI
+   * @param peerPayload the payload of the peer's program
    */
   SmConnection(
       URI uri, ConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
@@ -94,7 +94,7 @@ final class SmConnection implements Connection, Link {
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = peer.needsFences();
-    RingEnds ends = resources.ends();
+    RingFactory ends = resources.ends();
     consumer = ends.consumer(own.layout(), own.ring(), own.buffer(), fences);
     sender =
         options.get(SmOptions.CONCURRENT_SENDERS)
@@ -120,12 +120,12 @@ final class SmConnection implements Connection, Link {
     return new SingleThreadedUse(() -> "the " + half + " of " + uri());
   }
 
-  /** Uses of the sender, also by its regions. */
+  /** Checks uses of the sender, including those by its regions. */
   SingleThreadedUse sending() {
     return sending;
   }
 
-  /** Uses of the receiver, also by its regions and by the listener's receiver. */
+  /** Checks uses of the receiver, including those by its regions and by the listener's receiver. */
   SingleThreadedUse receiving() {
     return receiving;
   }
@@ -136,7 +136,7 @@ final class SmConnection implements Connection, Link {
     resources.endpoint().addLink(resources.id(), this, resources.peer(), peerTimeout);
   }
 
-  /** Whether the peer has sent a message, or even closed. */
+  /** Returns whether the peer has sent a message, or has closed the connection. */
   boolean isUsedByPeer() {
     try {
       boolean result = consumer.isClosedBySender() || consumer.next();
@@ -166,23 +166,24 @@ final class SmConnection implements Connection, Link {
     return checkedReceiver;
   }
 
-  /** The receiver, for the listener's. */
+  /** Returns the unchecked receiver, for the listener's. */
   SmReceiver ownReceiver() {
     return receiver;
   }
 
-  /** Has the listener's receiver woken up as well. */
+  /** Sets the listener's receiver, to be woken as well. */
   void setCommonReceiver(SmListenerReceiver common) {
     commonReceiver = common;
   }
 
-  /** Whether the listener's receiver takes the messages, or has taken them. */
+  /** Returns whether the listener's receiver receives, or has received, the messages. */
   boolean isReceivedBy(SmListenerReceiver candidate) {
     return commonReceiver == candidate;
   }
 
   /**
-   * Has something done when this side closes the connection, whether or not it has ended before.
+   * Sets an action that runs when this side closes the connection, whether or not it has already
+   * ended.
    */
   void onRelease(Runnable action) {
     releaseAction = action;
@@ -240,14 +241,14 @@ final class SmConnection implements Connection, Link {
   }
 
   /**
-   * Whether the connection has ended, for whatever reason. The one thing that is looked at for each
-   * message.
+   * Returns whether the connection has ended, for any reason. The only state that is checked for
+   * each message.
    */
   boolean hasEnded() {
     return life.hasEnded();
   }
 
-  /** Whether this side has closed the connection, so that its memory is gone. */
+  /** Returns whether this side has closed the connection, so that its memory is released. */
   boolean isReleased() {
     return life.isReleased();
   }
@@ -260,30 +261,30 @@ final class SmConnection implements Connection, Link {
     life.checkNotReleased();
   }
 
-  /** The exception for using a connection that has ended. */
+  /** Returns the exception for using a connection that has ended. */
   FerruleException ended() {
     return life.exception(null);
   }
 
-  /** Ends the connection, as the peer has written nonsense; returns what to throw. */
+  /** Ends the connection after a protocol violation by the peer; returns the exception to throw. */
   FerruleException failCorrupt(CorruptRingException e) {
     return failCorrupt(e.getMessage(), e);
   }
 
   private FerruleException failCorrupt(@Nullable String what, Throwable cause) {
-    String reason = "the peer broke the protocol: " + what + "; the connection was closed";
+    String reason = "protocol violation by the peer: " + what + "; the connection was closed";
     fail(new ProtocolException(uri, reason, cause), reason, CloseReason.PROTOCOL);
     return life.exception(cause);
   }
 
   /**
-   * Ends the connection, as a copy from or to the program's own memory has failed with an
-   * InternalError, which is what the JVM makes of a SIGBUS; returns what to throw. Compiled code
-   * may be told of it late, so it is not known what was done and what not.
+   * Ends the connection after a copy from or to the program's own memory has failed with an
+   * InternalError, to which the JVM converts a SIGBUS; returns the exception to throw. Compiled
+   * code may throw it late, so the extent of the copy is unknown.
    */
   IllegalStateException failOwnFile(InternalError cause) {
     String reason =
-        "this program has truncated a file from which it sends, or which it has registered; the"
+        "this program has truncated a file that it sends from or has registered; the"
             + " connection was closed";
     fail(new FerruleException(uri, reason, cause), reason, CloseReason.PROGRAM);
     return new IllegalStateException(uri + ": " + reason, cause);
@@ -293,13 +294,13 @@ final class SmConnection implements Connection, Link {
     return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
   }
 
-  /** Wakes the peer up by its endpoint's thread; returns whether that was told. */
+  /** Wakes the peer by its endpoint's thread; returns whether the wake-up was written. */
   boolean wakePeer() {
-    wakeupsSent++; // two threads may miss each other's; the count need not be exact
+    wakeupsSent++; // two threads may lose an increment; the count need not be exact
     return resources.peer().wake();
   }
 
-  /** Wakes the peer's receiver up, which sleeps as its flag says. */
+  /** Wakes the peer's receiver, which sleeps as its flag says. */
   void wakeReceiver(int flag) {
     if (SendingEnd.isOnFlag(flag)) {
       wakeupsSent++;
@@ -330,12 +331,12 @@ final class SmConnection implements Connection, Link {
     return rma.hasToServe();
   }
 
-  /** Whether the peer's process has ended, so that it does nothing more. */
+  /** Returns whether the peer's process has ended. */
   boolean isPeerDead() {
     return peerDead;
   }
 
-  /** Waits for the connection to end, but not for long. */
+  /** Waits briefly for the connection to end. */
   void awaitEnd(long nanos) {
     long deadline = System.nanoTime() + nanos;
     while (!life.hasEnded() && deadline - System.nanoTime() > 0) {
@@ -343,7 +344,7 @@ final class SmConnection implements Connection, Link {
     }
   }
 
-  /** Ends the connection because of what the peer does or does not do. */
+  /** Ends the connection because of an action or omission of the peer. */
   void giveUp(String reason) {
     fail(new PeerLostException(uri, reason, null), reason, CloseReason.ACCESS);
   }
@@ -375,22 +376,22 @@ final class SmConnection implements Connection, Link {
   @Override
   public void onPeerSilent() {
     if (closedByPeer() != CloseReason.OPEN) {
-      onPeerClosed(); // of which the FIFO was too full to tell
+      onPeerClosed(); // whose header may have found the FIFO full
       return;
     }
     String reason =
-        "the peer's process lives but has not answered for "
+        "the peer's process is alive but has not answered for "
             + StandardOptions.PEER_TIMEOUT.format(peerTimeout)
             + " (stopped, paused or swapped out?); the option "
             + StandardOptions.PEER_TIMEOUT.name()
-            + " sets how long that may take";
-    // the peer reads it when it goes on
+            + " sets the timeout";
+    // the peer reads it when it continues
     fail(new PeerLostException(uri, reason, null), reason, CloseReason.silence(peerTimeout));
   }
 
   /**
-   * Ends the connection at both sides, unless it has ended. What the peer is told is settled before
-   * a callback or another thread closes the connection.
+   * Ends the connection at both sides, unless it has ended. The reason for the peer is stored
+   * before a callback or another thread closes the connection.
    */
   private void fail(FerruleException failure, String reason, int closeWord) {
     if (life.fail(failure, reason, () -> closeReason.compareAndSet(CloseReason.OPEN, closeWord))) {
@@ -405,7 +406,7 @@ final class SmConnection implements Connection, Link {
     return result;
   }
 
-  /** Ends the connection at the peer; of several reasons it is told the first. */
+  /** Ends the connection at the peer, with the first of several reasons. */
   private void tellPeer(int reason) {
     closeReason.compareAndSet(CloseReason.OPEN, reason);
     sender.markClosed(closeReason.get());
@@ -419,9 +420,9 @@ final class SmConnection implements Connection, Link {
 
   @Override
   public void close(Duration flushTimeout) {
-    // there is nothing to flush: what was sent is in the peer's memory, where the peer still finds
-    // it when this side is gone
-    // the state goes first, so that it is right for every thread that comes back from a close
+    // There is nothing to flush: sent messages are in the peer's memory, where the peer finds them
+    // after this side has ended. The state changes first, so that every thread that returns from
+    // close sees it.
     if (life.close() == Lifecycle.Closing.AGAIN) {
       return;
     }
@@ -431,9 +432,10 @@ final class SmConnection implements Connection, Link {
     onWakeup();
     rma.close();
     releaseAction.run();
-    Membarrier.global(); // a poll that has begun shows from here on, and any other finds out
+    // a poll that has begun is visible from here on, and any other sees the closed state
+    Membarrier.global();
     Thread closer = Thread.currentThread();
-    resources.close(() -> receiver.isPolledByAnother(closer));
+    resources.close(() -> receiver.isPolledByAnother(closer), sender::retire);
   }
 
   @Override

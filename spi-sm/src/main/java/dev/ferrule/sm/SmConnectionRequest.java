@@ -16,13 +16,13 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.spi.Deadlines;
+import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A client that waits; makes the connection from the server's side. */
+/** A waiting client; establishes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
 
   private final SmListener listener;
@@ -78,10 +78,10 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   /**
-   * Offers the client a connection, without waiting for its confirmation. The listener is told of
-   * the connection, and when the client has confirmed or failed to.
+   * Offers the client a connection, without waiting for its confirmation. The listener is notified
+   * of the connection, and when the client has confirmed or failed to.
    *
-   * @param deadline until when the client has to confirm
+   * @param deadline when the client must have confirmed
    */
   void offer(long deadline) {
     byte[] payload = {};
@@ -98,25 +98,25 @@ final class SmConnectionRequest implements ConnectionRequest {
               made::isUsedByPeer,
               () -> {
                 resources.closeOwnFile();
-                listener.settled(handshake);
+                listener.resolved(handshake);
               });
           made.onClose(ended -> handshake.ended(ended.failure()));
         });
   }
 
-  /** The client has confirmed a connection, which is about to be returned. */
+  /** Registers a confirmed connection, which is about to be returned. */
   void confirmed(SmConnection connection) {
     connection.countRetransmissions(handshake.retransmissions());
     listener.accepted(connection);
   }
 
-  /** Tells the client of a connection that is made for it. */
-  private interface Telling {
-    void tell(SmConnection made, URI uri, ConnectionResources resources);
+  /** Sends the client the answer for a connection. */
+  private interface Answer {
+    void send(SmConnection made, URI uri, ConnectionResources resources);
   }
 
-  /** Makes a connection, and tells the client. Whatever goes wrong, nothing is left of it. */
-  private SmConnection make(byte[] payload, Telling telling) {
+  /** Creates a connection, and answers the client. After a failure, no resource is left. */
+  private SmConnection make(byte[] payload, Answer answer) {
     SmConnector.checkPayload(payload);
     URI uri = endpoint.address().uri();
     handshake.take(uri);
@@ -124,7 +124,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     try (PassedMemory memory = handshake.memory()) {
       SmConnection connection = null;
       while (connection == null) {
-        connection = tryToMake(uri, memory, telling);
+        connection = tryToMake(uri, memory, answer);
       }
       done = true;
       return connection;
@@ -135,8 +135,8 @@ final class SmConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** Returns null if there was no room, but is more now. */
-  private @Nullable SmConnection tryToMake(URI uri, PassedMemory memory, Telling telling) {
+  /** Returns null if there was no room, but there is more now. */
+  private @Nullable SmConnection tryToMake(URI uri, PassedMemory memory, Answer answer) {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
@@ -151,7 +151,7 @@ final class SmConnectionRequest implements ConnectionRequest {
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();
-      telling.tell(connection, name, resources);
+      answer.send(connection, name, resources);
       done = true;
       return connection;
     } catch (PosixException e) {
@@ -161,7 +161,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     } finally {
       if (!done) {
         if (connection != null) {
-          connection.close(); // tells the client, too, in case that only its confirmation was lost
+          connection.close(); // notifies the client too, in case only its confirmation was lost
         } else if (resources != null) {
           resources.close();
         }
@@ -170,8 +170,8 @@ final class SmConnectionRequest implements ConnectionRequest {
   }
 
   /**
-   * Opens what the client has made. That comes first, as it costs little: a client that has died
-   * takes up no memory.
+   * Opens the client's files. That comes first, as it is cheap: a client that has died takes no
+   * memory.
    */
   private SharedRing attachPeer(URI uri, PassedMemory memory, ConnectionResources resources) {
     try {
@@ -179,11 +179,11 @@ final class SmConnectionRequest implements ConnectionRequest {
       Optional<SharedRing> ring =
           resources.attachPeerRing(memory, found -> found.generation() == handshake.generation());
       return ring.orElseThrow(
-          () -> refused(uri, "the client's memory is not what it was at first", null));
+          () -> refused(uri, "the client's memory has changed since its request", null));
     } catch (PosixException e) {
-      if (e.is(LibC.ENOENT())) { // an endpoint that is closed removes its files
+      if (e.is(LibC.ENOENT())) { // a closed endpoint has removed its files
         throw new ConnectionClosedException(
-            uri, true, "the client has given up waiting to be accepted", e);
+            uri, true, "the client stopped waiting before it was accepted", e);
       }
       if (e.is(LibC.ENXIO())) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
@@ -195,15 +195,15 @@ final class SmConnectionRequest implements ConnectionRequest {
     }
   }
 
-  /** Has the client told why it is refused; returns what to tell the program. */
+  /** Refuses the client with a reason; returns the exception for the program. */
   private ProtocolException refused(URI uri, String reason, @Nullable Throwable cause) {
     handshake.refuse(reason);
     return new ProtocolException(uri, reason, cause);
   }
 
   /**
-   * Takes room away from clients that do not answer, for there is none for this one. If there is no
-   * such client, has this one told what the program is told, and what to do about it.
+   * Withdraws the offers of clients that do not answer, to make room for this one. If there is no
+   * such client, refuses this one with the program's exception, including the fix.
    */
   private @Nullable SmConnection makeRoom(FerruleException failure) {
     if (failure instanceof ResourceExhaustedException && listener.withdrawOverdue()) {

@@ -17,7 +17,7 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
-import dev.ferrule.spi.Deadlines;
+import dev.ferrule.support.Deadlines;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -29,11 +29,11 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
-/** Makes one connection from the client's side. */
+/** Establishes one connection from the client's side. */
 final class SmConnector {
 
   private static final String SAME_USER =
-      "; run both processes as the same user, or let both have a group in common and the option"
+      "; run both processes as the same user, or give them a common group and set the option"
           + " access=group";
 
   private final URI uri;
@@ -51,12 +51,12 @@ final class SmConnector {
   static SmConnection connect(URI uri, ConnectionOptions options, Facilities facilities) {
     checkPayload(options.payload());
     SmAddress address = SmAddress.parse(uri);
-    SmOptions.layout(uri, options); // a bad option is to be heard of before anything is made
+    SmOptions.layout(uri, options); // reports an invalid option before anything is created
     try {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server, options.get(SmOptions.ACCESS));
       return new SmConnector(uri, server, options, facilities).connect();
-    } catch (InternalError e) { // the JDK's for memory whose file was truncated
+    } catch (InternalError e) { // thrown by the JDK for memory whose file was truncated
       throw new ProtocolException(uri, "the listener has truncated its files", e);
     } catch (PosixException e) {
       throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
@@ -69,23 +69,19 @@ final class SmConnector {
 
   private static void checkOwner(URI uri, SmAddress server, Access access) {
     if (!EndpointScan.isLive(server)) {
-      throw new ConnectionRefusedException(
-          uri, "nobody listens there: no process owns the endpoint " + server.directory(), null);
+      throw noListener(uri, server, "no process owns the endpoint");
     }
     OptionalInt owner = EndpointScan.owner(server);
     if (owner.isEmpty()) {
-      throw new ConnectionRefusedException(
-          uri,
-          "nobody listens there: the directory " + server.directory() + " was not made by Ferrule",
-          null);
+      throw noListener(uri, server, "the directory was not created by Ferrule");
     }
-    // whoever may open that user's files may still have some of its own that the user may not
+    // a user that may open all files may still create files that the other user may not open
     if (owner.getAsInt() != LibC.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
           "the endpoint "
               + server.directory()
-              + " belongs to the user with the id "
+              + " is owned by user id "
               + owner.getAsInt()
               + SAME_USER,
           null);
@@ -95,7 +91,7 @@ final class SmConnector {
   private static ConnectionRefusedException anotherUsers(URI uri, Exception e) {
     return new ConnectionRefusedException(
         uri,
-        "what is there belongs to another user (permission denied: "
+        "the endpoint is owned by another user (permission denied: "
             + e.getMessage()
             + ")"
             + SAME_USER,
@@ -107,22 +103,21 @@ final class SmConnector {
       throw new IllegalArgumentException(
           "a payload of "
               + payload.length
-              + " bytes; sm takes "
-              + Endpoint.MAX_PAYLOAD
-              + " at most");
+              + " bytes; the maximum of sm is "
+              + Endpoint.MAX_PAYLOAD);
     }
   }
 
   private static SmAddress find(URI uri, SmAddress address) throws IOException {
     List<SmAddress> listeners = EndpointScan.listeners(address);
     if (listeners.isEmpty()) {
-      throw nobody(uri, address.base());
+      throw noListener(uri, address);
     }
     if (listeners.size() > 1) {
       throw new InvalidAddressException(
           uri,
           listeners.size()
-              + " listeners are in that directory; name one: "
+              + " listeners are in that directory; connect to one of them: "
               + listeners.stream()
                   .map(one -> one.uri().toString())
                   .collect(Collectors.joining(", ")),
@@ -131,30 +126,38 @@ final class SmConnector {
     return listeners.get(0);
   }
 
-  /** Nobody listens in a directory, which may not even be what the user has in mind. */
-  private static FerruleException nobody(URI uri, Path directory) {
+  /** Returns the failure to find a listener in PATH, which may not exist or not be a directory. */
+  private static FerruleException noListener(URI uri, SmAddress address) {
+    Path directory = address.base();
     try {
-      // one look: between two, the listener may have made the directory
+      // one system call: between two, the listener may create the directory
       if (Files.readAttributes(directory, BasicFileAttributes.class).isDirectory()) {
-        return new ConnectionRefusedException(
-            uri, "nobody listens there: no live listener in " + directory, null);
+        return noListener(uri, address, "no live listener in the directory");
       }
       return new InvalidAddressException(
           uri,
-          directory + " is a file, not a directory; name the directory that the listener names",
+          directory + " is a file, not a directory; use the path of the listener's address",
           null);
     } catch (IOException e) {
-      return new ConnectionRefusedException(uri, missing(directory), null);
+      return noListener(uri, address, missing(directory));
     }
   }
 
   private static String missing(Path directory) {
-    String hint =
-        SmAddress.isNearlyEndpoint(directory)
-            ? "; it is taken for a directory, because it ends in no PID/ID of an endpoint, whose PID"
-                + " has at most 9 digits and whose ID at most 5: name the listener as it names itself"
-            : "; start the listener first, or name the directory that it names";
-    return "nobody listens there: there is no " + directory + hint;
+    return SmAddress.isNearlyEndpoint(directory)
+        ? "the directory does not exist; an endpoint's path ends in PID/ID, with at most 9 and 5"
+            + " digits"
+        : "the directory does not exist";
+  }
+
+  private static ConnectionRefusedException noListener(URI uri, SmAddress address, String detail) {
+    return new ConnectionRefusedException(
+        uri,
+        "connection refused: no listener at "
+            + address.uri()
+            + " (start one, or check the path): "
+            + detail,
+        null);
   }
 
   private SmConnection connect() throws IOException {
@@ -166,7 +169,7 @@ final class SmConnector {
         if (deadline - System.nanoTime() <= 0) {
           throw new OperationTimeoutException(
               uri,
-              "the listener accepted the connection, but this process did not confirm it in time",
+              "connect timed out: the listener closed its side before this process confirmed it",
               e);
         }
       }
@@ -174,8 +177,8 @@ final class SmConnector {
   }
 
   /**
-   * The listener has given up waiting for this side's confirmation, which this side was too slow
-   * for, and has closed what it had made. Another attempt, with other memory, may be quicker.
+   * Thrown when the listener has closed its side because this side's confirmation was late. Another
+   * attempt, with other memory, may be in time.
    */
   private static final class GivenUpException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -229,8 +232,8 @@ final class SmConnector {
   }
 
   /**
-   * Returns whether an acceptance is of this connection, which it is if the server's ring names
-   * ours as its opposite.
+   * Returns whether an acceptance belongs to this connection: the server's ring names ours as its
+   * opposite.
    */
   private static boolean isOurs(
       ClientHandshake.Accepted answer, SharedRing own, ConnectionResources resources) {

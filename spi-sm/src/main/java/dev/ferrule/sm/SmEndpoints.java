@@ -19,7 +19,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The endpoints in a directory, for people who want to see and remove them. */
+/** The endpoints in a directory, for tools that list and remove them. */
 final class SmEndpoints implements EndpointRegistry {
 
   private static final int LONGEST_SIZE = 20;
@@ -52,7 +52,7 @@ final class SmEndpoints implements EndpointRegistry {
     List<EndpointInfo> removed = new ArrayList<>();
     for (SmAddress endpoint : find(address)) {
       EndpointInfo info = info(endpoint);
-      // what is true now may not be in a moment; the lock decides
+      // a check may be outdated at once; the lock decides
       if (EndpointScan.isRemovable(endpoint) && EndpointScan.clean(endpoint)) {
         removed.add(info);
       }
@@ -64,7 +64,7 @@ final class SmEndpoints implements EndpointRegistry {
     SmAddress address = SmAddress.parse(uri);
     Path base = address.base();
     try {
-      // not Files.isDirectory, which does not say why not
+      // not Files.isDirectory, which does not report the reason
       if (!Files.readAttributes(base, BasicFileAttributes.class).isDirectory()) {
         throw new NotDirectoryException(base + " is a file, not a directory");
       }
@@ -78,7 +78,7 @@ final class SmEndpoints implements EndpointRegistry {
     return new EndpointInfo(
         new SmAddress(directory, null).uri(),
         EndpointInfo.State.UNKNOWN,
-        "endpoints of the user with the id " + user + ": permission denied",
+        "endpoints of user id " + user + ": permission denied",
         0,
         0);
   }
@@ -106,7 +106,7 @@ final class SmEndpoints implements EndpointRegistry {
       String text = new String(memory.readNBytes(LONGEST_SIZE), StandardCharsets.US_ASCII);
       return Long.parseLong(text.strip());
     } catch (IOException | NumberFormatException e) {
-      return 0; // closed meanwhile, or not to be read
+      return 0; // closed meanwhile, or not readable
     }
   }
 }

@@ -11,8 +11,8 @@ import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
-import dev.ferrule.spi.AbstractListener;
-import dev.ferrule.spi.SingleThreadedUse;
+import dev.ferrule.support.AbstractListener;
+import dev.ferrule.support.SingleThreadedUse;
 import java.io.IOException;
 import java.net.URI;
 import java.util.LinkedHashSet;
@@ -31,15 +31,17 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   private final ConnectionOptions options;
   private final Facilities facilities;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final @Nullable SmListenerReceiver receiver; // if the options ask for one
-  private final @Nullable Receiver checkedReceiver; // the same, as the program gets it
+  private final @Nullable SmListenerReceiver receiver; // if the options request one
+  private final @Nullable Receiver checkedReceiver; // as passed to the program
 
-  /** Those that the receiver is to receive from when it is first asked for. Its own monitor. */
+  /**
+   * The connections that the receiver adds when it is first requested. Guarded by its own monitor.
+   */
   private final Set<SmConnection> accepted = new LinkedHashSet<>();
 
-  private boolean receiving; // under that monitor
+  private boolean receiving; // guarded by that monitor
 
-  /** Those that a client was offered, until accept returns them. */
+  /** The connections offered to clients, until accept returns them. */
   private final Map<ServerHandshake, SmConnection> offered = new ConcurrentHashMap<>();
 
   private SmListener(
@@ -62,13 +64,14 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
 
   static SmListener listen(URI uri, ConnectionOptions options, Facilities facilities) {
     SmAddress address = SmAddress.parse(uri);
-    SmOptions.layout(uri, options); // a bad option is to be heard of here, not at the first client
+    SmOptions.layout(uri, options); // reports an invalid option here, not at the first client
     try {
       Endpoint endpoint = Endpoint.open(address, options.get(SmOptions.ACCESS));
       if (endpoint == null) {
         throw new AddressInUseException(
             uri,
-            "a live process has that endpoint; close its listener and its connections, or use another number",
+            "a live process owns the endpoint; close its listener and connections, or use another"
+                + " number",
             null);
       }
       boolean done = false;
@@ -94,7 +97,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     Receiver checked = checkedReceiver;
     if (common == null || checked == null) {
       throw new IllegalStateException(
-          "only a listener with the option singleReceiver=on receives for all its connections");
+          "Listener.receiver() requires the listener's option singleReceiver=on");
     }
     synchronized (accepted) {
       if (!receiving) {
@@ -106,7 +109,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     return checked;
   }
 
-  /** A connection was made, and is about to be returned. */
+  /** Registers a connection that is about to be returned. */
   void accepted(SmConnection connection) {
     SmListenerReceiver common = receiver;
     if (common == null) {
@@ -117,7 +120,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       if (receiving) {
         common.add(connection);
       } else {
-        accepted.add(connection); // also after the peer has closed it: it may have messages
+        accepted.add(connection); // even after the peer has closed it: it may have messages
       }
     }
   }
@@ -149,8 +152,8 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
   }
 
   /**
-   * Offers a connection to the next client, and one to another client if the first takes long to
-   * confirm. Returns the one that is confirmed first; what is left is the next call's.
+   * Offers a connection to the next client, and one to another client if the first is slow to
+   * confirm. Returns the one that is confirmed first; the others are left to the next call.
    */
   @Override
   protected @Nullable Connection acceptNext(boolean bounded, long deadline)
@@ -169,7 +172,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
         if (handshake.isConfirmed()) {
           SmConnection connection = offered.remove(handshake);
           if (connection == null) {
-            throw closedException(); // by another thread just now
+            throw closedException(); // by another thread
           }
           request.confirmed(connection);
           return connection;
@@ -193,20 +196,20 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     }
   }
 
-  /** A client is about to be offered a connection. */
+  /** Registers a connection that is about to be offered to a client. */
   void offering(ServerHandshake handshake, SmConnection connection) {
     offered.put(handshake, connection);
   }
 
-  /** A client that was offered a connection has confirmed it, or failed to. */
-  void settled(ServerHandshake handshake) {
+  /** Handles the confirmation of an offered connection, or the failure to confirm. */
+  void resolved(ServerHandshake handshake) {
     SmConnection connection = handshake.isConfirmed() ? null : offered.remove(handshake);
     if (connection != null) {
-      connection.close(); // tells the client, too, in case that only its confirmation was lost
+      connection.close(); // notifies the client too, in case only its confirmation was lost
     }
   }
 
-  /** Gives up a client that was offered a connection and is overdue; returns whether there was. */
+  /** Withdraws the offer to an overdue client; returns whether there was one. */
   boolean withdrawOverdue() {
     return acceptor.withdrawOverdue();
   }
@@ -220,7 +223,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       try {
         acceptor.close();
         // A thread that offers a connection from now on finds the acceptor closed and closes that
-        // connection; settled() closes those whose handshake fails at this moment.
+        // connection; resolved() closes those whose handshake fails concurrently.
         for (ServerHandshake each : List.copyOf(offered.keySet())) {
           SmConnection connection = offered.remove(each);
           if (connection != null) {

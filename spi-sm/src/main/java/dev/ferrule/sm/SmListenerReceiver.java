@@ -11,28 +11,28 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.spi.Deadlines;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.Waiter;
 import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives for all connections of a listener: looks into their rings one after the other, from
- * where it stopped the last time, so that each has its turn. A connection that ends leaves when its
- * last message was taken; that it has ended is told by its close callback.
+ * Receives for all connections of a listener: polls their rings round-robin, from where it stopped
+ * the last time. A connection that ends is removed when its last message was received; its close
+ * callback reports the end.
  *
  * <p>One thread at a time receives; any thread adds connections, and ends it.
  */
 final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
-  /** So many messages of a connection are polled before the next one has its turn. */
+  /** Maximum number of messages polled from a connection before the next one is polled. */
   private static final int TURN = 8;
 
   private final SmListener listener;
   private final Waiter waiter;
-  private volatile SmConnection[] connections = {}; // replaced under this monitor, never changed
-  private int next; // whose turn it is
+  private volatile SmConnection[] connections = {}; // replaced under this monitor, never modified
+  private int next; // the connection to poll next
   private int polled;
   private boolean polling;
   private volatile boolean ended;
@@ -42,10 +42,10 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     this.waiter = new Waiter(wait, secondLookNanos);
   }
 
-  /** Takes the messages of a connection from now on, unless its own receiver was used before. */
+  /** Adds a connection, unless its own receiver was used before. */
   void add(SmConnection connection) {
     synchronized (this) {
-      if (ended || !connection.ownReceiver().taker().claimCommon()) {
+      if (ended || !connection.ownReceiver().ownership().claimCommon()) {
         return;
       }
       SmConnection[] longer = Arrays.copyOf(connections, connections.length + 1);
@@ -53,21 +53,23 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       connections = longer;
       connection.setCommonReceiver(this);
     }
-    waiter.wake(); // to look there, too
+    waiter.wake(); // to poll it, too
   }
 
-  /** Takes no more of a connection, which has ended and has nothing more, or is closed. */
+  /** Removes a connection that has ended and has no more messages, or is closed. */
   synchronized void remove(SmConnection connection) {
     connections =
         Arrays.stream(connections).filter(each -> each != connection).toArray(SmConnection[]::new);
   }
 
-  /** The listener is closed: the receivers of the connections take what comes for them. */
+  /**
+   * Ends receiving because the listener is closed: later messages go to the connections' receivers.
+   */
   void end() {
     synchronized (this) {
       ended = true;
       for (SmConnection connection : connections) {
-        connection.ownReceiver().taker().endCommon();
+        connection.ownReceiver().ownership().endCommon();
       }
       connections = new SmConnection[0];
     }
@@ -115,12 +117,13 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
         return message;
       }
       if (!waiter.await(this, true, deadline)) {
-        throw new OperationTimeoutException(listener.uri(), "no message came in time", null);
+        throw new OperationTimeoutException(
+            listener.uri(), "receive timed out: no message arrived", null);
       }
     }
   }
 
-  /** The next message of a connection that has one; null if none has. */
+  /** Returns the next message of a connection that has one; null if none has. */
   private @Nullable ReceiveRegion take() {
     SmConnection[] all = connections;
     for (int i = 0; i < all.length; i++) {
@@ -135,7 +138,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   private @Nullable ReceiveRegion take(SmConnection connection, SmReceiver receiver) {
     boolean mayBeOver = connection.hasEnded();
-    if (receiver.mayTake() && receiver.taker().begin()) {
+    if (receiver.mayTake() && receiver.ownership().begin()) {
       try {
         restIfAlone(receiver);
         ReceiveRegion message = receiver.takeForListener();
@@ -144,9 +147,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
         }
         return message;
       } catch (FerruleException e) {
-        remove(connection); // it was closed just now
+        remove(connection); // it was closed concurrently
       } finally {
-        receiver.taker().end();
+        receiver.ownership().end();
       }
     } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
       remove(connection);
@@ -154,14 +157,17 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return null;
   }
 
-  /** Among several connections the others' messages give each sender time enough. */
+  /**
+   * Rests only with a single connection: with several, the others' messages give each sender enough
+   * time.
+   */
   private void restIfAlone(SmReceiver receiver) {
     if (connections.length == 1) {
       receiver.restForListener();
     }
   }
 
-  /** What is left in the ring of a peer that broke the protocol is no message. */
+  /** Removes a connection after a protocol violation: the rest of its ring contains no messages. */
   private void removeIfBroken(SmConnection connection) {
     if (connection.ownReceiver().isBroken() || connection.failure() instanceof ProtocolException) {
       remove(connection);
@@ -184,7 +190,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     polling = true;
     try {
       int before;
-      do { // until nobody has any more, or there are enough
+      do { // until no connection has any more, or there are enough
         before = polled;
         pollAll(handler, limit);
       } while (polled < limit && polled > before && !ended);
@@ -194,7 +200,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     return polled;
   }
 
-  /** Each connection once. */
+  /** Polls each connection once. */
   private void pollAll(MessageHandler handler, int limit) {
     SmConnection[] all = connections;
     for (int i = 0; i < all.length && polled < limit && !ended; i++) {
@@ -212,13 +218,13 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private void poll(
       SmConnection connection, SmReceiver receiver, MessageHandler handler, int limit) {
     boolean mayBeOver = connection.hasEnded();
-    if (receiver.mayHaveNext() && receiver.taker().begin()) {
+    if (receiver.mayHaveNext() && receiver.ownership().begin()) {
       try {
         restIfAlone(receiver);
         receiver.pollForListener(handler, limit);
       } finally {
         removeIfBroken(connection);
-        receiver.taker().end();
+        receiver.ownership().end();
       }
     } else if (mayBeOver && (connection.isReleased() || !receiver.mayHaveNext())) {
       remove(connection);
@@ -239,7 +245,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     for (SmConnection connection : connections) {
       SmReceiver receiver = connection.ownReceiver();
       if (receiver.mayTake() || (connection.hasEnded() && !receiver.mayHaveNext())) {
-        return true; // or is to leave
+        return true; // or is to be removed
       }
     }
     return false;

@@ -13,23 +13,26 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The provider's own options, and what they make of the memory of a connection. */
+/** The provider's own options, and their effect on the memory of a connection. */
 final class SmOptions {
 
-  /** So many of the longest messages fit into the buffer, unless its size is given. */
+  /** Number of longest messages that fit in the buffer, unless its size is given. */
   private static final int MESSAGES_IN_BUFFER = 4;
 
   private static final long MIN_BUFFER = 64 * 1024;
   private static final long MIN_BUFFER_OF_INLINE = 4 * 1024;
 
-  /** The same where all messages are inline, but for those of several threads that send. */
+  /**
+   * As {@link #MESSAGES_IN_BUFFER} where all messages are inline except those of a peer with
+   * several sending threads.
+   */
   private static final int SHARED_MESSAGES_IN_BUFFER = 16;
 
   private static final long MAX_BUFFER = (long) RingLayout.MAX_LINES * RingLayout.LINE;
 
   /**
-   * The standard option. A peer's death is noticed at once, so this is only for one that is
-   * stopped; by default, that may take as long as a look with a debugger.
+   * The standard option. A peer's death is detected at once, so this applies only to a stopped
+   * peer; the default allows for a debugging session.
    */
   static final Option<Duration> PEER_TIMEOUT =
       StandardOptions.PEER_TIMEOUT.withDefault(Duration.ofSeconds(60));
@@ -53,7 +56,7 @@ final class SmOptions {
           0,
           "memory for messages of more than "
               + RingLayout.INLINE_MAX
-              + " bytes that this side receives, and for all of a peer with concurrentSenders=on; 0 is "
+              + " bytes that this side receives, and for all claims of a peer with concurrentSenders=on; 0 is "
               + MESSAGES_IN_BUFFER
               + " times maxMessage, or one page if no message is that long");
 
@@ -62,12 +65,15 @@ final class SmOptions {
           "rma",
           CopyPath.Choice.class,
           CopyPath.Choice.AUTO,
-          "how this side copies to and from the peer's memory: by the driver KNEM, by cross-memory"
+          "how this side copies to and from the peer's memory: by the KNEM driver, by cross-memory"
               + " attach, or by fragments through a mapped file; auto is the first of them that"
-              + " works. knem also pins what this side exposes, and its process must not fork(2)"
+              + " works. knem also pins this side's exposed memory; its process must not fork(2)"
               + " meanwhile; set it on both sides");
 
-  /** The largest buffer for fragments, which bounds the size of the memory that a peer passes. */
+  /**
+   * Maximum size of the buffer for fragments, which bounds the size of the memory that a peer
+   * passes.
+   */
   static final long MAX_RMA_BUFFER = 1 << 30;
 
   static final Option<Long> RMA_BUFFER =
@@ -76,9 +82,9 @@ final class SmOptions {
           4 << 10,
           MAX_RMA_BUFFER,
           2 << 20,
-          "memory for the fragments of rma=mmap, made when it is first needed");
+          "memory for the fragments of rma=mmap, allocated on first use");
 
-  /** The most memory to be allocated, which also bounds the size of what a peer passes. */
+  /** Maximum allocatable memory, which also bounds the size of the memory that a peer passes. */
   static final long MAX_ALLOCATABLE = 1L << 40;
 
   static final Option<Long> ALLOCATABLE =
@@ -87,8 +93,8 @@ final class SmOptions {
           0,
           MAX_ALLOCATABLE,
           64 << 20,
-          "how much memory this side can allocate by Rma.allocate: address space of both sides, which"
-              + " takes memory only as far as it is allocated");
+          "maximum memory that this side can allocate by Rma.allocate: address space of both sides,"
+              + " which takes memory only when it is allocated");
 
   static final Option<Boolean> SINGLE_RECEIVER =
       Option.flag(
@@ -101,8 +107,8 @@ final class SmOptions {
           "access",
           Access.class,
           Access.USER,
-          "whose processes may be the peer: those of the same user, or those of the same group as"
-              + " well; then both sides have to say so");
+          "the permitted peers: processes of the same user, or also those of the same group, which"
+              + " both sides must set");
 
   static final Option<Boolean> CONCURRENT_SENDERS =
       Option.flag(
@@ -135,10 +141,13 @@ final class SmOptions {
     long buffer = options.get(BUFFER);
     int ringShift = Long.SIZE - Long.numberOfLeadingZeros(options.get(RING) - 1);
     if (maxMessage <= RingLayout.inlineMax(ringShift)) {
-      // every message rides inline, but for those of a peer whose threads share its sender; the
-      // file has a page anyway
-      long shared = RingLayout.sharedLinesFor((int) maxMessage) * (long) RingLayout.LINE;
-      buffer = Math.max(Math.max(MIN_BUFFER_OF_INLINE, SHARED_MESSAGES_IN_BUFFER * shared), buffer);
+      // all messages are inline, except those that a peer with several sending threads claims; the
+      // file has a page in any case
+      long claimed =
+          (long) SHARED_MESSAGES_IN_BUFFER
+              * RingLayout.linesFor((int) maxMessage)
+              * RingLayout.LINE;
+      buffer = Math.max(Math.max(MIN_BUFFER_OF_INLINE, claimed), buffer);
     } else if (buffer == 0) {
       buffer = Math.min(MAX_BUFFER, Math.max(MIN_BUFFER, MESSAGES_IN_BUFFER * maxMessage));
     } else if (buffer < maxMessage) {
@@ -146,7 +155,7 @@ final class SmOptions {
           uri,
           "option buffer="
               + BUFFER.format(buffer)
-              + " is not valid: the buffer has to hold at least one message of maxMessage="
+              + " is not valid: the buffer must hold at least one message of maxMessage="
               + StandardOptions.MAX_MESSAGE.format(maxMessage),
           null);
     }

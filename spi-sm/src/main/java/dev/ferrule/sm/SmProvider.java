@@ -11,7 +11,7 @@ import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
 import dev.ferrule.sm.os.Membarrier;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointRegistry;
@@ -28,20 +28,20 @@ import org.jspecify.annotations.Nullable;
 public final class SmProvider implements ConnectionProvider {
 
   private final Supplier<@Nullable Knem> knem;
-  private final RingEnds ends;
+  private final RingFactory ends;
 
-  /** Made by {@link java.util.ServiceLoader}; touches nothing of the system. */
+  /** Created by {@link java.util.ServiceLoader}; accesses no system resource. */
   public SmProvider() {
-    this(KnemDevice::instance, RingEnds.ORDINARY);
+    this(KnemDevice::instance, RingFactory.ORDINARY);
   }
 
   /**
-   * Puts something else in place of the driver KNEM and of the ends of rings.
+   * Creates a provider with substitutes for the KNEM driver and the ends of rings.
    *
-   * @param knem the driver, asked for when it is first needed; gives null if there is none
-   * @param ends makes the ends of rings
+   * @param knem the driver, requested on first use; gives null if there is none
+   * @param ends creates the ends of rings
    */
-  SmProvider(Supplier<@Nullable Knem> knem, RingEnds ends) {
+  SmProvider(Supplier<@Nullable Knem> knem, RingFactory ends) {
     this.knem = knem;
     this.ends = ends;
   }

@@ -7,11 +7,11 @@ import dev.ferrule.Connection;
 import dev.ferrule.sm.os.RawMemory;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.spi.AbstractReceiveRegion;
+import dev.ferrule.support.AbstractReceiveRegion;
 
 /**
- * A received message that is lent out. It stays where it is, in payload lines or in the ring. Only
- * where the program still holds another region in the ring, an inline message is copied to private
+ * A received message that the program holds. It stays in place, in payload lines or in the ring.
+ * Only while the program holds another region in the ring, an inline message is copied to private
  * memory.
  */
 final class SmReceiveRegion extends AbstractReceiveRegion {
@@ -26,7 +26,7 @@ final class SmReceiveRegion extends AbstractReceiveRegion {
     this.inline = inline;
   }
 
-  /** Lends the message that the ring's receiving end has found. */
+  /** Passes the message found by the ring's receiving end to the program. */
   void lend(RingConsumer consumer) {
     int length = consumer.messageLength();
     line = consumer.messageLine();

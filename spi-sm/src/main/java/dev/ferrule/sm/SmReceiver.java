@@ -10,9 +10,9 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.spi.Deadlines;
-import dev.ferrule.spi.ViewUse;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.ViewUse;
+import dev.ferrule.support.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -21,8 +21,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half: receives, polls and frees, over a {@link RingConsumer} that knows how
- * messages lie in shared memory.
+ * The receiving half: receives, polls and frees, over a {@link RingConsumer} that handles the
+ * layout of messages in shared memory.
  */
 final class SmReceiver implements Receiver, Waiter.Condition {
 
@@ -35,14 +35,14 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final int maxRegions;
   private final boolean fences;
 
-  private SmReceiveRegion[] idle = {}; // a stack: the one used last is the warmest
+  private SmReceiveRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
 
-  private final Taker taker = new Taker();
-  private boolean claimed; // by whoever uses this receiver itself
+  private final ReceiverOwnership ownership = new ReceiverOwnership();
+  private boolean claimed; // by a program that uses this receiver itself
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
-  private int polled; // the last time
+  private int polled; // by the last poll
 
   SmReceiver(
       SmConnection connection,
@@ -63,14 +63,17 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return connection;
   }
 
-  /** Who takes the messages: this receiver, or that of all of the listener's connections. */
-  Taker taker() {
-    return taker;
+  /**
+   * Returns the ownership of the messages: by this receiver, or by that of all of the listener's
+   * connections.
+   */
+  ReceiverOwnership ownership() {
+    return ownership;
   }
 
   private void claim() {
     if (!claimed) {
-      if (!taker.claimOwn()) {
+      if (!ownership.claimOwn()) {
         connection.checkNotReleased();
         throw new IllegalStateException(
             "the messages of this connection go to Listener.receiver(); receive from there");
@@ -79,20 +82,24 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Whether there may be something to be polled by the listener's receiver. */
+  /** Returns whether the listener's receiver may have something to poll. */
   boolean mayHaveNext() {
     boolean result = !connection.isReleased() && consumer.mayHaveNext();
     Reference.reachabilityFence(this);
     return result;
   }
 
-  /** The same for being received: the program must not hold all that there is room for. */
+  /**
+   * Returns whether the listener's receiver may have something to receive: the program must not
+   * already hold the maximum number of regions.
+   */
   boolean mayTake() {
     return (idleCount > 0 || idle.length < maxRegions) && mayHaveNext();
   }
 
   /**
-   * Takes a message for the listener's receiver, which has {@linkplain Taker#begin begun}.
+   * Receives a message for the listener's receiver, which has {@linkplain ReceiverOwnership#begin
+   * begun}.
    *
    * @return the message; null if there is none
    */
@@ -109,7 +116,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Hands some messages over for the listener's receiver, which has begun. */
+  /** Passes some messages to a handler of the listener's receiver, which has begun. */
   void pollForListener(MessageHandler handler, int limit) {
     connection.receiving().begin();
     beginPolling();
@@ -119,35 +126,38 @@ final class SmReceiver implements Receiver, Waiter.Condition {
         handOver(handler, limit, true);
       }
     } catch (CorruptRingException e) {
-      failCorrupt(e); // no reason for the others' receiver to throw
+      failCorrupt(e); // no reason for the receiver of other connections to throw
     } finally {
       endPolling();
       connection.receiving().end();
     }
   }
 
-  /** Before a {@link #pollForListener}, which may not come to that. */
+  /** Called before a {@link #pollForListener} that may not take place. */
   void beginPoll() {
     polled = 0;
   }
 
-  /** How many messages were handed over since {@link #beginPoll}. */
+  /** Returns how many messages were passed since {@link #beginPoll}. */
   int polled() {
     return polled;
   }
 
-  /** A connection that fails is no reason for the others' receiver to throw. */
+  /**
+   * Does not throw: a connection that fails is no reason for the receiver of other connections to
+   * throw.
+   */
   private boolean hasNextForListener() {
     try {
       return hasNext();
     } catch (FerruleException e) {
-      return false; // it has ended, and says so by its close callback
+      return false; // it has ended, which its close callback reports
     }
   }
 
   /**
-   * Whether what is in the ring cannot be right, so that no message comes any more. The connection
-   * may have ended before, for another reason.
+   * Returns whether the contents of the ring are invalid, so that no more messages follow. The
+   * connection may have ended before, for another reason.
    */
   boolean isBroken() {
     return broken;
@@ -158,23 +168,23 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     consumer.rest();
   }
 
-  /** Asks for a wake-up for the listener's receiver; a barrier has to follow. */
+  /** Requests a wake-up for the listener's receiver; a barrier must follow. */
   void armForListener() {
-    if (taker.begin()) {
+    if (ownership.begin()) {
       consumer.armSleepWithoutBarrier();
-      taker.end();
+      ownership.end();
     }
     Reference.reachabilityFence(this);
   }
 
   /**
-   * Takes that back, unless the listener was closed meanwhile: then the flag may be that of this
-   * receiver, which sleeps by it.
+   * Revokes {@link #armForListener}, unless the listener was closed meanwhile: the flag may then be
+   * that of this receiver, which sleeps on it.
    */
   void disarmForListener() {
-    if (taker.begin()) {
+    if (ownership.begin()) {
       disarm();
-      taker.end();
+      ownership.end();
     }
   }
 
@@ -186,7 +196,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       consumer.rest();
       return isReady() ? take() : null;
     } catch (InternalError e) {
-      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
+      throw connection.failOwnFile(e); // from a send; compiled code throws it late
     }
   }
 
@@ -201,7 +211,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       return take();
     } catch (InternalError e) {
-      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
+      throw connection.failOwnFile(e); // from a send; compiled code throws it late
     }
   }
 
@@ -212,11 +222,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       checkRegions();
       consumer.rest();
       if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
-        throw new OperationTimeoutException(connection.uri(), "no message came in time", null);
+        throw new OperationTimeoutException(
+            connection.uri(), "receive timed out: no message arrived", null);
       }
       return take();
     } catch (InternalError e) {
-      throw connection.failOwnFile(e); // a send's, of which compiled code is told late
+      throw connection.failOwnFile(e); // from a send; compiled code throws it late
     }
   }
 
@@ -245,7 +256,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Hands over inline messages until something else comes; returns how many. */
+  /** Passes inline messages to the handler until another record follows; returns their number. */
   private int handOverInline(MessageHandler handler, int limit) {
     try {
       return consumer.pollInline(handler, limit);
@@ -254,7 +265,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Hands messages over, behind those that were, until there is none, or so many have been. */
+  /** Passes messages to the handler until there is none, or the limit is reached. */
   private void handOver(MessageHandler handler, int limit, boolean forListener) {
     while (polled == 0 || !connection.isReleased()) {
       if (consumer.isDrained() && (polled > 0 || !connection.hasEnded())) {
@@ -275,7 +286,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** The same as {@link #handOverInline}, counted even if the handler throws. */
+  /** As {@link #handOverInline}, counted even if the handler throws. */
   private void handOverCounted(MessageHandler handler, int limit) {
     long before = consumer.messages();
     try {
@@ -285,7 +296,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Hands over the message in lines that was found. */
+  /** Passes the message in lines that was found to the handler. */
   private void handOverLines(MessageHandler handler) {
     int line = consumer.messageLine();
     try {
@@ -300,9 +311,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   /**
-   * From here on the handler may use the views, unless the connection is already released, which is
-   * looked at next. The thread that releases it looks here afterwards, see {@link
-   * #isPolledByAnother}.
+   * Marks the start of a poll, whose handler may use the views unless the connection is already
+   * released, which is checked next. The thread that releases it checks the mark afterwards, see
+   * {@link #isPolledByAnother}.
    */
   private void beginPolling() {
     if (fences) {
@@ -318,22 +329,22 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   }
 
   /**
-   * Whether a thread other than the one that closes is in a poll, whose handler may use the views.
-   * To be called behind a barrier of all threads, after the connection was released: then no poll
-   * begins any more.
+   * Returns whether a thread other than the closing one is in a poll, whose handler may use the
+   * views. Must be called behind a barrier of all threads, after the connection was released: then
+   * no poll begins any more.
    */
   boolean isPolledByAnother(Thread closer) {
     return viewUse.isByAnother(closer);
   }
 
-  /** The message that the handler has is still in the ring, and would be received once more. */
+  /** Throws in a handler: its message is still in the ring, and would be received again. */
   private void checkNotPolling() {
     if (viewUse.isInUse()) {
       throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
     }
   }
 
-  /** Whether there is a message; throws if there will never be one again. */
+  /** Returns whether there is a message; throws if there will never be one again. */
   @Override
   public boolean isReady() {
     if (hasNext()) {
@@ -342,7 +353,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     if (!connection.hasEnded()) {
       return false;
     }
-    // the peer may have sent its last message between our look and its end
+    // the peer may have sent its last message between the check and its end
     if (hasNext()) {
       return true;
     }
@@ -354,7 +365,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     try {
       boolean result = consumer.next();
       if (!result) {
-        acknowledge(); // padding was perhaps skipped
+        acknowledge(); // padding may have been skipped
       }
       Reference.reachabilityFence(this);
       return result;
@@ -368,12 +379,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return connection.failCorrupt(e);
   }
 
-  /** Lends out the message that was found. */
+  /** Passes the found message to the program. */
   private SmReceiveRegion take() {
     SmReceiveRegion region = idle[idleCount - 1];
     region.lend(consumer);
     VarHandle.loadLoadFence();
-    connection.checkNotReleased(); // or what was copied may be the zeros that took the ring's place
+    connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
     idleCount--;
     consumer.advance();
     acknowledge();
@@ -393,7 +404,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       throw new IllegalStateException(
           "the program holds all "
               + maxRegions
-              + " regions that there are; free some before receiving more, or raise the option"
+              + " regions; free some before receiving more, or raise the option"
               + " ring");
     }
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
@@ -423,7 +434,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     }
   }
 
-  /** Gives payload lines back, if there are any. */
+  /** Releases payload lines, if there are any. */
   private void release(int line) {
     if (line != RingProducer.INLINE && consumer.release(line)) {
       connection.wakePeer();
@@ -449,7 +460,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     return consumer.isSleepSure();
   }
 
-  /** A platform thread sleeps on its flag in the ring, where the peer wakes it by one call. */
+  /**
+   * A platform thread sleeps on its flag in the ring, where the peer wakes it by one system call.
+   */
   @Override
   public void block(long nanos) {
     if (Thread.currentThread().isVirtual()) {
@@ -492,7 +505,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     waiter.wake();
   }
 
-  /** Ends a poll after the message that its handler has. */
+  /** Ends a poll after the message of its handler. */
   void stop() {
     consumer.stop();
   }

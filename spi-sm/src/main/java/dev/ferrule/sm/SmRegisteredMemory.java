@@ -2,19 +2,20 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.RegisteredMemory;
-import dev.ferrule.spi.Registrations;
+import dev.ferrule.support.Registrations;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the program's own. Shared memory has nothing to register, so this only keeps to the
- * rules of those that have: messages are copied when they are sent, and accesses are waited for.
+ * Memory of the program's own. Shared memory needs no registration, so this only implements the
+ * contract of providers that do: messages are copied when they are sent, and closing waits for
+ * accesses.
  */
 final class SmRegisteredMemory implements RegisteredMemory {
 
   private final SmConnection connection;
   private final MemorySegment segment;
   private volatile boolean closed;
-  private volatile long lastFragments; // the last operation of which the peer copies fragments
+  private volatile long lastFragments; // the last operation whose fragments the peer copies
 
   SmRegisteredMemory(SmConnection connection, MemorySegment segment) {
     Registrations.check(segment);
@@ -28,10 +29,10 @@ final class SmRegisteredMemory implements RegisteredMemory {
 
   void checkOpen() {
     if (closed) {
-      throw new IllegalStateException("the registration was closed");
+      throw new IllegalStateException("the registration is closed");
     }
     if (!segment.scope().isAlive()) {
-      throw new IllegalStateException("the memory has been freed while it was registered");
+      throw new IllegalStateException("the memory was freed while it was registered");
     }
   }
 
@@ -40,7 +41,7 @@ final class SmRegisteredMemory implements RegisteredMemory {
     return segment;
   }
 
-  /** An operation on it goes by fragments. */
+  /** Marks an operation on it as copied by fragments. */
   void usedByFragments(long id) {
     lastFragments = id;
   }

@@ -27,9 +27,9 @@ import dev.ferrule.sm.rma.RemoteRegion;
 import dev.ferrule.sm.rma.RemoteTable;
 import dev.ferrule.sm.rma.RmaArea;
 import dev.ferrule.sm.rma.RmaLayout;
-import dev.ferrule.spi.AbstractRma;
-import dev.ferrule.spi.RmaKey;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.AbstractRma;
+import dev.ferrule.support.RmaKey;
+import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -40,23 +40,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote memory access of a connection: by the kernel if it lets this process copy from and to the
- * peer's, which takes this side alone; else by fragments, which the peer's endpoint thread copies.
+ * Remote memory access of a connection: one-sided, if the kernel lets this process copy from and to
+ * the peer's memory; otherwise by fragments, which the peer's endpoint thread copies.
  */
 final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
-  /**
-   * So much is copied at a time by the initiator alone, so that a target that takes memory back
-   * does not wait long.
-   */
+  /** Maximum piece of a one-sided copy, so that a target that takes memory back waits briefly. */
   private static final long DIRECT_PIECE = 16L << 20;
 
-  /** Far longer than it takes to copy a piece. */
+  /** Far longer than the copy of a piece takes. */
   private static final long CALLBACK_PATIENCE_NANOS = 50_000_000;
 
   private static final long TAKE_BACK_PAUSE_NANOS = 20_000;
 
-  /** How long it may take until the end of a process that is gone has been noticed. */
+  /** Maximum delay in detecting the end of a peer's process. */
   private static final long PEER_GONE_NANOS = 1_000_000_000L;
 
   private final SmConnection connection;
@@ -76,15 +73,15 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private final Fragments.Listener onFragment = this::onFragment;
   private final LocalUse localUse = new LocalUse();
 
-  /** Whether the end of a peer that no way reaches was awaited, which is done once. */
+  /** Whether the end of an unreachable peer was awaited, which is done once. */
   private volatile boolean endAwaited;
 
-  // Under the monitor of fragmentsLock, for whoever closes a registration takes back what is done.
+  // Guarded by fragmentsLock, as a thread that closes a registration reaps completed operations.
   private final Object fragmentsLock = new Object();
   private @Nullable Fragments fragments;
   private long done; // all operations up to this one
 
-  // Of the thread that uses this.
+  // Confined to the thread that uses this.
   private @Nullable RemoteRegion wantedRegion;
   private @Nullable MemorySegment wantedLocal;
   private boolean wantedWrite;
@@ -131,7 +128,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   }
 
   /**
-   * Throws if the program wants a way that is not there; unless the peer may have one, as it has by
+   * Throws if the program's choice of method is not available; unless the peer may have it, as with
    * KNEM to the memory of a side that chooses KNEM.
    */
   void checkAvailable() {
@@ -146,14 +143,14 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
         endAwaited = true;
         connection.awaitEnd(PEER_GONE_NANOS);
       }
-      connection.checkOpen(); // that it has ended is the better reason
+      connection.checkOpen(); // that it has ended is the more useful reason
       throw new FerruleException(
           uri(),
           "option rma="
               + choice.name().toLowerCase(Locale.ROOT)
               + " is not possible here ("
               + String.join("; ", ways.failures())
-              + "); leave it out, and a way that is will be found",
+              + "); leave it out to select a method that is",
           null);
     }
   }
@@ -225,25 +222,27 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     return found;
   }
 
-  /** A peer that closes takes everything back first, and is the better reason. */
+  /**
+   * A peer that closes takes everything back first; that it has closed is the more useful reason.
+   */
   private void checkNotClosed() {
     connection.onPeerClosed();
     connection.checkOpen();
   }
 
-  /** Ends an exposure, and waits until the peer is not at it any more. */
+  /** Ends an exposure, and waits until the peer no longer accesses it. */
   void takeBack(ExposedRegion region) {
     takeBack(region, System.nanoTime() + patienceNanos());
   }
 
-  /** A close callback must not keep the endpoint's thread from other connections. */
+  /** Returns the timeout: a close callback must not block the endpoint's thread. */
   private long patienceNanos() {
     return resources.endpoint().isCurrentThread() ? CALLBACK_PATIENCE_NANOS : patienceNanos;
   }
 
   private void takeBack(ExposedRegion region, long deadline) {
     if (!exposed.end(region)) {
-      awaitTakenBack(region, deadline); // another thread is at it
+      awaitTakenBack(region, deadline); // another thread takes it back
       return;
     }
     boolean inUse = isAccessed(region);
@@ -259,7 +258,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     Reference.reachabilityFence(this);
     if (inUse) {
       connection.giveUp(
-          "the peer has been copying from or to exposed memory for too long (stopped, or"
+          "timed out waiting for the peer's access to exposed memory to end (stopped, or"
               + " hostile?)");
     }
   }
@@ -274,15 +273,16 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     return exposed.isInUse(region) && !connection.isPeerDead();
   }
 
-  /** Takes everything back; the connection is being closed. */
+  /** Takes everything back, as the connection is being closed. */
   void close() {
-    // one deadline for all: a hostile peer can say that it copies from each of them in turn
+    // one deadline for all: a hostile peer can claim to copy from each of them in turn
     long deadline = System.nanoTime() + patienceNanos();
-    localUse.awaitNone(deadline); // or the peer would take this side for done with its memory
+    // otherwise the peer would consider this side done with its memory
+    localUse.awaitNone(deadline);
     exposed.all().forEach(region -> takeBack(region, deadline));
   }
 
-  /** Waits until no access is under way that uses memory whose registration was closed. */
+  /** Waits until no access in progress uses memory whose registration was closed. */
   void awaitUnused(SmRegisteredMemory memory) {
     long deadline = System.nanoTime() + patienceNanos;
     boolean unused = localUse.awaitUnused(memory, deadline);
@@ -292,11 +292,11 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
     if (!unused) {
       connection.giveUp(
-          "registered memory was closed, and the peer had not done the last access that uses it"
+          "timed out closing registered memory: the peer did not complete the last access to it"
               + " within closeTimeout");
     }
     if (connection.hasEnded()) {
-      abandonFragments(); // or what was read would go there when it comes
+      abandonFragments(); // otherwise bytes that are read later would be written there
     }
   }
 
@@ -305,7 +305,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       try {
         return memory.lastFragments() <= done || doneCondition.look(memory.lastFragments());
       } catch (FerruleException e) {
-        return true; // it has ended
+        return true; // the connection has ended
       }
     }
   }
@@ -404,10 +404,10 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       copied += piece;
     } while (copied < length);
     VarHandle.loadLoadFence();
-    connection.checkNotReleased(); // or what was copied may be the zeros of retired memory
+    connection.checkNotReleased(); // otherwise the copied bytes may be the zeros of retired memory
   }
 
-  /** Copies until all is done, or this way fails; returns how much is done. */
+  /** Copies until all is done, or this method fails; returns the number of bytes copied. */
   private long copyDirectly(
       boolean write,
       MemorySegment local,
@@ -445,7 +445,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     return copied;
   }
 
-  /** The peer or the memory is gone, or this way is no way any more. */
+  /** Handles a failed copy: the peer or the memory is gone, or this method no longer works. */
   private void onDirectFailure(DirectCopy way, int errno) {
     boolean mayBeLost = way.mayHaveLostPeer(errno);
     if (mayBeLost) {
@@ -460,7 +460,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     checkWay();
   }
 
-  /** This way does not lead to the memory, although it does to the peer. */
+  /** Handles memory that this method cannot reach, although it reaches the peer. */
   private void onUnreachable() {
     String problem =
         "the peer's driver could not pin the memory (a private mapping that is read-only, or too"
@@ -475,7 +475,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private RemoteAccessException notThere() {
     return new RemoteAccessException(
         uri(),
-        "the memory is not there: either side has freed it, or truncated its file, although it is"
+        "the memory is not mapped: either side has freed it, or truncated its file, while it was"
             + " exposed or registered",
         null);
   }
@@ -518,7 +518,9 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
   }
 
-  /** The buffer is made when it is first needed: most connections never do. */
+  /**
+   * Returns the fragments; creates their buffer on first use, as most connections never need it.
+   */
   private Fragments fragments() {
     synchronized (fragmentsLock) {
       Fragments known = fragments;
@@ -551,15 +553,15 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
               id,
               new RemoteAccessException(
                   uri(),
-                  "the peer does not expose that part of the memory, or not for that",
+                  "the peer does not expose that part of the memory, or not with that right",
                   null));
       case RmaLayout.FAULT -> failed(id, notThere());
-      default ->
-          throw new CorruptRingException("it has handled a fragment with the status " + status);
+      default -> throw new CorruptRingException("invalid fragment status " + status);
     }
     if (isLast) {
       VarHandle.loadLoadFence();
-      connection.checkNotReleased(); // or what was copied may be the zeros of retired memory
+      // otherwise the copied bytes may be the zeros of retired memory
+      connection.checkNotReleased();
       done = id;
     }
   }
@@ -582,10 +584,13 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   @Override
   public void fence() {
-    connection.checkOpen(); // one after the other is how it is, by the kernel and by fragments
+    connection.checkOpen(); // operations are already ordered, by the kernel and by fragments
   }
 
-  /** Handles fragments of the peer's; by the endpoint's thread. Returns whether there are more. */
+  /**
+   * Handles fragments of the peer's; called by the endpoint's thread. Returns whether there are
+   * more.
+   */
   boolean serve() {
     try {
       return !connection.hasEnded() && server.serve();
@@ -597,7 +602,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     }
   }
 
-  /** Whether {@link #serve} has something to do; false if that is to fail. */
+  /** Returns whether {@link #serve} has something to do; false if it would fail. */
   boolean hasToServe() {
     try {
       return !connection.hasEnded() && server.isAnyWaiting();
@@ -616,7 +621,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
     return waiter.sleeps();
   }
 
-  /** What both waits have in common. */
+  /** The common part of both waits. */
   private abstract class FragmentCondition implements Waiter.Condition {
 
     final void reap() {

@@ -3,12 +3,12 @@ package dev.ferrule.sm;
 
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
-import dev.ferrule.spi.AbstractSendRegion;
+import dev.ferrule.support.AbstractSendRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A claimed region: payload lines, or for an inline message its place in the ring. If there is none
- * yet, as another region is claimed there, it is in private memory.
+ * A claimed region: payload lines, or for an inline message its place in the ring. If there is no
+ * place yet, because another region is claimed there, the region is in private memory.
  */
 final class SmSendRegion extends AbstractSendRegion {
 
@@ -22,21 +22,21 @@ final class SmSendRegion extends AbstractSendRegion {
     this.inline = inline;
   }
 
-  /** Lends payload lines. */
+  /** Passes payload lines to the program. */
   void lendLines(int newLine, int newLength, MemorySegment lines) {
     lend(lines, (long) newLine * RingLayout.LINE, newLength);
     line = newLine;
     inPlace = false;
   }
 
-  /** Lends a place in the ring. */
+  /** Passes a place in the ring to the program. */
   void lendInPlace(long place, int newLength, MemorySegment ring) {
     lend(ring, place, newLength);
     line = RingProducer.INLINE;
     inPlace = true;
   }
 
-  /** Lends private memory. */
+  /** Passes private memory to the program. */
   void lendPrivate(int newLength) {
     lend(inline.view(newLength), inline.offset(newLength), newLength);
     line = RingProducer.INLINE;
@@ -47,7 +47,7 @@ final class SmSendRegion extends AbstractSendRegion {
     return sender == candidate;
   }
 
-  /** Where the message is, if it is in private memory. */
+  /** Returns the address of a message in private memory. */
   long inlineAddress() {
     return inline.address(length());
   }

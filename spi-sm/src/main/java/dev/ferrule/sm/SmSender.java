@@ -8,7 +8,7 @@ import dev.ferrule.sm.ring.CorruptRingException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.sm.ring.SendingEnd;
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Waiter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -17,7 +17,7 @@ import java.util.Objects;
 
 /**
  * The sending half for one thread at a time: claims, sends and batches, over a {@link RingProducer}
- * that knows how messages lie in shared memory.
+ * that handles the layout of messages in shared memory.
  */
 final class SmSender extends SendingHalf implements Waiter.Condition {
 
@@ -28,13 +28,13 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private final Arena views;
   private final Waiter waiter;
 
-  private SmSendRegion[] idle = {}; // a stack: the one used last is the warmest
+  private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
-  private int wantedLength; // what a waiting thread waits for
-  private int wantedLine; // what it got
+  private int wantedLength; // the length that a waiting thread requires
+  private int wantedLine; // the line that it reserved
 
-  private long bytesStaged;
-  private long bytesUnpublished; // of those
+  private long bytes; // published
+  private long bytesUnpublished; // staged and not published
 
   SmSender(
       SmConnection connection,
@@ -63,12 +63,15 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     if (place == RingProducer.NOWHERE) {
       region.lendPrivate(length);
     } else {
-      region.lendInPlace(place, length, producer.ring());
+      region.lendInPlace(place, length, producer.records());
     }
     return region;
   }
 
-  /** Another thread may close the connection meanwhile, and what is read is zeros then. */
+  /**
+   * Claims a place in the ring. Another thread may close the connection meanwhile, and reads then
+   * return zeros.
+   */
   private long claimPlace(int length) {
     try {
       long place = producer.claim(length);
@@ -79,7 +82,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     }
   }
 
-  /** Called when all are lent, which the room in the ring bounds. */
+  /** Called when the program holds all regions, whose number the room in the ring bounds. */
   private void addRegions() {
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
     for (InlineMemory inline : InlineMemory.allocate(REGIONS_AT_ONCE, views)) {
@@ -102,7 +105,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     }
   }
 
-  /** Puts a region's message into the ring, where the receiver does not see it yet. */
+  /** Stages a region's message in the ring; not visible to the receiver yet. */
   @Override
   protected long stage(SendRegion candidate, int length) {
     connection.checkOpen();
@@ -120,7 +123,6 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     Reference.reachabilityFence(this);
     region.takeBack();
     idle[idleCount++] = region;
-    bytesStaged += length;
     bytesUnpublished += length;
     return producer.messagesStaged();
   }
@@ -129,12 +131,27 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   public long send(MemorySegment source, long offset, long length) {
     connection.checkOpen();
     return trySend(source, offset, length)
-        ? producer.messagesStaged()
+        ? producer.messagesPublished()
         : sendInSteps(source, offset, length);
   }
 
-  /** Apart from the rest, so that the compiler has less to put into the program's loop. */
   private long sendInSteps(MemorySegment source, long offset, long length) {
+    long id = stageInSteps(source, offset, length);
+    publish();
+    return id;
+  }
+
+  /** Copies a message to the ring or to payload lines; not visible to the receiver yet. */
+  @Override
+  protected long stage(MemorySegment source, long offset, long length) {
+    connection.checkOpen();
+    return tryStage(source, offset, length)
+        ? producer.messagesStaged()
+        : stageInSteps(source, offset, length);
+  }
+
+  /** A separate method, so that the compiler inlines less into the program's loop. */
+  private long stageInSteps(MemorySegment source, long offset, long length) {
     Objects.checkFromIndexSize(offset, length, source.byteSize());
     checkLength(length);
     int size = (int) length;
@@ -152,14 +169,11 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       throw connection.failOwnFile(e);
     } finally {
       if (!staged) {
-        producer.unreserve(
-            line, size); // the source may be a segment that is closed, or another thread's
+        producer.unreserve(line, size); // the source may be a closed segment, or another thread's
       }
       Reference.reachabilityFence(this);
     }
-    bytesStaged += size;
     bytesUnpublished += size;
-    publish();
     return producer.messagesStaged();
   }
 
@@ -173,7 +187,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     if (asleep == RingProducer.NOT_SENT) {
       return false;
     }
-    bytesStaged += length;
+    bytes += length;
     if (asleep != 0) {
       connection.wakeReceiver(asleep);
     }
@@ -181,9 +195,24 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     return true;
   }
 
-  /** Lets the receiver see all that is staged. */
+  private boolean tryStage(MemorySegment source, long offset, long length) {
+    boolean staged;
+    try {
+      staged = producer.tryStage(source, offset, length);
+    } catch (InternalError e) {
+      throw connection.failOwnFile(e);
+    }
+    Reference.reachabilityFence(this);
+    if (staged) {
+      bytesUnpublished += length;
+    }
+    return staged;
+  }
+
+  /** Publishes all staged messages to the receiver. */
   @Override
   protected void publish() {
+    bytes += bytesUnpublished;
     bytesUnpublished = 0;
     int asleep = producer.publish();
     if (asleep != 0) {
@@ -254,11 +283,11 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     connection.checkOpen();
     wantedLine = reserve(wantedLength);
     if (wantedLine == RingProducer.FULL && !isAnythingOut()) {
-      // the receiver may have given everything back between the two looks
+      // the receiver may have released everything between the two checks
       wantedLine = reserve(wantedLength);
       if (wantedLine == RingProducer.FULL) {
         throw new IllegalStateException(
-            "this program has claimed all the room that there is; send or abort some regions"
+            "all buffer space is claimed by this program; send or abort regions"
                 + " before claiming more");
       }
     }
@@ -293,7 +322,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   @Override
   long bytes() {
-    return bytesStaged - bytesUnpublished;
+    return bytes;
   }
 
   @Override

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The shared-memory provider. The connection and its halves are here; the ring that messages go
- * through is in {@code ring}, the endpoints and the handshake in {@code endpoint}, system calls in
- * {@code os}. The protocol is described in docs/sm.md.
+ * The shared-memory provider. This package contains the connection and its halves; {@code ring} the
+ * ring of the messages, {@code endpoint} the endpoints and the handshake, {@code os} the system
+ * calls. docs/sm.md specifies the protocol.
  */
 @NullMarked
 package dev.ferrule.sm;

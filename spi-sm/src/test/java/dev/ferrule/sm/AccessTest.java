@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who may use what an endpoint is made of, by the modes of its files. What becomes of that when
- * there really are two users is tested in containers, in integration-tests.
+ * The permissions of an endpoint's files, by their modes. Access by two real users is tested in
+ * containers, in integration-tests.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AccessTest {
@@ -55,7 +55,7 @@ class AccessTest {
     return (int) Files.getAttribute(file, "unix:mode") & PERMISSIONS;
   }
 
-  /** Has a connection whose client has every file that there is. */
+  /** Opens a connection whose client has every kind of file. */
   private Map<String, String> modesOfAConnection(String options) throws IOException {
     try (Arena arena = Arena.ofShared();
         Listener listener = Ferrule.listen(address("/3/4" + options))) {
@@ -74,7 +74,7 @@ class AccessTest {
   }
 
   @Test
-  void shouldKeepAllOthersOutUnlessToldOtherwise() throws IOException {
+  void shouldDenyAccessToAllOthersByDefault() throws IOException {
     assertThat(modesOfAConnection("?rma=mmap").entrySet())
         .filteredOn(one -> !one.getKey().endsWith("/sock"))
         .isNotEmpty()
@@ -83,7 +83,7 @@ class AccessTest {
   }
 
   @Test
-  void shouldLetTheGroupUseWhatAPeerUsesAndRemoveNothingWhateverTheUmask() throws IOException {
+  void shouldLetTheGroupUseAPeersFilesAndRemoveNoneWhateverTheUmask() throws IOException {
     Map<String, String> modes = modesOfAConnection("?rma=mmap&access=group");
 
     String client = "app/" + ProcessHandle.current().pid() + "/1";
@@ -98,12 +98,12 @@ class AccessTest {
           .containsEntry(endpoint + "/conns", "1750")
           .containsEntry(endpoint + "/conns/1", "1750");
     }
-    // it may be common to others, and people make such directories, too
+    // others may use it, and users create such directories, too
     assertThat(directory.resolve("app")).isEmptyDirectory();
   }
 
   @Test
-  void shouldShutTheGroupOutOfWhatADeadOwnerHadOpenedToIt() throws IOException {
+  void shouldDenyTheGroupAccessToFilesThatADeadOwnerHadSharedWithIt() throws IOException {
     OwnDirectory.create(directory.resolve("app"));
     for (String dead : List.of("app/3", "app/3/4")) {
       OwnDirectory.create(directory.resolve(dead));

@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
 import dev.ferrule.Ferrule;
-import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
@@ -31,13 +32,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Connections that are closed while threads are in the middle of sending and receiving: the data
- * plane checks nothing at each access, so nothing may go from under it.
+ * Connections that are closed while threads are sending and receiving. The data plane does not
+ * check each access, so no memory may be unmapped during one.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CloseUnderFireTest {
 
-  /** More of them for a soak. */
+  /** Number of rounds; more of them for a soak. */
   private static final int ROUNDS = Integer.getInteger("ferrule.soak.closes", 300);
 
   private static final int MANY = 300;
@@ -48,7 +49,7 @@ class CloseUnderFireTest {
     return URI.create("sm://" + directory + "/app" + query);
   }
 
-  /** Runs until the connection has ended, and counts what is neither that nor a message. */
+  /** Runs until the connection has ended, and records every other failure. */
   private static Thread start(Runnable step, List<Throwable> wrong, AtomicInteger interrupts) {
     return Thread.ofPlatform()
         .start(
@@ -57,8 +58,8 @@ class CloseUnderFireTest {
                 while (true) {
                   step.run();
                 }
-              } catch (FerruleException e) {
-                assertThat(e).hasMessageStartingWith("sm:"); // closed, by the other side or this
+              } catch (ConnectionClosedException e) {
+                // by the other side or this
               } catch (Throwable e) {
                 synchronized (wrong) {
                   wrong.add(e);
@@ -104,8 +105,7 @@ class CloseUnderFireTest {
                                 .poll(
                                     (memory, offset, size) -> {
                                       assertThat(size).isEqualTo(length);
-                                      if (memory.get(ValueLayout.JAVA_BYTE, offset) != 7
-                                          && !server.state().equals(client.state())) {
+                                      if (memory.get(ValueLayout.JAVA_BYTE, offset) != 7) {
                                         throw new AssertionError("not what was sent");
                                       }
                                     },
@@ -123,10 +123,10 @@ class CloseUnderFireTest {
       }
     }
     assertThat(wrong).isEmpty();
-    assertThat(interrupts).as("interrupts that no one asked for").hasValue(0);
+    assertThat(interrupts).as("unrequested interrupts").hasValue(0);
   }
 
-  /** The handler sees the message until it is done with it, and is not interrupted. */
+  /** The handler may use the message until it returns, and is not interrupted. */
   @Test
   void aMessageStaysWithTheHandlerThatReadsItWhileAnotherThreadCloses() throws Exception {
     try (SmProviderTest.Pair pair = SmProviderTest.Pair.open(address(""))) {
@@ -157,7 +157,7 @@ class CloseUnderFireTest {
       closed.countDown();
       assertThat(read.get()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
       while (seen.get().scope().isAlive()) {
-        Thread.onSpinWait(); // closed by a thread of its own, now that the handler is done
+        Thread.onSpinWait(); // closed by another thread after the handler has returned
       }
       assertThatThrownBy(() -> seen.get().get(ValueLayout.JAVA_BYTE, 0))
           .isInstanceOf(IllegalStateException.class);
@@ -165,7 +165,7 @@ class CloseUnderFireTest {
   }
 
   @Test
-  void whatAProgramHoldsIsGoneWhenTheConnectionIsClosed() {
+  void regionsOfTheProgramAreInvalidWhenTheConnectionIsClosed() {
     SmProviderTest.Pair pair = SmProviderTest.Pair.open(address(""));
     pair.client().sender().send(MemorySegment.ofArray(new byte[8]));
     pair.client().sender().send(MemorySegment.ofArray(new byte[100_000]));
@@ -181,7 +181,7 @@ class CloseUnderFireTest {
                     .isInstanceOf(IllegalStateException.class));
   }
 
-  /** The receiving thread of all connections is busy with others when one is closed. */
+  /** The receiving thread of all connections is processing others when one is closed. */
   @ParameterizedTest
   @ValueSource(strings = {"spin", "block"})
   void aListenersReceiverIsNotInterruptedByAConnectionThatIsClosed(String wait) throws Exception {
@@ -197,7 +197,7 @@ class CloseUnderFireTest {
           start(
               () -> {
                 if (over.get()) {
-                  throw new FerruleException(address(""), "the test is over", null);
+                  throw new ConnectionClosedException(address(""), false, "the test is over", null);
                 }
                 try (ReceiveRegion message = common.receive()) {
                   received.addAndGet(message.length() / 8);
@@ -228,7 +228,7 @@ class CloseUnderFireTest {
       CompletableFuture<Connection> last =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
       listener.accept().onClose(Connection::close);
-      last.join().sender().send(MemorySegment.ofArray(new byte[8])); // wakes it up
+      last.join().sender().send(MemorySegment.ofArray(new byte[8])); // wakes it
       receiving.join();
       last.join().close();
     }
@@ -237,7 +237,7 @@ class CloseUnderFireTest {
   }
 
   @Test
-  void manyConnectionsThatAreClosedAtTheSameTimeDoNotWaitForEachOther() throws Exception {
+  void manyConnectionsMayBeClosedAtTheSameTime() throws Exception {
     try (Listener listener = Ferrule.listen(address("?maxMessage=100&ring=4KiB"))) {
       List<Connection> connections = new ArrayList<>();
       for (int i = 0; i < MANY; i++) {
@@ -248,7 +248,6 @@ class CloseUnderFireTest {
         connections.add(connecting.join());
       }
       CountDownLatch go = new CountDownLatch(1);
-      AtomicLong longest = new AtomicLong();
       List<Thread> threads = new ArrayList<>();
       for (Connection connection : connections) {
         threads.add(
@@ -256,20 +255,16 @@ class CloseUnderFireTest {
                 .start(
                     () -> {
                       awaitUninterruptibly(go);
-                      long start = System.nanoTime();
                       connection.close();
-                      longest.accumulateAndGet(System.nanoTime() - start, Math::max);
                     }));
       }
       go.countDown();
       for (Thread thread : threads) {
         thread.join();
       }
-      System.out.printf(
-          "%d connections closed at once: %d ms at most%n",
-          connections.size(), longest.get() / 1_000_000);
-      // far more than it takes; closing their arenas side by side took seconds
-      assertThat(longest.get()).isLessThan(2_000_000_000L);
+      assertThat(connections)
+          .extracting(Connection::state)
+          .containsOnly(ConnectionState.CLOSED, ConnectionState.CLOSED_BY_PEER);
     }
   }
 

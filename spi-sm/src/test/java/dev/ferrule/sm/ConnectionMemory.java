@@ -10,11 +10,11 @@ import java.lang.reflect.Field;
 import java.util.List;
 
 /**
- * The shared memory of a connection as a hostile peer sees it, who has it mapped and writes there
- * what it likes. Valid while the connection is reachable.
+ * The shared memory of a connection as seen by a hostile peer, which has mapped it and writes
+ * arbitrary bytes. Valid while the connection is reachable.
  *
- * @param ring the header ring
- * @param rma what is for remote memory access
+ * @param ring the ring
+ * @param rma the area for remote memory access
  * @param buffer the payload lines
  * @param rmaBuffer the buffer for fragments
  */
@@ -36,7 +36,7 @@ public record ConnectionMemory(
   }
 
   /**
-   * The memory from which a connection receives.
+   * Returns the memory from which a connection receives.
    *
    * @param connection a connection of sm
    * @return its memory
@@ -46,7 +46,7 @@ public record ConnectionMemory(
   }
 
   /**
-   * The memory to which a connection sends.
+   * Returns the memory to which a connection sends.
    *
    * @param connection a connection of sm
    * @return its peer's memory
@@ -56,7 +56,7 @@ public record ConnectionMemory(
   }
 
   /**
-   * Both.
+   * Returns the memory of both directions.
    *
    * @param connection a connection of sm
    * @return the memory of both directions

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A client's endpoint that sends what it is told to send. */
+/** A client's endpoint that sends arbitrary messages of the handshake. */
 final class FakeClient implements AutoCloseable {
 
   static final int CONNECT = 1;
@@ -28,7 +28,7 @@ final class FakeClient implements AutoCloseable {
   static final int CANCEL = 5;
   static final int REFUSE = 6;
 
-  /** The version of the handshake, where a message has it. */
+  /** The version of the handshake, at its position in a message. */
   static final int VERSION = 2 << 4;
 
   private static final RingLayout LAYOUT = new RingLayout(12, 0, 100);
@@ -43,10 +43,10 @@ final class FakeClient implements AutoCloseable {
   record Answer(int type, int clientId, int serverId, String text) {}
 
   /**
-   * Makes an endpoint without a FIFO.
+   * Creates an endpoint without a FIFO.
    *
    * @param listener the listener's directory
-   * @param pid the number the endpoint goes by
+   * @param pid the endpoint's process id
    */
   FakeClient(Path listener, int pid) throws IOException {
     this.listener = listener;
@@ -55,7 +55,7 @@ final class FakeClient implements AutoCloseable {
     socket = new DatagramSocket(endpoint.resolve(EndpointFiles.SOCKET));
   }
 
-  /** Makes the FIFO. */
+  /** Creates the FIFO. */
   FakeClient withFifo() {
     fifo = new Fifo.Reader(endpoint.resolve(EndpointFiles.FIFO));
     return this;
@@ -65,7 +65,7 @@ final class FakeClient implements AutoCloseable {
     return endpoint;
   }
 
-  /** Makes the memory of a connection. */
+  /** Creates the memory of a connection. */
   static SealedFile memory() {
     SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
     SealedFile file = SharedRing.createFile(LAYOUT, rma);
@@ -73,7 +73,7 @@ final class FakeClient implements AutoCloseable {
     return file;
   }
 
-  /** Makes memory that is right as far as a listener looks at it before it accepts. */
+  /** Creates memory that passes the checks of a listener before it accepts. */
   static SealedFile incompleteMemory() {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
     SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
@@ -89,7 +89,7 @@ final class FakeClient implements AutoCloseable {
     return socket.send(bytes, memory, listener.resolve(EndpointFiles.SOCKET));
   }
 
-  /** Asks for a connection, until the datagram gets through. */
+  /** Requests a connection, until the datagram is delivered. */
   void connect(int id) {
     SealedFile memory = memory();
     memories.add(memory);

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the driver does, within one process; with failures when they are asked for. As there, a
- * region is of the pages that are mapped when it is made.
+ * An implementation of the driver within one process, with optional failures. As in the driver, a
+ * region consists of the pages that are mapped at its creation.
  */
 final class FakeKnem implements Knem {
 
@@ -23,8 +23,8 @@ final class FakeKnem implements Knem {
   /**
    * A region.
    *
-   * @param pages the pages of one for reading; null for one for writing, whose pages were pinned by
-   *     a write fault, so that they are those of the process for as long as it does not fork
+   * @param pages the pages of a region for reading; null for writing: its pages were pinned by a
+   *     write fault, so that they are those of the process for as long as it does not fork
    */
   private record Region(long address, long length, @Nullable PinnedPages pages) {
     boolean isWritable() {
@@ -47,7 +47,7 @@ final class FakeKnem implements Knem {
         && LibC.madvise(
                 MemorySegment.ofAddress(begin), address + length - begin, MADV_POPULATE_WRITE)
             != 0) {
-      return 0; // a mapping for reading
+      return 0; // a read-only mapping
     }
     long cookie = lastCookie.addAndGet(0x10001);
     PinnedPages pages = writable ? null : new PinnedPages(address, length);
@@ -129,14 +129,14 @@ final class FakeKnem implements Knem {
     return now;
   }
 
-  /** Lets copies fail, from some later one on. */
+  /** Lets copies fail, after some good ones. */
   void failAfter(int goodCopies, int errno) {
     failure = errno;
     copies.set(0);
     copiesUntilFailure = goodCopies;
   }
 
-  /** Forgets all regions, as the driver does when the process that made them ends. */
+  /** Removes all regions, as the driver does when the process that created them ends. */
   void endOwner() {
     ownerHasEnded = true;
     regions.clear();

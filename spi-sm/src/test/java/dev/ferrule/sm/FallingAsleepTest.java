@@ -11,7 +11,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,8 +36,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Receivers that go to sleep, of one connection or of all that a listener has. Keepalives are off,
- * as whoever misses a wake-up would look again at the next one: here it sleeps for ever.
+ * Receivers that go to sleep, of one connection or of all connections of a listener. Keepalives are
+ * off, because a receiver that misses a wake-up would check again at the next one: here it sleeps
+ * forever.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FallingAsleepTest {
@@ -48,16 +49,17 @@ class FallingAsleepTest {
   private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 2);
 
   /**
-   * Of the time in which nothing comes, all threads of the provider may use one part in so many.
+   * While no message arrives, all threads of the provider together may use one part in so many of
+   * the time.
    */
   private static final int IDLE_PARTS = 50;
 
   private static final int SENDERS = 4;
 
-  /** How many messages of a sender come between two for which the receiver has to be asleep. */
+  /** Number of messages of a sender between two for which the receiver must be asleep. */
   private static final int ASLEEP_EACH = 10;
 
-  /** Which receiver. */
+  /** The receiver under test. */
   private enum Mode {
     /** A connection's own, from one thread. */
     ONE(1, "singleReceiver", "off"),
@@ -81,21 +83,23 @@ class FallingAsleepTest {
     }
   }
 
-  /** Where a receiver is on its way to sleep. */
+  /** A point of falling asleep. */
   private enum Point {
-    /** It has seen that there is nothing, and not said yet that it goes to sleep. */
-    BEFORE_IT_SAYS_SO,
-    /** It has said so, perhaps not yet to all, and not looked again. */
-    WHEN_IT_HAS_SAID_SO,
-    /** It has looked again. */
-    WHEN_IT_HAS_LOOKED_AGAIN,
-    /** It has seen that nobody has woken it up meanwhile, and is about to sleep for good. */
+    /** It has found no message, and not announced its sleep yet. */
+    BEFORE_ARMING,
+    /** It has announced its sleep, perhaps not to all yet, and not checked again. */
+    AFTER_ARMING,
+    /** It has checked again. */
+    AFTER_THE_LAST_CHECK,
+    /**
+     * It has found that no thread has woken it meanwhile, and is about to sleep without a timeout.
+     */
     BEFORE_IT_SLEEPS,
-    /** It was woken up, or has seen something, and is about to take back what it has said. */
-    BEFORE_IT_TAKES_THAT_BACK
+    /** It was woken, or has found a message, and is about to revoke the announcement. */
+    BEFORE_DISARMING
   }
 
-  /** Something to be done once, by the receiving thread, when it gets to a point. */
+  /** An action to be run once, by the receiving thread, when it reaches a point. */
   private record Plan(Thread thread, Point point, Runnable action) {}
 
   private final SmUnderTest addresses = new SmUnderTest();
@@ -117,7 +121,7 @@ class FallingAsleepTest {
     }
   }
 
-  private final class WatchedEnds extends RingEnds {
+  private final class WatchedEnds extends RingFactory {
     @Override
     public RingConsumer consumer(
         RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
@@ -134,18 +138,18 @@ class FallingAsleepTest {
 
     @Override
     public void armSleep(boolean onFlag) {
-      receiverIs(Point.BEFORE_IT_SAYS_SO);
+      receiverIs(Point.BEFORE_ARMING);
       super.armSleep(onFlag);
       armed = true;
-      receiverIs(Point.WHEN_IT_HAS_SAID_SO);
+      receiverIs(Point.AFTER_ARMING);
     }
 
     @Override
     public void armSleepWithoutBarrier() {
-      receiverIs(Point.BEFORE_IT_SAYS_SO);
+      receiverIs(Point.BEFORE_ARMING);
       super.armSleepWithoutBarrier();
       armed = true;
-      receiverIs(Point.WHEN_IT_HAS_SAID_SO);
+      receiverIs(Point.AFTER_ARMING);
     }
 
     @Override
@@ -160,7 +164,7 @@ class FallingAsleepTest {
 
     private boolean looked(boolean found) {
       if (armed && !found) {
-        receiverIs(Point.WHEN_IT_HAS_LOOKED_AGAIN);
+        receiverIs(Point.AFTER_THE_LAST_CHECK);
       }
       return found;
     }
@@ -174,13 +178,13 @@ class FallingAsleepTest {
 
     @Override
     public void disarmSleep() {
-      receiverIs(Point.BEFORE_IT_TAKES_THAT_BACK);
+      receiverIs(Point.BEFORE_DISARMING);
       armed = false;
       super.disarmSleep();
     }
   }
 
-  /** Both ends of the connections, and the receiver that takes from them all. */
+  /** Both ends of the connections, and the receiver of all of them. */
   private final class Star implements AutoCloseable {
     private final Listener listener;
     private final List<Connection> clients = new ArrayList<>();
@@ -226,7 +230,7 @@ class FallingAsleepTest {
     return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
   }
 
-  /** Sends when the receiver sleeps; or at once if it has woken up by itself, as it may. */
+  /** Sends when the receiver sleeps; or at once if it has already woken up, which is permitted. */
   private static CompletableFuture<Void> sendWhenAsleep(
       Connection connection, Thread receiver, BooleanSupplier awake) {
     return inBackground(
@@ -261,29 +265,29 @@ class FallingAsleepTest {
 
   @ParameterizedTest
   @CsvSource({
-    "ONE, BEFORE_IT_SAYS_SO",
-    "ONE, WHEN_IT_HAS_SAID_SO",
-    "ONE, WHEN_IT_HAS_LOOKED_AGAIN",
+    "ONE, BEFORE_ARMING",
+    "ONE, AFTER_ARMING",
+    "ONE, AFTER_THE_LAST_CHECK",
     "ONE, BEFORE_IT_SLEEPS",
-    "ONE, BEFORE_IT_TAKES_THAT_BACK",
-    "SHARED, BEFORE_IT_SAYS_SO",
-    "SHARED, WHEN_IT_HAS_SAID_SO",
-    "SHARED, WHEN_IT_HAS_LOOKED_AGAIN",
+    "ONE, BEFORE_DISARMING",
+    "SHARED, BEFORE_ARMING",
+    "SHARED, AFTER_ARMING",
+    "SHARED, AFTER_THE_LAST_CHECK",
     "SHARED, BEFORE_IT_SLEEPS",
-    "SHARED, BEFORE_IT_TAKES_THAT_BACK",
-    "MANY, BEFORE_IT_SAYS_SO",
-    "MANY, WHEN_IT_HAS_SAID_SO",
-    "MANY, WHEN_IT_HAS_LOOKED_AGAIN",
+    "SHARED, BEFORE_DISARMING",
+    "MANY, BEFORE_ARMING",
+    "MANY, AFTER_ARMING",
+    "MANY, AFTER_THE_LAST_CHECK",
     "MANY, BEFORE_IT_SLEEPS",
-    "MANY, BEFORE_IT_TAKES_THAT_BACK"
+    "MANY, BEFORE_DISARMING"
   })
-  void aMessageThatComesAtAnyPointOnTheWayToSleepIsReceived(Mode mode, Point point) {
+  void aMessageThatArrivesAtAnyPointOfFallingAsleepIsReceived(Mode mode, Point point) {
     try (Star star = new Star(mode)) {
       for (int round = 0; round < 5 * SENDERS; round++) {
         int now = round;
         AtomicBoolean there = new AtomicBoolean();
         // the message; or, when a message is what ends the sleep, another one behind it
-        boolean second = point == Point.BEFORE_IT_TAKES_THAT_BACK;
+        boolean second = point == Point.BEFORE_DISARMING;
         CompletableFuture<Void> first =
             second
                 ? sendWhenAsleep(star.client(now + 1), Thread.currentThread(), there::get)
@@ -294,10 +298,11 @@ class FallingAsleepTest {
                 point,
                 () -> {
                   there.set(true);
-                  // spinning, or what is to unpark the receiver would be used up here
+                  // by spinning, because a park would consume the permit that is to unpark the
+                  // receiver
                   spinUntil(first::isDone);
                   spinUntil(inBackground(() -> send(star.client(now), 0, now))::isDone);
-                  if (now % 2 == 0) { // the wake-up has come by the time that it sleeps
+                  if (now % 2 == 0) { // the wake-up has arrived by the time that it sleeps
                     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2);
                     spinUntil(() -> System.nanoTime() - end >= 0);
                   }
@@ -307,19 +312,19 @@ class FallingAsleepTest {
             assertThat(number(message)).isIn(-1, now);
           }
         }
-        assertThat(plan.get()).as("whether the receiver got there").isNull();
+        assertThat(plan.get()).as("the receiver has reached the point").isNull();
       }
     }
   }
 
   /**
-   * Threads that send one message each, then wait for about as long as it takes the receiver to
-   * fall asleep; and in front of some messages until it does, so that there are wake-ups on a
-   * machine of any speed.
+   * Threads that send one message each, then wait for about as long as the receiver takes to fall
+   * asleep; and in front of some messages until it does, so that there are wake-ups on a machine of
+   * any speed.
    */
   @ParameterizedTest
   @EnumSource
-  void noMessageThatComesWhileTheReceiverFallsAsleepIsMissed(Mode mode) throws Exception {
+  void noMessageThatArrivesWhileTheReceiverFallsAsleepIsMissed(Mode mode) throws Exception {
     System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + mode);
     try (Star star = new Star(mode)) {
       Thread receiving = Thread.currentThread();
@@ -355,18 +360,18 @@ class FallingAsleepTest {
       long wakeUps =
           star.clients.stream().mapToLong(c -> c.counters().wakeupsSent().orElseThrow()).sum();
       // all senders may have waited for the same sleep
-      assertThat(wakeUps).as("how often it was woken up").isGreaterThan(MESSAGES / ASLEEP_EACH / 2);
+      assertThat(wakeUps).as("wake-ups").isGreaterThan(MESSAGES / ASLEEP_EACH / 2);
     }
   }
 
-  /** Waits until what a sender has sent so far is received: it is another sleep from then on. */
+  /** Waits until all messages of a sender are received: the next sleep is another one. */
   private static void awaitReceived(AtomicIntegerArray next, int sender, int number) {
     while (next.get(sender) < number) {
       Thread.yield();
     }
   }
 
-  /** Between no time and half a millisecond, mostly a few microseconds. */
+  /** Waits between zero and half a millisecond, mostly a few microseconds. */
   private static void pause(SplittableRandom random) {
     long nanos = 1L << random.nextInt(20);
     long end = System.nanoTime() + random.nextLong(nanos);
@@ -379,7 +384,7 @@ class FallingAsleepTest {
     }
   }
 
-  /** Of the receiving thread, and of the thread by which an endpoint hears of wake-ups. */
+  /** Measures the receiving thread, and the endpoint's thread, which handles wake-ups. */
   @ParameterizedTest
   @EnumSource
   void aReceiverThatWaitsForLongUsesNoProcessorAndWakesUpAtOnce(Mode mode) throws Exception {
@@ -395,7 +400,7 @@ class FallingAsleepTest {
       awaitAsleep(receiving);
 
       long before = cpuNanos(threads, ids);
-      Thread.sleep(Duration.ofSeconds(IDLE_SECONDS)); // the passing of time is what is tested
+      Thread.sleep(Duration.ofSeconds(IDLE_SECONDS)); // the elapsed time is part of the test
       Duration used = Duration.ofNanos(cpuNanos(threads, ids) - before);
 
       assertThat(receiving.isAlive()).isTrue();

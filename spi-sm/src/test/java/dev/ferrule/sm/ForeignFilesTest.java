@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is in a directory that Ferrule did not put there: it stays, whatever it is called. */
+/** Files and directories that Ferrule did not create: they stay, whatever their names. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForeignFilesTest {
 
@@ -57,7 +57,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void shouldNotListenInADirectoryOfNumbersThatHoldsSomebodysFiles() throws IOException {
+  void shouldNotListenInADirectoryOfNumbersThatHoldsForeignFiles() throws IOException {
     Path november = Files.createDirectories(base.resolve("2024/11"));
     Path report = Files.writeString(november.resolve("report"), "kept");
     Path sock = Files.writeString(november.resolve("sock"), "kept as well");
@@ -65,7 +65,7 @@ class ForeignFilesTest {
     assertThatThrownBy(() -> Ferrule.listen(address("/2024/11")))
         .isInstanceOf(InvalidAddressException.class)
         .hasMessageContaining("2024")
-        .hasMessageContaining("not made by Ferrule");
+        .hasMessageContaining("not created by Ferrule");
 
     assertThat(report).hasContent("kept");
     assertThat(sock).hasContent("kept as well");
@@ -75,14 +75,14 @@ class ForeignFilesTest {
   @Test
   void shouldNotSweepAwayADirectoryOfNumbersThatHoldsAFileCalledLock() throws IOException {
     Path yarn = Files.createDirectories(base.resolve("7/8"));
-    Path lock = Files.writeString(yarn.resolve("lock"), "somebody's own");
+    Path lock = Files.writeString(yarn.resolve("lock"), "another program's");
     OwnDirectory.create(base.resolve("9"));
     Path nested = Files.createDirectory(base.resolve("9/9"));
     Path lockInOwnPid = Files.writeString(nested.resolve("lock"), "another's");
 
     Ferrule.listen(address("")).close();
 
-    assertThat(lock).hasContent("somebody's own");
+    assertThat(lock).hasContent("another program's");
     assertThat(lockInOwnPid).hasContent("another's");
   }
 
@@ -98,7 +98,7 @@ class ForeignFilesTest {
     Ferrule.listen(address("")).close();
     assertThatThrownBy(() -> Ferrule.listen(address("/3/4")))
         .isInstanceOf(InvalidAddressException.class)
-        .hasMessageContaining("3/4 is there already");
+        .hasMessageContaining("3/4 exists");
     assertThatThrownBy(() -> Ferrule.listen(address("/5/6")))
         .isInstanceOf(InvalidAddressException.class);
 
@@ -107,7 +107,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void shouldTakeOverAnEndpointOfItsOwnAndLeaveStrangeFilesInIt() throws IOException {
+  void shouldReclaimItsOwnUsersEndpointAndLeaveForeignFilesInIt() throws IOException {
     OwnDirectory.create(base.resolve("3"));
     Path endpoint = base.resolve("3/4");
     OwnDirectory.create(endpoint);
@@ -116,7 +116,7 @@ class ForeignFilesTest {
     Files.writeString(endpoint.resolve("conns/1/memory"), "a dead owner's");
     Files.writeString(endpoint.resolve("sock"), "not a socket");
     Files.writeString(endpoint.resolve("fifo"), "not a pipe");
-    Files.writeString(endpoint.resolve("lock"), "nobody holds it");
+    Files.writeString(endpoint.resolve("lock"), "stale");
     Path notes = Files.writeString(endpoint.resolve("notes"), "kept");
     Path outside = Files.writeString(base.resolve("outside"), "kept");
     Files.createSymbolicLink(endpoint.resolve("conns/2"), outside);
@@ -151,14 +151,14 @@ class ForeignFilesTest {
         .hasMessageContaining("no live listener");
     assertThatThrownBy(() -> Ferrule.connect(address("/11/1")))
         .isInstanceOf(ConnectionRefusedException.class)
-        .hasMessageContaining("nobody listens");
+        .hasMessageContaining("no listener at ");
     try (Listener listener = Ferrule.listen(address(""))) {
       assertThat(listener.uri().toString()).startsWith(address("").toString());
     }
   }
 
   @Test
-  void shouldGoByAnotherNumberWhereAnotherUsersProcessHasOurs() throws IOException {
+  void shouldUseAnotherNumberWhereAnotherUsersProcessHasOurs() throws IOException {
     Path taken = Files.createDirectory(base.resolve(Long.toString(ProcessHandle.current().pid())));
 
     try (Listener listener = Ferrule.listen(address(""))) {
@@ -212,7 +212,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void shouldSayWhereNothingCanBeMade() {
+  void shouldReportADirectoryInWhichNoFileCanBeCreated() {
     assertThatThrownBy(() -> Ferrule.listen(URI.create("sm:///proc/ferrule")))
         .isInstanceOf(InvalidAddressException.class)
         .hasMessageContaining("/proc/ferrule")
@@ -220,7 +220,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void shouldSayThatAllThatIsInADirectoryBelongsToAnotherUser() throws Exception {
+  void shouldReportThatAllEndpointsOfADirectoryBelongToAnotherUser() throws Exception {
     assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
     open(temporary);
     open(base);
@@ -229,14 +229,14 @@ class ForeignFilesTest {
         assertThatThrownBy(() -> asAnotherUser(() -> Ferrule.connect(address)))
             .cause()
             .isInstanceOf(ConnectionRefusedException.class)
-            .hasMessageContaining("belongs to another user")
+            .hasMessageContaining("owned by another user")
             .hasMessageContaining("same user");
       }
     }
   }
 
   @Test
-  void whatMayNotBeLookedIntoIsNotTakenForMissingOrEmpty() throws Exception {
+  void anUnreadableDirectoryIsNotReportedAsMissingOrEmpty() throws Exception {
     assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
     try (Listener listener = Ferrule.listen(address(""))) {
       for (URI address : new URI[] {address(""), listener.uri()}) {
@@ -254,7 +254,7 @@ class ForeignFilesTest {
                       other -> {
                         assertThat(other.state()).isEqualTo(EndpointInfo.State.UNKNOWN);
                         assertThat(listener.uri().toString()).startsWith(other.address() + "/");
-                        assertThat(other.description()).contains("user with the id 0", "denied");
+                        assertThat(other.description()).contains("user id 0", "denied");
                       }));
       assertThatThrownBy(() -> asAnotherUser(() -> list(listener.uri())))
           .rootCause()
@@ -275,7 +275,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void nothingIsPromisedToBeRemovedThatThenIsNot() throws IOException {
+  void everyEndpointReportedAsRemovableIsRemoved() throws IOException {
     endpoint("11", "lock");
     endpoint("12", "lock", "notes");
     endpoint("13");
@@ -304,7 +304,7 @@ class ForeignFilesTest {
     assertThat(base.resolve("15/1")).exists();
   }
 
-  /** Makes an endpoint whose owner is dead. */
+  /** Creates an endpoint whose owner is dead. */
   private void endpoint(String pid, String... files) throws IOException {
     Path endpoint = base.resolve(pid + "/1");
     OwnDirectory.create(endpoint.getParent());
@@ -315,7 +315,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void aLockFilesFirstLineIsAllThatItSays() throws IOException {
+  void theFirstLineOfALockFileIsItsDescription() throws IOException {
     endpoint("11", "lock");
     Files.writeString(base.resolve("11/1/lock"), "client   of process 1\n99, version 1\n");
     assertThat(registry().list(address("")))
@@ -324,7 +324,7 @@ class ForeignFilesTest {
   }
 
   @Test
-  void whereAnotherUserHasTakenAllNamesTheErrorNamesAPlaceThatItCannotTake() throws IOException {
+  void whereAnotherUserHasTakenAllNamesTheErrorSuggestsAnotherDirectory() throws IOException {
     assumeTrue(LibC.geteuid() == 0, "giving a directory to another user needs root");
     long pid = ProcessHandle.current().pid();
     for (int i = 0; i < 10; i++) {
@@ -335,12 +335,12 @@ class ForeignFilesTest {
       assertThatThrownBy(() -> Ferrule.listen(address(endpoint)))
           .isInstanceOf(InvalidAddressException.class)
           .hasMessageContaining("any of them can take all names first")
-          .hasMessageContaining("a fresh directory of this user's");
+          .hasMessageContaining("a new directory of this user");
     }
   }
 
   @Test
-  void aDirectoryInWhichAllMayRenameFilesIsWarnedOfOnce() throws IOException {
+  void aDirectoryInWhichAllUsersMayRenameFilesCausesOneWarning() throws IOException {
     List<String> warnings = new ArrayList<>();
     Logger logger = Logger.getLogger("dev.ferrule.sm.endpoint.EndpointDirectory");
     Handler handler =
@@ -379,7 +379,7 @@ class ForeignFilesTest {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  /** Runs something with another user's rights to files, which is a matter of one thread. */
+  /** Runs an action with another user's file access, which is a property of one thread. */
   private static void asAnotherUser(Runnable action) throws CompletionException {
     CompletableFuture.runAsync(
             () -> {

@@ -16,7 +16,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -51,7 +51,7 @@ class ManyConnectionsTest {
     addresses.close();
   }
 
-  /** Both ends of each connection, the clients' in the order in which they connected. */
+  /** Both ends of each connection; the clients' in the order in which they connected. */
   private final class Star implements AutoCloseable {
     private final Listener listener;
     private final List<Connection> clients = new ArrayList<>();
@@ -114,12 +114,12 @@ class ManyConnectionsTest {
       return new Receiving<>(thread, result);
     }
 
-    /** Waits until the thread sleeps, having found nothing. */
+    /** Waits until the thread sleeps because there is no message. */
     Receiving<T> awaitAsleep() {
       long deadline = System.nanoTime() + PATIENCE.toNanos();
       while (!Sleepers.isAsleep(thread)) {
         assertThat(result).as("nothing was sent").isNotDone();
-        assertThat(System.nanoTime() - deadline).as("it does not fall asleep").isNegative();
+        assertThat(System.nanoTime() - deadline).as("time to fall asleep").isNegative();
         Thread.onSpinWait();
       }
       return this;
@@ -134,7 +134,7 @@ class ManyConnectionsTest {
     connection.sender().send(MemorySegment.ofArray(new int[] {number}));
   }
 
-  /** In payload lines, which are given back. */
+  /** Sends in payload lines, which the receiver releases. */
   private static void sendLong(Connection connection, int number) {
     int[] numbers = new int[400];
     numbers[0] = number;
@@ -198,7 +198,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void aConnectionThatIsAcceptedWhileTheReceiverSleepsIsHeard() throws Exception {
+  void aConnectionThatIsAcceptedWhileTheReceiverSleepsIsReceivedFrom() throws Exception {
     try (Star star = new Star(1, "wait", "block")) {
       Receiver receiver = star.receiver();
       Receiving<Integer> receiving =
@@ -209,9 +209,9 @@ class ManyConnectionsTest {
     }
   }
 
-  /** One that always has messages must not keep the others waiting. */
+  /** A connection that always has messages must not delay the others. */
   @Test
-  void allConnectionsHaveTheirTurn() {
+  void allConnectionsAreServedRoundRobin() {
     try (Star star = new Star(3)) {
       for (int i = 0; i < 16; i++) {
         send(star.clients.get(0), i);
@@ -229,7 +229,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void whatAConnectionHadSentBeforeItClosedIsReceivedAndTheOthersGoOn() {
+  void messagesSentBeforeACloseAreReceivedAndTheOthersGoOn() {
     try (Star star = new Star(3)) {
       send(star.clients.get(0), 1);
       star.clients.get(0).close();
@@ -275,10 +275,10 @@ class ManyConnectionsTest {
     }
   }
 
-  /** The header of a slot in a hostile client's ring, of which no message can come any more. */
+  /** The header of a record in a hostile client's ring, behind which no message is valid. */
   @ParameterizedTest
-  @ValueSource(ints = {0x1f, 0x10}) // of an unknown type in the first lap, and of none
-  void aClientThatBreaksTheProtocolStopsNoOther(int header) throws Exception {
+  @ValueSource(ints = {0x1f, 0x10}) // of an unknown type, and of type 0 in a header that is not 0
+  void aClientThatViolatesTheProtocolStopsNoOther(int header) throws Exception {
     try (Star star = new Star(2)) {
       star.receiver();
       Connection broken = star.servers.get(0);
@@ -294,16 +294,16 @@ class ManyConnectionsTest {
   }
 
   /**
-   * It ends before anybody has looked at what it wrote, so that its end has another reason; and the
-   * receiver waits, so that it must not look again and again.
+   * It ends before its header is read, so that its end has another reason. The receiver is blocked,
+   * so that it must not poll the connection again and again.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aClientThatBreaksTheProtocolAndEndsIsTakenOutAndStopsNoOther(boolean poll) throws Exception {
+  void aClientThatViolatesTheProtocolAndEndsIsRemoved(boolean poll) throws Exception {
     try (Star star = new Star(2, "wait", "block")) {
       Receiver common = star.receiver();
       Connection broken = star.servers.get(0);
-      scribble(broken, 0x1f); // of an unknown type in the first lap
+      scribble(broken, 0x1f); // an unknown type
       ((SmConnection) broken).giveUp("its process was killed");
       assertThat(broken.failure()).isNotInstanceOf(ProtocolException.class);
       List<Integer> got = new ArrayList<>();
@@ -341,7 +341,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void whoseMessagesAreWhoseIsSettledByWhoAsksFirst() {
+  void theFirstReceiverToAskOwnsTheMessages() {
     try (Star star = new Star(2)) {
       send(star.clients.get(0), 1);
       try (ReceiveRegion own = star.servers.get(0).receiver().receive(PATIENCE)) {
@@ -378,7 +378,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void aListenerWithoutTheOptionSaysWhichItNeeds() {
+  void aListenerWithoutTheOptionNamesIt() {
     try (Listener listener = Ferrule.listen(addresses.listenAddress())) {
       assertThatThrownBy(listener::receiver)
           .isInstanceOf(IllegalStateException.class)
@@ -386,8 +386,8 @@ class ManyConnectionsTest {
     }
   }
 
-  /** Lets the listener's receiver stop just before it puts out a connection's flag. */
-  private static final class LateEnds extends RingEnds {
+  /** Lets the listener's receiver stop just before it clears a connection's flag. */
+  private static final class LateEnds extends RingFactory {
     private final CountDownLatch late = new CountDownLatch(1);
     private volatile @Nullable Thread common;
     private volatile @Nullable Thread own;
@@ -407,7 +407,7 @@ class ManyConnectionsTest {
       };
     }
 
-    /** Not for long: it must not sleep before this one is done. */
+    /** Waits briefly: the receiver must not sleep before this one is done. */
     private void awaitOwnAsleep() {
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
       while (System.nanoTime() < deadline) {
@@ -421,7 +421,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void aListenersReceiverThatIsLateDoesNotPutOutTheFlagOfTheOneThatTakesOver() throws Exception {
+  void aListenersReceiverThatIsLateDoesNotClearTheFlagOfItsSuccessor() throws Exception {
     LateEnds ends = new LateEnds();
     ConnectionOptions options =
         ConnectionOptions.builder()
@@ -440,7 +440,7 @@ class ManyConnectionsTest {
               () -> {
                 ends.common = Thread.currentThread();
                 assertThatThrownBy(() -> common.receive(SHORT))
-                    .as("in vain, until the deadline or until the listener is closed")
+                    .as("no message until the deadline or until the listener is closed")
                     .isInstanceOfAny(
                         OperationTimeoutException.class, ConnectionClosedException.class);
                 return null;

@@ -12,14 +12,14 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The pages that are mapped when one is made, pinned by a read fault as the driver KNEM pins a
- * region for reading: {@code vmsplice} has the kernel put them into a pipe. What is read later is
- * what these pages hold then, whether or not the process still has them.
+ * The pages that are mapped at its creation, pinned by a read fault as the KNEM driver pins a
+ * region for reading: {@code vmsplice} has the kernel put them into a pipe. A later read returns
+ * the current contents of these pages, whether or not the process still has them mapped.
  */
 final class PinnedPages implements AutoCloseable {
 
   private static final long PAGE = 4096; // a larger page is several pieces of one
-  private static final int MAX_PAGES = 256; // what a pipe may hold without privileges
+  private static final int MAX_PAGES = 256; // the capacity of a pipe without privileges
 
   private static final AddressLayout POINTER = ValueLayout.ADDRESS;
   private static final MethodHandle VMSPLICE =
@@ -72,15 +72,15 @@ final class PinnedPages implements AutoCloseable {
   /**
    * Pins the pages of a piece of memory.
    *
-   * @param address where it is
-   * @param length how many bytes
+   * @param address its address
+   * @param length its length in bytes
    */
   PinnedPages(long address, long length) {
     inFirstPage = address % PAGE;
     size = (inFirstPage + length + PAGE - 1) / PAGE * PAGE;
     int pages = Math.toIntExact(size / PAGE);
     if (pages > MAX_PAGES) {
-      throw new AssertionError("regions for reading have up to " + MAX_PAGES + " pages here");
+      throw new AssertionError("regions for reading are limited to " + MAX_PAGES + " pages here");
     }
     pinned = new Pipe(pages);
     copies = new Pipe(pages);
@@ -95,10 +95,10 @@ final class PinnedPages implements AutoCloseable {
   }
 
   /**
-   * Reads what the pages hold now.
+   * Reads the current contents of the pages.
    *
-   * @param offset from the beginning of the memory
-   * @param into where to
+   * @param offset from the start of the memory
+   * @param into the destination
    */
   synchronized void read(long offset, MemorySegment into) {
     try (Arena scratch = Arena.ofConfined()) {

@@ -13,7 +13,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -25,11 +25,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Operations beyond 2^31 and 2^32 bytes, by each way. They copy as many bytes as they say; but the
- * memory is a few megabytes, mapped over and over, one behind the other, so that no machine is too
- * small for it. What is at an offset is given by its remainder by a length that neither 2^31 nor
- * 2^32 is a multiple of: bytes that went astray by that much are others than those that belong
- * there.
+ * Operations beyond 2^31 and 2^32 bytes, by each method. They copy that many bytes; but the memory
+ * is a few megabytes, mapped repeatedly, one mapping behind the other, so that it fits any machine.
+ * The byte at an offset depends on its remainder by a length of which neither 2^31 nor 2^32 is a
+ * multiple: bytes that are misplaced by that much differ from the expected ones.
  */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RmaLargeTest {
@@ -38,21 +37,21 @@ class RmaLargeTest {
   private static final long LENGTH = (1L << 32) + 100 * MIB + 12345;
   private static final long PERIOD = 5 * MIB + 4096 * 5;
 
-  /** How far from the beginning of a page either side's bytes begin. */
+  /** Distance of either side's bytes from the start of a page. */
   private static final long LOCAL_OFFSET = 4096 * 3 + 7;
 
   private static final long REMOTE_OFFSET = 65;
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
-  private final SmProvider provider = new SmProvider(() -> knem, RingEnds.ORDINARY);
+  private final SmProvider provider = new SmProvider(() -> knem, RingFactory.ORDINARY);
 
   @AfterEach
   void removeDirectory() {
     addresses.close();
   }
 
-  /** A few megabytes of memory that seem to be many. */
+  /** A few megabytes of memory, mapped repeatedly. */
   private static final class Repeated implements AutoCloseable {
     private final MemorySegment address;
     private final MemorySegment whole;
@@ -110,7 +109,7 @@ class RmaLargeTest {
     return (byte) ((at * 0x9e3779b97f4a7c15L >>> 40) + seed);
   }
 
-  /** Has what begins at an offset be the content from 0 on. */
+  /** Fills the memory so that the content from 0 on begins at an offset. */
   private static void fill(Repeated memory, long offset, int seed) {
     MemorySegment once = memory.once();
     for (long i = 0; i < PERIOD; i++) {
@@ -174,10 +173,10 @@ class RmaLargeTest {
     }
   }
 
-  /** What is beside a part that crosses a boundary is nobody's business. */
+  /** The bytes beside a part that crosses a boundary must stay unchanged. */
   @ParameterizedTest
   @ValueSource(strings = {"knem", "cma", "mmap"})
-  void nothingButThePartIsTouchedWhereOffsetsPassTheLimitsOfIntegers(String way) {
+  void onlyThePartIsAccessedWhereOffsetsPassTheLimitsOfIntegers(String way) {
     ConnectionOptions options = ConnectionOptions.builder().set("rma", way).build();
     try (Listener listener = provider.listen(addresses.listenAddress(), options);
         Repeated theirs = new Repeated(LENGTH);

@@ -17,7 +17,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -38,14 +38,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which way a connection copies, and what becomes of an operation whose way fails. */
+/** The selection of a connection's method of copying, and operations whose method fails. */
 @Timeout(60)
 class RmaPathsTest {
 
-  private static final long SIZE = 40L << 20; // several pieces of any way
+  private static final long SIZE = 40L << 20; // several pieces of any method
   private static final long NOT_SOON_MILLIS = 100;
 
-  /** Without keepalives: an endpoint's thread that is kept busy is not to be given up. */
+  /** Without keepalives: a connection whose endpoint's thread is kept busy must not time out. */
   private static final ConnectionOptions BY_FRAGMENTS =
       ConnectionOptions.builder().set("rma", "mmap").set("peerTimeout", "0").build();
 
@@ -53,8 +53,8 @@ class RmaPathsTest {
 
   private final SmUnderTest addresses = new SmUnderTest();
   private final FakeKnem knem = new FakeKnem();
-  private final SmProvider withKnem = new SmProvider(() -> knem, RingEnds.ORDINARY);
-  private final SmProvider without = new SmProvider(() -> null, RingEnds.ORDINARY);
+  private final SmProvider withKnem = new SmProvider(() -> knem, RingFactory.ORDINARY);
+  private final SmProvider without = new SmProvider(() -> null, RingFactory.ORDINARY);
 
   private record Pair(Connection client, Connection server) implements AutoCloseable {
     @Override
@@ -84,7 +84,7 @@ class RmaPathsTest {
     }
   }
 
-  /** Checks that 40 MiB come whole, written and read back. */
+  /** Checks that 40 MiB are transferred correctly, written and read back. */
   private static void checkTransfer(Pair pair) {
     MemorySegment theirs = Arena.ofAuto().allocate(SIZE);
     MemorySegment mine = Arena.ofAuto().allocate(SIZE);
@@ -116,7 +116,9 @@ class RmaPathsTest {
     assertThat(knem.regions()).as("regions but for the probe's").isEqualTo(1);
   }
 
-  /** A fork of the owner, which no program knows of in all its libraries, detaches regions. */
+  /**
+   * A fork of the owner, possibly by a library without the program's knowledge, detaches regions.
+   */
   @Test
   void memoryIsNotPinnedUnlessItsOwnerChoosesIt() {
     try (Pair pair = connect(withKnem, "auto")) {
@@ -129,7 +131,7 @@ class RmaPathsTest {
       assertThatThrownBy(() -> checkTransfer(pair))
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("set rma=knem on both sides");
-      assertThat(pair.server().rma().path()).as("the other way").isEqualTo("knem");
+      assertThat(pair.server().rma().path()).as("the other direction").isEqualTo("knem");
     }
   }
 
@@ -143,7 +145,7 @@ class RmaPathsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"knem", "cma", "mmap"})
-  void aProgramMayInsistOnAWay(String choice) {
+  void aProgramMaySelectAMethod(String choice) {
     try (Pair pair = connect(withKnem, choice)) {
       checkTransfer(pair);
       assertThat(pair.client().rma().path()).isEqualTo(choice);
@@ -152,22 +154,22 @@ class RmaPathsTest {
   }
 
   @Test
-  void aWayThatIsNotThereIsNamedWithTheReason() {
+  void anUnavailableMethodIsReportedWithTheReason() {
     try (Pair pair = connect(without, "knem")) {
       assertThatThrownBy(() -> pair.client().rma())
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("rma=knem is not possible")
           .hasMessageContaining("/dev/knem")
           .hasMessageContaining("leave it out");
-      pair.client().sender().send(MemorySegment.ofArray(new byte[3])); // messages are not concerned
+      pair.client().sender().send(MemorySegment.ofArray(new byte[3])); // messages are not affected
       assertThat(pair.server().receiver().receive().length()).isEqualTo(3);
     }
   }
 
-  /** EPERM, ESRCH, EINVAL, ENODEV: the device is gone, or somebody has forbidden it. */
+  /** EPERM, ESRCH, EINVAL, ENODEV: the device is gone, or access was revoked. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 22, 19})
-  void aWayThatFailsInTheMiddleOfAnOperationGivesWayToTheNextAndNothingIsLost(int errno) {
+  void aMethodThatFailsDuringAnOperationIsReplacedByTheNextWithoutLoss(int errno) {
     try (Pair pair = connect(withKnem, "auto", "knem")) {
       assertThat(pair.client().rma().path()).isEqualTo("knem");
       knem.failAfter(1, errno);
@@ -178,7 +180,7 @@ class RmaPathsTest {
     }
   }
 
-  /** Memory whose pages a write replaces, unless it was written to before. */
+  /** Memory whose pages are replaced by a write, unless it was written to before. */
   private enum Fresh {
     /** No page is mapped. */
     UNTOUCHED,
@@ -217,10 +219,10 @@ class RmaPathsTest {
     }
   }
 
-  /** By cross-memory attach there are no pages but those of the moment, so it need not care. */
+  /** Cross-memory attach always uses the current pages, so it is not affected. */
   @ParameterizedTest
   @EnumSource
-  void whatIsWrittenToFreshMemoryAfterItWasExposedForReadingIsRead(Fresh fresh) throws Exception {
+  void bytesWrittenToFreshMemoryAfterItsExposureForReadingAreRead(Fresh fresh) throws Exception {
     MemorySegment whole = fresh.map(folder, 64 << 10);
     for (MemorySegment theirs : List.of(whole, whole.asSlice(4096 + 100, 6000))) {
       try (Pair pair = connect(withKnem, "knem");
@@ -242,7 +244,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void theDriverLetsNobodyWriteToMemoryThatIsExposedForReading() {
+  void theDriverRejectsWritesToMemoryThatIsExposedForReading() {
     try (Pair pair = connect(withKnem, "knem");
         ExposedMemory exposed =
             pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ)) {
@@ -267,7 +269,7 @@ class RmaPathsTest {
     }
   }
 
-  /** Its pages may be replaced once it can be written to. */
+  /** Its pages may be replaced once it becomes writable. */
   @Test
   void aPrivateMappingForReadingIsNotReadByKnem() {
     int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS();
@@ -279,7 +281,7 @@ class RmaPathsTest {
           .isInstanceOf(RemoteAccessException.class)
           .hasMessageContaining("rma=knem cannot access this memory")
           .hasMessageContaining("set rma=auto");
-      checkTransfer(pair); // other memory is not concerned
+      checkTransfer(pair); // other memory is not affected
     }
     try (Pair pair = connect(withKnem, "auto", "knem")) {
       assertThat(read(pair, pair.server().rma().expose(theirs, RmaRight.READ)).mismatch(theirs))
@@ -289,8 +291,11 @@ class RmaPathsTest {
     LibC.munmap(theirs, 4096);
   }
 
-  /** Notices the end of the server's process when the calling thread waits for that, or is done. */
-  private static void noticeEndOfServerLate(Pair pair) {
+  /**
+   * Delays the detection of the end of the server's process until the calling thread waits for it,
+   * or is done.
+   */
+  private static void detectEndOfServerLate(Pair pair) {
     Thread initiator = Thread.currentThread();
     Thread.ofPlatform()
         .daemon()
@@ -305,32 +310,32 @@ class RmaPathsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"knem", "auto"})
-  void aRegionThatWentWithItsOwnersProcessIsAPeerThatIsLost(String choice) {
+  void aRegionWhoseOwnersProcessHasEndedIsALostPeer(String choice) {
     try (Pair pair = connect(withKnem, choice, "knem")) {
       ExposedMemory exposed = pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
       RemoteMemory remote = pair.client().rma().attach(exposed.handle());
       RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
       knem.endOwner();
-      noticeEndOfServerLate(pair);
+      detectEndOfServerLate(pair);
       assertThatThrownBy(() -> pair.client().rma().read(local, 0, remote, 0, 8))
           .isInstanceOf(PeerLostException.class);
     }
   }
 
   @Test
-  void aProcessThatEndsBeforeItsProbeIsCopiedIsAPeerThatIsLost() {
+  void aProcessThatEndsBeforeItsProbeIsCopiedIsALostPeer() {
     knem.failAfter(0, LibC.EINVAL());
     try (Pair pair = connect(withKnem, "knem")) {
       ExposedMemory exposed = pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
       RemoteMemory remote = pair.client().rma().attach(exposed.handle());
       RegisteredMemory local = pair.client().register(Arena.ofAuto().allocate(8));
-      noticeEndOfServerLate(pair);
+      detectEndOfServerLate(pair);
       assertThatThrownBy(() -> pair.client().rma().read(local, 0, remote, 0, 8))
           .isInstanceOf(PeerLostException.class);
     }
   }
 
-  /** The peer has begun to write to the memory, in the driver, and does not come back. */
+  /** A write of the peer to the memory that has begun, in the driver, and does not return. */
   private final class Writing implements AutoCloseable {
     final Pair pair = connect(withKnem, "knem");
     final ExposedMemory exposed =
@@ -351,9 +356,9 @@ class RmaPathsTest {
       return CompletableFuture.runAsync(work, task -> Thread.ofPlatform().daemon().start(task));
     }
 
-    /** Nobody may come back before the peer's copy has ended; then all do. */
+    /** No thread may return before the peer's copy has ended; then all do. */
     void awaitAll(List<CompletableFuture<Void>> waiting) throws Exception {
-      Thread.sleep(NOT_SOON_MILLIS); // too short a time would let a wrong one pass, and no more
+      Thread.sleep(NOT_SOON_MILLIS); // too short a time could only pass a wrong implementation
       assertThat(waiting).noneMatch(CompletableFuture::isDone);
       hold.release();
       for (CompletableFuture<Void> each : waiting) {
@@ -369,8 +374,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void whoeverTakesMemoryBackWaitsForThePeerThatIsAtItThoughAnotherThreadIsAtThatToo()
-      throws Exception {
+  void takingMemoryBackWaitsForThePeersAccessAlthoughAnotherThreadWaitsToo() throws Exception {
     try (Writing held = new Writing()) {
       CompletableFuture<Void> first = held.inBackground(held.exposed::close);
       CompletableFuture<Void> second = held.inBackground(held.exposed::close);
@@ -380,7 +384,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void memoryIsNotTakenBackFromAPeerThatHasClosedAndIsStillAtIt() throws Exception {
+  void memoryIsNotTakenBackFromAPeerThatHasClosedAndStillAccessesIt() throws Exception {
     try (Writing held = new Writing()) {
       CompletableFuture<Void> closing = held.inBackground(held.pair.client()::close);
       while (held.pair.server().state() == ConnectionState.OPEN) {
@@ -400,7 +404,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void aWayThatFailsAndHasNoNextEndsTheOperationWithTheReason() {
+  void aMethodThatFailsWithoutASuccessorEndsTheOperationWithTheReason() {
     try (Pair pair = connect(withKnem, "knem")) {
       knem.failAfter(1, LibC.EPERM());
       assertThatThrownBy(() -> checkTransfer(pair))
@@ -411,7 +415,7 @@ class RmaPathsTest {
   }
 
   @Test
-  void aPeerThatClosesWithAWriteUnderWayHasClosedAndBrokenNothing() throws Exception {
+  void aPeerThatClosesDuringAWriteViolatesNoProtocol() throws Exception {
     Connection server = serverThatLooksAfter(Connection::close);
     assertThat(server.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
     assertThat(server.failure()).isNull();
@@ -419,7 +423,7 @@ class RmaPathsTest {
   }
 
   /**
-   * Has a client write by fragments and do something, while the server's endpoint is busy with the
+   * Has a client write by fragments and run an action, while the server's endpoint is busy with the
    * end of another connection; returns the server's side when it has ended.
    */
   private Connection serverThatLooksAfter(Consumer<Connection> action) throws Exception {
@@ -444,7 +448,7 @@ class RmaPathsTest {
     }
   }
 
-  /** The listener's endpoint does nothing until it may go on. */
+  /** Blocks the listener's endpoint until it may continue. */
   private void keepEndpointBusy(Listener listener, CountDownLatch goOn) throws Exception {
     CountDownLatch busy = new CountDownLatch(1);
     Pair other = connect(listener);

@@ -41,13 +41,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that stop at some step of the handshake: each delays no other client, takes up no more
- * than its share, and is told what is wrong with it if it can be told.
+ * Clients that stop at some step of the handshake: each delays no other client, uses no more than
+ * its share of resources, and receives the reason of a refusal if possible.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SilentClientsTest {
 
-  /** Far longer than a test may take, so that no silent client is given up for its silence. */
+  /** Far longer than a test may take, so that no silent client times out. */
   private static final String PATIENT = "?connectTimeout=10m&maxMessage=100&ring=4KiB";
 
   private static final int MAX_OFFERED = 16;
@@ -123,7 +123,10 @@ class SilentClientsTest {
     }
   }
 
-  /** Until so many connections are made; the endpoint's thread has to take the requests first. */
+  /**
+   * Accepts until so many connections are offered; the endpoint's thread must receive the requests
+   * first.
+   */
   private static void acceptInVain(Listener listener, int connections) {
     while (offered(listener) < connections) {
       assertThatThrownBy(() -> listener.accept(Duration.ZERO))
@@ -163,7 +166,7 @@ class SilentClientsTest {
       FakeClient other = fake(listener);
       other.connect(1);
       other.send(FakeClient.CONNECT, 2, 0, null);
-      assertRefused(other, 2); // so the listener has looked at what came before
+      assertRefused(other, 2); // so the listener has processed the earlier requests
 
       assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + greedy.endpoint());
       assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + other.endpoint());
@@ -184,7 +187,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void aClientThatNeverConfirmsIsGivenUpAlthoughNoThreadAccepts() throws IOException {
+  void aClientThatNeverConfirmsIsAbandonedAlthoughNoThreadAccepts() throws IOException {
     try (Listener listener = listen("?connectTimeout=2s")) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(1);
@@ -197,7 +200,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void aClientThatConfirmsWhenNoThreadAcceptsIsForTheNextCall() throws IOException {
+  void aClientThatConfirmsWhenNoThreadAcceptsIsReturnedByTheNextCall() throws IOException {
     try (Listener listener = listen(PATIENT)) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(5);
@@ -209,7 +212,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void aListenerThatClosesGivesUpClientsThatHaveNotConfirmed() throws IOException {
+  void aListenerThatClosesAbandonsClientsThatHaveNotConfirmed() throws IOException {
     Listener listener = listen(PATIENT);
     fake(listener).withFifo().connect(1);
     acceptInVain(listener, 1);
@@ -219,7 +222,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void whatClientsTakeUpThatDoNotConfirmIsGivenToOneThatDoes() throws Exception {
+  void resourcesOfClientsThatDoNotConfirmAreGivenToOneThatDoes() throws Exception {
     Path tmpfs = Files.createDirectory(directory.resolve("app"));
     assumeTrue(
         run("mount", "-t", "tmpfs", "-o", "nr_inodes=300", "tmpfs", tmpfs.toString()),
@@ -235,7 +238,7 @@ class SilentClientsTest {
         while (!Files.exists(client.resolve("1").resolve(EndpointFiles.MEMORY))) {
           Thread.onSpinWait();
         }
-        takeUpAllRoom(tmpfs);
+        fillFileSystem(tmpfs);
         listener.accept(Duration.ofSeconds(20)).close();
         connecting.join().close();
       }
@@ -246,7 +249,7 @@ class SilentClientsTest {
     }
   }
 
-  private static void takeUpAllRoom(Path tmpfs) {
+  private static void fillFileSystem(Path tmpfs) {
     assertThatThrownBy(
             () -> {
               for (int i = 0; ; i++) {
@@ -261,7 +264,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void aClientThatIsRefusedWhenItIsAcceptedIsToldWhy() throws IOException {
+  void aClientThatIsRefusedAtItsAcceptanceReceivesTheReason() throws IOException {
     try (Listener listener = listen("");
         SealedFile whole = FakeClient.memory();
         SealedFile incomplete = FakeClient.incompleteMemory()) {
@@ -280,7 +283,7 @@ class SilentClientsTest {
   }
 
   @Test
-  void aClientWhoseMemoryIsRefusedAtOnceIsToldWhy() throws IOException {
+  void aClientWhoseMemoryIsRefusedAtOnceReceivesTheReason() throws IOException {
     try (Listener listener = listen("");
         SealedFile zeros = SealedFile.create(1 << 16, 1 << 16);
         SealedFile tooShort = SealedFile.create(100, 100)) {
@@ -296,14 +299,14 @@ class SilentClientsTest {
   }
 
   @Test
-  void theMemoryOfARequestForWhichTheBacklogHasNoRoomIsNotLookedAt() throws IOException {
+  void theMemoryOfARequestForWhichTheBacklogHasNoRoomIsNotInspected() throws IOException {
     try (Listener listener = listen(PATIENT + "&backlog=1");
         SealedFile zeros = SealedFile.create(1 << 16, 1 << 16)) {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(1);
       fake.send(FakeClient.CONNECT, 2, 0, zeros);
       fake.send(FakeClient.CONNECT, 3, 0, null);
-      assertRefused(fake, 3); // and the one before not
+      assertRefused(fake, 3); // and the one before was not
 
       assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + fake.endpoint());
       fake.send(FakeClient.CONNECT, 2, 0, zeros);
@@ -315,11 +318,11 @@ class SilentClientsTest {
     FakeClient.Answer answer = fake.answer();
     assertThat(answer.type()).as("answer to client " + id).isEqualTo(FakeClient.REFUSE);
     assertThat(answer.clientId()).isEqualTo(id);
-    assertThat(answer.text()).contains("cannot use what the client has made");
+    assertThat(answer.text()).contains("cannot use the client's files");
   }
 
   @Test
-  void aClientThatWasGivenUpBeforeItCouldConfirmTriesAgainWithOtherFiles() throws IOException {
+  void aClientAbandonedBeforeItCouldConfirmRetriesWithOtherFiles() throws IOException {
     Path endpoint = directory.resolve("app/5/5");
     Files.createDirectories(endpoint.getParent());
     assertThat(OwnDirectory.create(endpoint)).isTrue();
@@ -354,7 +357,7 @@ class SilentClientsTest {
     }
   }
 
-  /** The client's memory, where the listener says that it has closed a connection. */
+  /** Maps the client's memory, in which the listener announces that it has closed a connection. */
   private static SharedMapping memory(DatagramSocket.Datagram connect) {
     try (SealedFile file = Objects.requireNonNull(connect.file())) {
       return file.map(RingLayout.DESCRIPTOR_SIZE, Arena.global());

@@ -4,14 +4,14 @@ package dev.ferrule.sm;
 import dev.ferrule.sm.os.Futex;
 import java.util.Arrays;
 
-/** Finds out whether threads sleep. */
+/** Determines whether threads sleep. */
 final class Sleepers {
 
   private Sleepers() {}
 
   /**
-   * Returns whether a thread sleeps. One that sleeps on a flag in shared memory is in a system
-   * call, of which its state says nothing.
+   * Returns whether a thread sleeps. A thread that sleeps on a flag in shared memory is in a system
+   * call, which its state does not show.
    */
   static boolean isAsleep(Thread thread) {
     Thread.State state = thread.getState();

@@ -31,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
@@ -41,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What several threads may rely on that send over one connection. */
+/** The guarantees for several threads that send over one connection. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmConcurrentSenderTest {
 
@@ -54,7 +55,7 @@ class SmConcurrentSenderTest {
 
   private record Pair(Connection client, Connection server) {}
 
-  /** A thread, and what becomes of what it does. */
+  /** A thread, and the result of its task. */
   private record Worker<T>(Thread thread, FutureTask<T> task) {
 
     static <T> Worker<T> start(Callable<T> work) {
@@ -70,7 +71,7 @@ class SmConcurrentSenderTest {
 
     Throwable failure() throws Exception {
       try {
-        throw new AssertionError("it ended with " + result());
+        throw new AssertionError("it returned " + result());
       } catch (ExecutionException e) {
         return e.getCause();
       }
@@ -110,12 +111,12 @@ class SmConcurrentSenderTest {
   private static void eventually(BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - deadline).as("it never happened").isNegative();
+      assertThat(System.nanoTime() - deadline).as("time until the condition holds").isNegative();
       Thread.yield();
     }
   }
 
-  /** So many regions can be claimed by several threads in a ring of 4 KiB. */
+  /** Number of regions that several threads can claim in a ring of 4 KiB. */
   private static final int ALL_OF_SMALLEST = 32;
 
   private static SendRegion[] claim(Sender sender, int count) {
@@ -136,7 +137,7 @@ class SmConcurrentSenderTest {
   // -- messages
   // ------------------------------------------------------------------------------------
 
-  /** Claims, sends, aborts, batches and copies; small rings, so that all have to wait at times. */
+  /** Claims, sends, aborts, batches and copies; small rings, so that all threads wait at times. */
   @ParameterizedTest
   @CsvSource({
     "adaptive, 256KiB, 0",
@@ -264,11 +265,11 @@ class SmConcurrentSenderTest {
   }
 
   @Test
-  void theLongestMessageLeavesRoomForItsPrefixInABufferOfOneMessage() {
+  void theLongestMessageFillsABufferOfOneMessage() {
     Pair pair = connect("maxMessage", "16KiB", "buffer", "16KiB");
     Sender sender = pair.client().sender();
     int longest = sender.maxMessageSize();
-    assertThat(longest).isEqualTo(16 * 1024 - 8);
+    assertThat(longest).isEqualTo(16 * 1024);
     assertThatThrownBy(() -> sender.claim(longest + 1)).isInstanceOf(MessageTooLongException.class);
     for (int i = 0; i < 100; i++) {
       SendRegion region = sender.claim(longest);
@@ -283,7 +284,7 @@ class SmConcurrentSenderTest {
   }
 
   @Test
-  void aPeerWhoseMessagesAllRideInlineHasSomeLinesForThoseThatDoNot() {
+  void aPeerWhoseMessagesAreAllInlineHasSomeLinesForClaims() {
     Pair pair = connect("maxMessage", "2044", "ring", "16KiB");
     Sender sender = pair.client().sender();
     assertThat(sender.maxMessageSize()).isEqualTo(2044);
@@ -303,7 +304,7 @@ class SmConcurrentSenderTest {
   // -- waiting
   // -------------------------------------------------------------------------------------
 
-  /** Fills the room; returns how many messages that took. */
+  /** Fills the room; returns the number of messages. */
   private static int fill(Sender sender, int length) {
     int count = 0;
     for (SendRegion region = sender.tryClaim(length);
@@ -346,7 +347,7 @@ class SmConcurrentSenderTest {
   @ParameterizedTest
   @EnumSource
   void closingEndsAllThreadsThatWait(WaitStrategy strategy) throws Exception {
-    Pair pair = connect("wait", strategy.name().toLowerCase());
+    Pair pair = connect("wait", strategy.name().toLowerCase(), "ring", "4KiB");
     fill(pair.client().sender(), 1_000);
     List<Worker<Long>> waiting = startWaiting(pair.client().sender());
     eventually(() -> pair.client().counters().backPressureStalls() == THREADS + 1);
@@ -361,7 +362,7 @@ class SmConcurrentSenderTest {
   @ParameterizedTest
   @EnumSource
   void thePeersCloseEndsAllThreadsThatWait(WaitStrategy strategy) throws Exception {
-    Pair pair = connect("wait", strategy.name().toLowerCase());
+    Pair pair = connect("wait", strategy.name().toLowerCase(), "ring", "4KiB");
     fill(pair.client().sender(), 1_000);
     List<Worker<Long>> waiting = startWaiting(pair.client().sender());
     eventually(() -> pair.client().counters().backPressureStalls() == THREADS + 1);
@@ -375,7 +376,7 @@ class SmConcurrentSenderTest {
 
   @Test
   void anInterruptEndsTheWaitOfItsThreadAndOfNoOther() throws Exception {
-    Pair pair = connect("wait", "block");
+    Pair pair = connect("wait", "block", "ring", "4KiB");
     int sent = fill(pair.client().sender(), 1_000);
     List<Worker<Long>> waiting = startWaiting(pair.client().sender());
     waiting.forEach(SmConcurrentSenderTest::awaitBlocked);
@@ -391,9 +392,84 @@ class SmConcurrentSenderTest {
     }
   }
 
-  /** The receiver has nothing to do with it, so it cannot be the one that wakes anybody up. */
+  /**
+   * Starts threads that send inline messages forever, and waits until they block for lack of room.
+   */
+  private static List<Worker<Long>> startWaitingInline(Pair pair, AtomicLong sent) {
+    List<Worker<Long>> waiting = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      waiting.add(
+          Worker.start(
+              () -> {
+                while (true) {
+                  pair.client().sender().send(MemorySegment.ofArray(new byte[100]));
+                  sent.incrementAndGet();
+                }
+              }));
+    }
+    eventually(() -> pair.client().counters().backPressureStalls() == THREADS);
+    return waiting;
+  }
+
+  private static void receive(Pair pair, long count) {
+    for (long i = 0; i < count; i++) {
+      pair.server().receiver().receive(PATIENCE).close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void closingEndsAllThreadsThatWaitToSendInline(WaitStrategy strategy) throws Exception {
+    Pair pair = connect("wait", strategy.name().toLowerCase());
+    List<Worker<Long>> waiting = startWaitingInline(pair, new AtomicLong());
+
+    pair.client().close();
+
+    for (Worker<Long> worker : waiting) {
+      assertThat(worker.failure()).isInstanceOf(ConnectionClosedException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void thePeersCloseEndsAllThreadsThatWaitToSendInline(WaitStrategy strategy) throws Exception {
+    Pair pair = connect("wait", strategy.name().toLowerCase());
+    List<Worker<Long>> waiting = startWaitingInline(pair, new AtomicLong());
+
+    pair.server().close();
+
+    for (Worker<Long> worker : waiting) {
+      assertThat(worker.failure()).isInstanceOf(ConnectionClosedException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anInterruptEndsTheWaitToSendInlineOfItsThreadAndOfNoOther(WaitStrategy strategy)
+      throws Exception {
+    Pair pair = connect("wait", strategy.name().toLowerCase());
+    AtomicLong sent = new AtomicLong();
+    List<Worker<Long>> waiting = startWaitingInline(pair, sent);
+
+    waiting.get(1).thread().interrupt();
+
+    assertThat(waiting.remove(1).failure()).isInstanceOf(OperationInterruptedException.class);
+    long before = sent.get();
+    receive(pair, before + 1_000); // only the others can have sent some of those
+    for (Worker<Long> worker : waiting) {
+      worker.thread().interrupt();
+      assertThat(worker.failure()).isInstanceOf(OperationInterruptedException.class);
+    }
+    receive(pair, sent.get() - before - 1_000);
+    pair.client().sender().send(MemorySegment.ofArray(new byte[0]));
+    try (ReceiveRegion last = pair.server().receiver().receive(PATIENCE)) {
+      assertThat(last.length()).as("the interrupted message was not sent").isZero();
+    }
+  }
+
+  /** The receiver is not involved, so it cannot cause the wake-up. */
   @Test
-  void anAbortWakesThreadsThatWaitForWhatItGivesBack() throws Exception {
+  void anAbortWakesThreadsThatWaitForItsRoom() throws Exception {
     Pair pair = connect("wait", "block", "ring", "4KiB");
     Sender sender = pair.client().sender();
     for (int round = 0; round < 100; round++) {
@@ -415,10 +491,10 @@ class SmConcurrentSenderTest {
   // -- all the room is claimed
   // ---------------------------------------------------------------------
 
-  /** Two threads have half of the room each, and both want more. */
+  /** Two threads have claimed half of the room each, and both claim more. */
   @ParameterizedTest
   @EnumSource
-  void threadsThatWaitForWhatTheyHaveThemselvesAreTold(WaitStrategy strategy) throws Exception {
+  void threadsThatWaitForTheirOwnClaimsFail(WaitStrategy strategy) throws Exception {
     Pair pair = connect("wait", strategy.name().toLowerCase(), "ring", "4KiB");
     Sender sender = pair.client().sender();
     CountDownLatch claimed = new CountDownLatch(2);
@@ -431,7 +507,7 @@ class SmConcurrentSenderTest {
             sender.claim(8).abort();
             return true;
           } catch (IllegalStateException e) {
-            assertThat(e).hasMessageContaining("claimed all the room");
+            assertThat(e).hasMessageContaining("claimed by this program");
             return false;
           } finally {
             for (SendRegion region : half) {
@@ -442,18 +518,19 @@ class SmConcurrentSenderTest {
     Worker<Boolean> one = Worker.start(greedy);
     Worker<Boolean> other = Worker.start(greedy);
 
-    assertThat(one.result() && other.result()).as("both got more than there is").isFalse();
+    assertThat(one.result() && other.result()).as("both exceed the room").isFalse();
   }
 
   @Test
-  void aThreadThatWaitsWhileAnotherHasAllTheRoomIsNotToldAndGoesOn() throws Exception {
+  void aThreadThatWaitsWhileAnotherHasClaimedAllTheRoomDoesNotFail() throws Exception {
     Pair pair = connect("ring", "4KiB", "wait", "spin");
     Sender sender = pair.client().sender();
     for (int round = 0; round < 20; round++) {
       SendRegion[] regions = claim(sender, ALL_OF_SMALLEST);
-      Worker<Long> waiting = Worker.start(() -> sender.send(MemorySegment.ofArray(new byte[8])));
+      Worker<Long> waiting =
+          Worker.start(() -> sender.send(MemorySegment.ofArray(new byte[1_000])));
       assertThatThrownBy(() -> waiting.task().get(20, TimeUnit.MILLISECONDS))
-          .as("it waits")
+          .as("the thread waits")
           .isInstanceOf(java.util.concurrent.TimeoutException.class);
       for (SendRegion region : regions) {
         sender.sendAsync(region);
@@ -466,7 +543,7 @@ class SmConcurrentSenderTest {
   }
 
   @Test
-  void whereRegionsAreHandedOverNobodyIsToldThatItWaitsInVain() throws Exception {
+  void whereRegionsPassBetweenThreadsNoWaitFails() throws Exception {
     Pair pair = connect("ring", "4KiB");
     Sender sender = pair.client().sender();
     SendRegion handed = sender.claim(8);
@@ -482,7 +559,7 @@ class SmConcurrentSenderTest {
 
   /** With few records a thread is always about to send while others find no room. */
   @Test
-  void threadsThatAllSendAndWaitAreNeverToldThatAllIsClaimed() throws Exception {
+  void threadsThatAllSendAndWaitNeverFail() throws Exception {
     Pair pair = connect("ring", "4KiB", "buffer", "16KiB");
     Sender sender = pair.client().sender();
     List<Worker<Boolean>> workers = new ArrayList<>();
@@ -510,7 +587,10 @@ class SmConcurrentSenderTest {
   // -- allocation
   // ----------------------------------------------------------------------------------
 
-  /** All wait for each other and for the receiver, too; two of them would suffice for a leak. */
+  /**
+   * All threads wait for each other and for the receiver, too; two of them would suffice for a
+   * leak.
+   */
   @Test
   void severalThreadsAllocateNothing() throws Exception {
     Pair pair = connect();

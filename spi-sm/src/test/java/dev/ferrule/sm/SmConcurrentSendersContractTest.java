@@ -15,12 +15,22 @@ import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A sender for several threads keeps what one for a single thread promises to that thread. */
+/**
+ * A sender for several threads fulfils the contract of one for a single thread.
+ *
+ * <p>Its inline messages have room of their own, which claims do not take. Where a test fills the
+ * room by claims and expects a copy to wait, the ring is so small that the copy is not inline;
+ * {@link SmConcurrentSenderTest} tests the wait of an inline message.
+ */
 @ExtendWith(ConcurrentSendersDifferences.class)
 class SmConcurrentSendersContractTest {
 
   private static SmUnderTest underTest() {
     return SmUnderTest.withFewerMessages("concurrentSenders", "on");
+  }
+
+  private static SmUnderTest withHardlyAnythingInline() {
+    return SmUnderTest.withFewerMessages("concurrentSenders", "on", "ring", "4KiB");
   }
 
   @Nested
@@ -40,7 +50,7 @@ class SmConcurrentSendersContractTest {
   @Nested
   class Claim extends ClaimContract {
     Claim() {
-      super(underTest());
+      super(withHardlyAnythingInline());
     }
   }
 
@@ -61,7 +71,7 @@ class SmConcurrentSendersContractTest {
   @Nested
   class Wait extends WaitContract {
     Wait() {
-      super(underTest());
+      super(withHardlyAnythingInline());
     }
   }
 

@@ -8,7 +8,7 @@ import dev.ferrule.contract.MessagingContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A listener's receiver receives as that of a single connection does. */
+/** A listener's receiver fulfils the contract of a connection's receiver. */
 @ExtendWith(ListenerReceiverDifferences.class)
 class SmListenerReceiverContractTest {
 

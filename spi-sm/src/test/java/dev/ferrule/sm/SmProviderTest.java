@@ -35,7 +35,6 @@ import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RecordHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
-import dev.ferrule.spi.Lifecycle;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -62,7 +61,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What users see of the provider beyond the contract that all providers keep. */
+/** The provider's behaviour beyond the contract of all providers. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmProviderTest {
 
@@ -112,14 +111,14 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldNotRemoveADirectoryThatSomebodyElseMade() throws IOException {
+  void shouldNotRemoveADirectoryThatFerruleDidNotCreate() throws IOException {
     Path app = Files.createDirectory(directory.resolve("app"));
     Pair.open(address("")).close();
     assertThat(app).isEmptyDirectory();
   }
 
   @Test
-  void shouldRefuseOptionsThatDoNotGoTogether() {
+  void shouldRefuseInconsistentOptions() {
     assertThatThrownBy(() -> Ferrule.listen(address("?maxMessage=1MiB&buffer=64KiB")))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("buffer=64KiB")
@@ -131,7 +130,7 @@ class SmProviderTest {
   }
 
   @Test
-  void aPeerThatIsStoppedIsWaitedForAMinuteUnlessToldOtherwise() {
+  void theDefaultTimeoutOfAStoppedPeerIsAMinute() {
     assertThat(SmOptions.all())
         .filteredOn(option -> option.name().equals("peerTimeout"))
         .extracting(option -> option.defaultText())
@@ -141,7 +140,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldWorkWithTheSmallestRingThatThereIs() {
+  void shouldWorkWithTheSmallestRing() {
     try (Pair pair = Pair.open(address("?ring=4KiB&maxMessage=300&buffer=300"))) {
       for (int i = 0; i < 1000; i++) {
         pair.client().sender().send(MemorySegment.ofArray(new byte[i % 301]));
@@ -153,14 +152,14 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatAProgramWaitsForRoomThatItHasClaimedItself() {
+  void shouldReportAWaitForRoomThatTheProgramItselfHasClaimed() {
     try (Pair pair = Pair.open(address("?ring=4KiB&maxMessage=1000&buffer=64KiB"))) {
       while (pair.client().sender().tryClaim(1) != null) {
         continue;
       }
       assertThatThrownBy(() -> pair.client().sender().claim(1))
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("claimed all the room");
+          .hasMessageContaining("claimed by this program");
     }
   }
 
@@ -179,7 +178,7 @@ class SmProviderTest {
 
   @Test
   void shouldKeepServingWhenACloseCallbackFails() {
-    try (LoggedRecords logged = LoggedRecords.of(Lifecycle.class);
+    try (LoggedRecords logged = LoggedRecords.of(Connection.class);
         Listener listener = Ferrule.listen(address(""))) {
       for (int i = 0; i < 3; i++) {
         CompletableFuture<Connection> connecting =
@@ -201,7 +200,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldNotWaitForAClientThatDoesNotConfirmLongerThanItWasToldTo() throws IOException {
+  void shouldNotWaitBeyondTheTimeoutForAClientThatDoesNotConfirm() throws IOException {
     try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
       Files.createDirectories(endpoint.resolveSibling("77"));
@@ -220,7 +219,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatAClientsMemoryIsNoneAndAcceptTheNextClient() throws IOException {
+  void shouldReportInvalidMemoryOfAClientAndAcceptTheNextClient() throws IOException {
     try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
       Path client = Files.createDirectories(endpoint.resolveSibling("77"));
@@ -232,7 +231,7 @@ class SmProviderTest {
         assertThat(socket.send(connect, memory, endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(listener.nextRequest()::accept)
             .isInstanceOf(ProtocolException.class)
-            .hasMessageContaining("cannot use what the client has made");
+            .hasMessageContaining("cannot use the client's files");
         assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 2);
       }
       CompletableFuture<Connection> connecting =
@@ -310,7 +309,7 @@ class SmProviderTest {
                   default ->
                       pair.client().sender().send(mapped, 0, Long.parseLong(what.substring(5)));
                 }
-                pair.client().receiver().receive(); // compiled code may be told late
+                pair.client().receiver().receive(); // compiled code may throw it late
               })
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("this program has truncated a file");
@@ -321,7 +320,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatAnEndpointBelongsToAnotherUser() throws Exception {
+  void shouldReportThatAnEndpointBelongsToAnotherUser() throws Exception {
     assumeTrue(isRoot(), "giving a directory to another user needs root");
     try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
@@ -367,7 +366,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldTellAClientOfAnotherVersionItsOwn() throws IOException {
+  void shouldAnswerAClientOfAnotherVersionWithItsOwn() throws IOException {
     try (Listener listener = Ferrule.listen(address(""))) {
       Path endpoint = Path.of(listener.uri().getPath());
       Path stranger = Files.createDirectories(endpoint.resolveSibling("77")).resolve("sock");
@@ -386,7 +385,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayWhichVersionsDoNotMatch() throws IOException {
+  void shouldReportWhichVersionsDoNotMatch() throws IOException {
     Path endpoint = directory.resolve("app/5/5");
     Files.createDirectories(endpoint.getParent());
     assertThat(OwnDirectory.create(endpoint)).isTrue();
@@ -412,18 +411,18 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatAnEndpointIsAClients() {
+  void shouldReportThatAnEndpointBelongsToAClient() {
     try (Pair pair = Pair.open(address(""))) {
       Path listener = Path.of(pair.listener().uri().getPath());
       URI client = URI.create("sm://" + listener.resolveSibling("2"));
       assertThatThrownBy(() -> Ferrule.connect(client))
           .isInstanceOf(ConnectionRefusedException.class)
-          .hasMessageContaining("client's");
+          .hasMessageContaining("belongs to a client");
     }
   }
 
   @Test
-  void shouldSayThatAListenerLivesButDoesNotAccept() {
+  void shouldReportThatAListenerIsAliveButDoesNotAccept() {
     try (Listener listener = Ferrule.listen(address(""))) {
       assertThatThrownBy(
               () -> Ferrule.connect(URI.create(listener.uri() + "?connectTimeout=100ms")))
@@ -433,7 +432,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayThatThePathIsAFile() throws IOException {
+  void shouldReportThatThePathIsAFile() throws IOException {
     Files.writeString(directory.resolve("app"), "");
     assertThatThrownBy(() -> Ferrule.listen(address("")))
         .isInstanceOf(InvalidAddressException.class)
@@ -441,7 +440,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayToAClientThatThePathIsAFile() throws IOException {
+  void shouldReportToAClientThatThePathIsAFile() throws IOException {
     Files.writeString(directory.resolve("app"), "");
     assertThatThrownBy(() -> Ferrule.connect(address("")))
         .isInstanceOf(InvalidAddressException.class)
@@ -449,7 +448,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldTakeADirectoryThatIsJustBeingMadeForADirectory() throws Exception {
+  void shouldRecognizeADirectoryThatIsBeingCreated() throws Exception {
     Path app = directory.resolve("app");
     AtomicBoolean done = new AtomicBoolean();
     CompletableFuture<Void> maker =
@@ -472,19 +471,19 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldSayWhyAnAddressIsTakenForThatOfADirectoryThatIsNotThere() {
+  void shouldReportAnAddressTakenForADirectoryThatDoesNotExist() {
     assertThatThrownBy(() -> Ferrule.connect(address("/12/99999999")))
         .isInstanceOf(ConnectionRefusedException.class)
-        .hasMessageContaining("there is no " + directory.resolve("app/12/99999999"))
-        .hasMessageContaining("ID at most 5");
+        .hasMessageContaining("no listener at sm://" + directory.resolve("app/12/99999999"))
+        .hasMessageContaining("at most 9 and 5 digits");
     assertThatThrownBy(() -> Ferrule.connect(address("")))
         .isInstanceOf(ConnectionRefusedException.class)
-        .hasMessageContaining("there is no " + directory.resolve("app"))
-        .hasMessageContaining("start the listener first");
+        .hasMessageContaining("no listener at sm://" + directory.resolve("app"))
+        .hasMessageContaining("the directory does not exist");
   }
 
   @Test
-  void shouldNameAFullFileSystemWhenListeningInADirectoryThatIsNotThere() throws Exception {
+  void shouldNameAFullFileSystemWhenListeningInADirectoryThatDoesNotExist() throws Exception {
     Path tmpfs = Files.createDirectory(directory.resolve("small"));
     assumeTrue(
         mount("-t", "tmpfs", "-o", "size=64k,nr_inodes=6", "tmpfs", tmpfs.toString()),
@@ -500,7 +499,7 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldCloseTheConnectionWhenThePeerWritesNonsenseIntoTheRing() {
+  void shouldCloseTheConnectionWhenThePeerWritesGarbageIntoTheRing() {
     try (Pair pair = Pair.open(address("?ring=4KiB"))) {
       RingLayout layout = new RingLayout(12, 65_536, 1 << 20);
       MemorySegment memory = ConnectionMemory.ofReceiver(pair.server()).ring();
@@ -512,13 +511,13 @@ class SmProviderTest {
       assertThat(pair.server().state()).isEqualTo(ConnectionState.FAILED);
       assertThat(pair.server().failure()).isInstanceOf(ProtocolException.class);
       assertThatThrownBy(() -> pair.client().receiver().receive())
-          .as("the peer is told why")
+          .as("the peer receives the reason")
           .isInstanceOf(PeerLostException.class)
-          .hasMessageContaining("this side broke the protocol");
+          .hasMessageContaining("protocol violation by this side");
     }
   }
 
-  /** It says of each region that it is copying there, when that is to be taken back. */
+  /** The peer announces a copy from or to each region when that is to be taken back. */
   @Test
   void shouldNotWaitForAHostilePeerOnceForEachRegionThatIsExposed() throws Exception {
     int regions = 6;
@@ -539,7 +538,7 @@ class SmProviderTest {
                       while (generation(exposed, region) != 0) {
                         Thread.onSpinWait();
                       }
-                      LockSupport.parkNanos(900_000_000); // just not long enough to be given up
+                      LockSupport.parkNanos(900_000_000); // just not long enough for a timeout
                     }
                   });
       long start = System.nanoTime();
@@ -551,7 +550,7 @@ class SmProviderTest {
     }
   }
 
-  /** It says that it is copying when its connection ends, and never stops to say so. */
+  /** The peer announces a copy when its connection ends, and never revokes the announcement. */
   @Test
   void shouldNotLetAHostilePeerKeepACloseCallbackFromTheOtherConnections() throws Exception {
     try (Arena arena = Arena.ofShared();
@@ -601,7 +600,7 @@ class SmProviderTest {
                         ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before);
                   });
       started.await();
-      Thread.sleep(1_000); // the passing of time is what is tested
+      Thread.sleep(1_000); // the elapsed time is part of the test
       pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
       receiver.join();
       assertThat(Duration.ofNanos(nanos.get())).isLessThan(Duration.ofMillis(200));
@@ -649,7 +648,7 @@ class SmProviderTest {
                 }
                 return sum;
               },
-              task -> Thread.ofVirtual().start(task)); // by the FIFO
+              task -> Thread.ofVirtual().start(task)); // woken by the FIFO
       byte[] noise = new byte[4096]; // headers of no connection, and of no type
       try (var channel = Files.newByteChannel(fifo, java.nio.file.StandardOpenOption.WRITE)) {
         for (int i = 0; i < 200; i++) {
@@ -661,11 +660,9 @@ class SmProviderTest {
     }
   }
 
-  /**
-   * One who writes packets, each of which takes a page of the pipe, fills it with a few of them.
-   */
+  /** A writer of packets, each of which takes a page of the pipe, fills it with a few of them. */
   @Test
-  void shouldNotLoseAWakeUpThatFoundNoRoomBesideAFewPacketsOfAnothers() throws Exception {
+  void shouldNotLoseAWakeUpThatFoundNoRoomBesideAFewPacketsOfAnotherPeer() throws Exception {
     CountDownLatch stalled = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     try (Pair pair = Pair.open(address("?wait=block&peerTimeout=0"));
@@ -707,7 +704,7 @@ class SmProviderTest {
     }
   }
 
-  /** Writes headers to a pipe, each as a packet, until there is no room; returns how many. */
+  /** Writes headers to a pipe, each as a packet, until there is no room; returns their number. */
   private static int fill(Path fifo, int header, Arena arena) {
     int direct = System.getProperty("os.arch").equals("aarch64") ? 0200000 : 040000;
     int fd =
@@ -787,7 +784,7 @@ class SmProviderTest {
     ReceiveRegion message = server.receiver().receive();
     Path pipe = directory.resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
-    // a pipe holds 64 KiB, so the write waits in the kernel with the message's memory in its hands
+    // a pipe holds 64 KiB, so the write blocks in the kernel while it uses the message's memory
     CompletableFuture<Void> writing =
         CompletableFuture.runAsync(
             () -> {

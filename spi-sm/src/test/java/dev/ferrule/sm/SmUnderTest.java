@@ -18,24 +18,24 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the contract tests have to know of sm: each test works in a directory of its own. */
+/** The adapter of sm for the contract tests: each test works in a directory of its own. */
 final class SmUnderTest implements ProviderUnderTest {
 
-  /** Memory that is shared is best kept in memory. */
+  /** A directory in memory for shared memory. */
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   private static final int FEWER_MESSAGES = 20_000;
 
-  private @Nullable Path made; // a test that is skipped makes none, as nobody would remove it
+  private @Nullable Path made; // a skipped test creates none, as it would not be removed
   private final boolean viaListenerReceiver;
   private final boolean fewerMessages;
   private final String[] options;
   private int addresses;
 
   /**
-   * Sm in one of its modes.
+   * Creates sm in one of its modes.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternating
    */
   SmUnderTest(String... options) {
     this(false, false, options);
@@ -64,25 +64,25 @@ final class SmUnderTest implements ProviderUnderTest {
   }
 
   /**
-   * Sm whose listeners receive for the connections that they have accepted.
+   * Returns sm whose listeners receive for the connections that they have accepted.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternating
    */
   static SmUnderTest viaListenerReceiver(String... options) {
     return new SmUnderTest(true, true, options);
   }
 
   /**
-   * Sm whose long tests send fewer messages, for a mode in which they show nothing that those of
-   * another do not.
+   * Returns sm whose long tests send fewer messages, for a mode in which they cover nothing beyond
+   * those of another mode.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternating
    */
   static SmUnderTest withFewerMessages(String... options) {
     return new SmUnderTest(false, true, options);
   }
 
-  /** What one receiver of all connections costs shows in fewer messages, too. */
+  /** The cost of one receiver of all connections shows in fewer messages, too. */
   @Override
   public int messages(int wanted) {
     int messages = ProviderUnderTest.super.messages(wanted);

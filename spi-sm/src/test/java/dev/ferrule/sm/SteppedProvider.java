@@ -2,8 +2,9 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.sm.ring.ConcurrentRingProducer;
+import dev.ferrule.sm.ring.RecordMemory;
 import dev.ferrule.sm.ring.RingConsumer;
-import dev.ferrule.sm.ring.RingEnds;
+import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.sm.ring.RingStep;
@@ -11,22 +12,22 @@ import dev.ferrule.spi.ConnectionProvider;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
-/** Makes sm tell of each step that its threads take, so that a test can stop them there. */
+/** A provider whose threads report each step, so that a test can stop them there. */
 public final class SteppedProvider {
 
   private SteppedProvider() {}
 
   /**
-   * Makes a provider.
+   * Creates a provider.
    *
-   * @param onStep called at each step, by the thread that takes it
+   * @param onStep called at each step, by the thread that reaches it
    * @return the provider
    */
   public static ConnectionProvider of(Consumer<RingStep> onStep) {
     return new SmProvider(() -> null, new SteppedEnds(onStep));
   }
 
-  private static final class SteppedEnds extends RingEnds {
+  private static final class SteppedEnds extends RingFactory {
 
     private final Consumer<RingStep> onStep;
 
@@ -49,10 +50,11 @@ public final class SteppedProvider {
     public ConcurrentRingProducer concurrentProducer(
         RingLayout layout,
         MemorySegment ring,
+        RecordMemory records,
         MemorySegment buffer,
         boolean fences,
-        Runnable onRoom) {
-      return new ConcurrentRingProducer(layout, ring, buffer, fences, onRoom) {
+        ConcurrentRingProducer.Waiters waiters) {
+      return new ConcurrentRingProducer(layout, ring, records, buffer, fences, waiters) {
         @Override
         protected void reached(RingStep step) {
           onStep.accept(step);

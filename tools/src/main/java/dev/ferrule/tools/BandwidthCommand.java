@@ -13,16 +13,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures how many messages and bytes per second go through. */
+/** Measures message rate and throughput. */
 @Command(
     name = "bandwidth",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Measures how many messages, and how many bytes of them, go through per second: the median of"
-          + " several rounds. A round ends when the other process says that it has received and"
-          + " checked the last message.",
-      "Sizes of 64 KiB and more are measured next to a plain copy in memory by one thread.",
+      "Measures messages and bytes per second: the median of several rounds. A round ends when the"
+          + " server confirms that it has received and checked the last message.",
+      "For sizes of 64 KiB and more, a plain memory copy by one thread is measured as well.",
       ""
     },
     footer = {
@@ -47,15 +46,14 @@ final class BandwidthCommand implements Callable<Integer> {
       paramLabel = "N",
       converter = Values.Size.class,
       defaultValue = "8,64,1KiB,64KiB,1MiB",
-      description =
-          "The sizes of the messages in bytes, such as 64,1MiB. Default: ${DEFAULT-VALUE}.")
+      description = "Message sizes in bytes, such as 64,1MiB. Default: ${DEFAULT-VALUE}.")
   private List<Integer> sizes = List.of();
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "5",
-      description = "How many rounds. Default: ${DEFAULT-VALUE}.")
+      description = "Number of rounds. Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
   @Option(
@@ -63,16 +61,15 @@ final class BandwidthCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "How many messages of a connection may be incomplete at a time; raises the connection's"
-              + " option of that name, if it has one. Default: as many as it has room for.")
+          "Maximum number of incomplete messages on each connection. Raises the connection option"
+              + " of the same name, if there is one. Default: what the connection has room for.")
   private int unacked;
 
   @Option(
       names = "--batch",
       paramLabel = "N",
       defaultValue = "1",
-      description =
-          "How many messages to hand to the transport at a time. Default: each by itself.")
+      description = "Number of messages per batch. Default: messages are sent one by one.")
   private int batch;
 
   @Option(
@@ -80,7 +77,7 @@ final class BandwidthCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "On how many connections to send at once; their rates are added up. Default:"
+          "Number of connections to send on concurrently; their rates are added up. Default:"
               + " ${DEFAULT-VALUE}.")
   private int connections;
 
@@ -88,29 +85,29 @@ final class BandwidthCommand implements Callable<Integer> {
       names = "--threads",
       paramLabel = "N",
       description =
-          "How many threads send, with the connections dealt out among them. Default: one for each"
-              + " connection.")
+          "Number of sending threads, among which the connections are distributed. Default: one"
+              + " for each connection.")
   private @Nullable Integer threads;
 
   @Option(
       names = "--verify",
-      description = "Let the receiver check every byte, not only both ends of each message.")
+      description = "The receiver checks every byte, not only both ends of each message.")
   private boolean verify;
 
-  @Option(names = "--memcpy", description = "Show the plain copy for all sizes.")
+  @Option(names = "--memcpy", description = "Show the plain memory copy for all sizes.")
   private boolean memcpy;
 
   @Override
   public Integer call() {
     if (unacked < 0 || batch < 1) {
       throw new ParameterException(
-          spec.commandLine(), "--unacked is at least 0, --batch at least 1");
+          spec.commandLine(), "--unacked must be at least 0 and --batch at least 1");
     }
     int sending = threads == null ? connections : threads;
     if (connections < 1 || sending < 1 || sending > connections) {
       throw new ParameterException(
           spec.commandLine(),
-          "--connections is at least 1, --threads at least 1 and at most --connections");
+          "--connections must be at least 1, --threads at least 1 and at most --connections");
     }
     measure.measure(
         spec.commandLine(),

@@ -21,9 +21,9 @@ import picocli.CommandLine.Spec;
     name = "clean",
     mixinStandardHelpOptions = true,
     description = {
-      "Removes what processes that were killed have left behind of their endpoints, and tells what"
-          + " it was. Never touches the endpoint of a process that lives, nor a file that Ferrule"
-          + " did not make. Each process that listens or connects in the same directory does the same.",
+      "Removes the stale endpoints of killed processes, and lists them. Never removes an endpoint"
+          + " of a live process, or a file that Ferrule did not create. Every process that listens"
+          + " or connects in the directory does the same.",
       ""
     },
     footer = {"", "Example: ferrule clean --dry-run /dev/shm/app"})
@@ -57,7 +57,7 @@ final class CleanCommand implements Callable<Integer> {
             .filter(endpoint -> !addresses.contains(endpoint.address()))
             .toList();
     if (!left.isEmpty()) {
-      out.println("not removed (another user's, or without a lock file):");
+      out.println("not removed (owned by another user, or without a lock file):");
       out.print(LsCommand.toTable(left));
     }
     return ExitCode.OK;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What {@code doctor} runs in a process of its own. */
+/** The child process of {@code doctor}, which reads its parent's memory. */
 @Command(name = "cma-probe", hidden = true)
 final class CmaProbeCommand implements Callable<Integer> {
 

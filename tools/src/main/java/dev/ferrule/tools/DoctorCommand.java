@@ -16,13 +16,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Says what works on this machine. */
+/** Reports what works on this machine. */
 @Command(
     name = "doctor",
     mixinStandardHelpOptions = true,
     description = {
-      "Looks at what this machine has for each transport, and says how to fix what is missing."
-          + " Ends with 0 if at least one transport works, and with 6 if none does.",
+      "Checks what each transport needs on this machine, and prints how to fix what is missing."
+          + " Exits with 0 if at least one transport works, and with 6 if none does.",
       ""
     },
     footer = {
@@ -48,7 +48,7 @@ final class DoctorCommand implements Callable<Integer> {
     boolean works =
         Ferrule.providers().stream().anyMatch(provider -> provider.availability().available());
     if (!json && !works) {
-      out.println("No transport works here.");
+      out.println("no transport works on this machine");
     }
     return works ? ExitCode.OK : ExitCode.NO_PROVIDER;
   }

@@ -6,14 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** The options of a connection or listener by name, for all commands that make one. */
+/** Connection and listener options by name, for every command that connects or listens. */
 final class EndpointOptions {
 
   @Option(
       names = {"-o", "--option"},
       paramLabel = "NAME=VALUE",
       description =
-          "An option of the connection, as in the query of a URI; 'ferrule providers' lists them.")
+          "A connection option, as in the query of a URI; 'ferrule providers' lists them.")
   private Map<String, String> values = new LinkedHashMap<>();
 
   ConnectionOptions.Builder builder() {

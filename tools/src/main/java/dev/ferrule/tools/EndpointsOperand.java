@@ -12,9 +12,10 @@ import java.net.URI;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.ServiceLoader;
 import picocli.CommandLine.Parameters;
 
-/** Which endpoints {@code ferrule ls} and {@code ferrule clean} are about. */
+/** The endpoints on which {@code ferrule ls} and {@code ferrule clean} operate. */
 final class EndpointsOperand {
 
   private static final String DEFAULT_SCHEME = "sm";
@@ -22,11 +23,11 @@ final class EndpointsOperand {
   @Parameters(
       paramLabel = "PATH",
       description =
-          "The directory that endpoints were made in, or one of them: /dev/shm/app, or"
-              + " sm:///dev/shm/app, or sm:///dev/shm/app/4567/1.")
+          "A directory with endpoints, or one endpoint: /dev/shm/app, sm:///dev/shm/app, or"
+              + " sm:///dev/shm/app/4567/1.")
   private String path = "";
 
-  /** What is done with a registry. */
+  /** An operation on a registry. */
   interface Action {
     List<EndpointInfo> on(EndpointRegistry registry, URI address) throws IOException;
   }
@@ -34,12 +35,14 @@ final class EndpointsOperand {
   List<EndpointInfo> perform(Action action) {
     URI address = address();
     ConnectionProvider provider =
-        Endpoint.provider(address.getScheme())
+        ServiceLoader.load(ConnectionProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(candidate -> candidate.scheme().equals(address.getScheme()))
+            .findFirst()
             .orElseThrow(
                 () ->
                     new ToolException(
-                        ExitCode.NO_PROVIDER,
-                        "there is no provider for '" + address.getScheme() + "'"));
+                        ExitCode.NO_PROVIDER, "no provider for '" + address.getScheme() + "'"));
     EndpointRegistry registry =
         provider
             .endpointRegistry()
@@ -49,16 +52,16 @@ final class EndpointsOperand {
                         ExitCode.USAGE,
                         "endpoints of "
                             + provider.scheme()
-                            + " end with their process, so there is nothing to list or remove"));
+                            + " end with their process: there are none to list or remove"));
     try {
       return action.on(registry, address);
-    } catch (AccessDeniedException e) { // whose message is but the path
+    } catch (AccessDeniedException e) { // its message is only the path
       throw new ToolException(
           ExitCode.FAILED,
           address
               + ": permission denied for "
               + e.getMessage()
-              + "; run the command as the user who owns it, or as root",
+              + "; run the command as its owner, or as root",
           e);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, address + ": " + e.getMessage(), e);

@@ -2,7 +2,7 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.Ferrule;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Effort;
 import dev.ferrule.tools.evaluate.Evaluation;
@@ -33,18 +33,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures everything and writes a report. */
+/** Runs all experiments and writes a report. */
 @Command(
     name = "evaluate",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Runs a set of experiments and writes a report of them, one HTML page that needs nothing else:"
-          + " plots, tables, the machine, and how well a performance model explains the figures.",
-      "What was measured is kept in the folder as it comes. Ended by Ctrl-C, the same command goes"
-          + " on where it was; with other settings it refuses to.",
-      "Hosts move the processors of virtual machines. Where that matters, a bare cache line is timed"
-          + " around each point, and rounds of two places are not mixed; the report says which count.",
+      "Runs a set of experiments and writes a report as one self-contained HTML page: plots,"
+          + " tables, the machine, and how well a performance model explains the results.",
+      "Results are saved in the folder as they are measured. After Ctrl-C, the same command"
+          + " continues where it stopped; with other settings it refuses to.",
+      "The hypervisor may migrate the processors of a virtual machine. Where that matters, a bare"
+          + " cache line is timed around each point, and rounds of different placements are not"
+          + " mixed; the report states which rounds count.",
       ""
     },
     footer = {
@@ -55,7 +56,7 @@ import picocli.CommandLine.Spec;
       "  ferrule evaluate --provider sm --peers --only latency,peers-latency --out here",
       "  ferrule evaluate --list",
       "",
-      "What the parameters that it finds mean for more nodes than there are here:",
+      "Predictions for more nodes, from the parameters found:",
       "  ferrule model --params here/params.json --nodes 64"
     })
 final class EvaluateCommand implements Callable<Integer> {
@@ -69,62 +70,61 @@ final class EvaluateCommand implements Callable<Integer> {
       names = "--provider",
       split = ",",
       paramLabel = "SCHEME",
-      description = "The transports to measure. Default: all that work here.")
+      description = "Transports to measure. Default: all that work on this machine.")
   private List<String> schemes = List.of();
 
-  @Option(names = "--quick", description = "Fewer points, less time for each, 3 rounds.")
+  @Option(names = "--quick", description = "Fewer points, shorter rounds, 3 rounds.")
   private boolean quick;
 
   @Option(
       names = "--out",
       paramLabel = "FOLDER",
-      description = "Where the report and the figures go; made if it is not there.")
+      description = "Folder for the report and the results; created if it does not exist.")
   private @Nullable Path out;
 
   @Option(
       names = "--only",
       split = ",",
       paramLabel = "ID",
-      description = "Run only these experiments; the others of the folder stay in the report.")
+      description = "Run only these experiments; the folder's other results stay in the report.")
   private List<String> only = List.of();
 
   @Option(
       names = "--peers",
       description =
-          "Also measure others who carry messages, in turns with Ferrule's own. From a checkout,"
-              + " ./ferrule fetches what that takes.")
+          "Also measure other messaging libraries and transports, interleaved with Ferrule. From a"
+              + " checkout, ./ferrule fetches what that needs.")
   private boolean peers;
 
-  @Option(names = "--list", description = "Only tell which experiments there are.")
+  @Option(names = "--list", description = "Only list the experiments.")
   private boolean list;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How often each point is measured. Default: 5, or 3 with --quick.")
+      description = "Number of rounds for each point. Default: 5, or 3 with --quick.")
   private @Nullable Integer rounds;
 
   @Option(
       names = "--messages",
       paramLabel = "N",
-      description =
-          "How many messages a point takes in each round. Default: what fits in a short time.")
+      description = "Messages per point and round. Default: what fits in a short time.")
   private @Nullable Long messages;
 
   @Option(
       names = "--host",
       paramLabel = "HOST",
       description =
-          "Where the servers that are started listen, for transports that have hosts. Default: an"
-              + " RDMA device's address.")
+          "Listen address of the servers started, for transports that have hosts. Default: the"
+              + " address of an RDMA device.")
   private @Nullable String host;
 
   @Override
   public Integer call() {
-    List<ConnectionProvider> providers = providers();
+    List<ProviderInfo> providers = providers();
     int processors = Math.max(1, Affinity.allowed().size());
     List<Experiment> experiments = new ArrayList<>();
-    for (ConnectionProvider provider : providers) {
+    for (ProviderInfo provider : providers) {
       experiments.addAll(new Catalogue(provider, quick, processors).experiments());
       experiments.addAll(beside(provider.scheme()));
     }
@@ -135,14 +135,14 @@ final class EvaluateCommand implements Callable<Integer> {
       print(experiments, chosen);
       providers.stream()
           .filter(provider -> !provider.availability().available())
-          .forEach(provider -> tell(doesNotWork(provider)));
+          .forEach(provider -> report(doesNotWork(provider)));
       return ExitCode.OK;
     }
     Evaluation evaluation = evaluation(providers, experiments);
     Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
     try {
-      Evaluation.Outcome outcome = evaluation.run(chosen, Optional.ofNullable(host), this::tell);
-      outcome.failures().forEach(this::tell);
+      Evaluation.Outcome outcome = evaluation.run(chosen, Optional.ofNullable(host), this::report);
+      outcome.failures().forEach(this::report);
       spec.commandLine().getOut().println(outcome.report());
       return outcome.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
     } finally {
@@ -152,7 +152,7 @@ final class EvaluateCommand implements Callable<Integer> {
     }
   }
 
-  /** The experiments on others, which are in a module of their own. */
+  /** Returns the comparisons with other transports, which are in a separate module. */
   private List<Experiment> beside(String scheme) {
     if (!peers) {
       return List.of();
@@ -164,23 +164,24 @@ final class EvaluateCommand implements Callable<Integer> {
     if (sources.isEmpty()) {
       throw new ToolException(
           ExitCode.USAGE,
-          "--peers needs Ferrule's module 'peers' on the class path; run ./ferrule in a checkout,"
-              + " which sees to that");
+          "--peers needs Ferrule's module 'peers' on the class path; run ./ferrule from a"
+              + " checkout, which adds it");
     }
     return sources.stream().flatMap(source -> source.experiments(scheme, quick).stream()).toList();
   }
 
-  private Evaluation evaluation(List<ConnectionProvider> providers, List<Experiment> experiments) {
+  private Evaluation evaluation(List<ProviderInfo> providers, List<Experiment> experiments) {
     Path folder = out;
     if (folder == null) {
       throw new ParameterException(
-          spec.commandLine(), "say where the report is to go, such as --out evaluation");
+          spec.commandLine(), "no folder for the report; set one, such as --out evaluation");
     }
     int times = rounds != null ? rounds : quick ? QUICK_ROUNDS : ROUNDS;
     if (times < 1 || messages != null && messages < 1) {
-      throw new ParameterException(spec.commandLine(), "--rounds and --messages are at least 1");
+      throw new ParameterException(
+          spec.commandLine(), "--rounds and --messages must be at least 1");
     }
-    for (ConnectionProvider provider : providers) {
+    for (ProviderInfo provider : providers) {
       if (!provider.availability().available()) {
         throw new ToolException(ExitCode.NO_PROVIDER, doesNotWork(provider));
       }
@@ -189,40 +190,40 @@ final class EvaluateCommand implements Callable<Integer> {
         folder,
         new Effort(
             quick, times, messages == null ? OptionalLong.empty() : OptionalLong.of(messages)),
-        providers.stream().map(ConnectionProvider::scheme).toList(),
+        providers.stream().map(ProviderInfo::scheme).toList(),
         providers.stream()
             .filter(TransportOptions::isAcknowledged)
-            .map(ConnectionProvider::scheme)
+            .map(ProviderInfo::scheme)
             .collect(Collectors.toSet()),
         experiments,
         "ferrule " + VersionProvider.build());
   }
 
-  private static String doesNotWork(ConnectionProvider provider) {
-    return provider.scheme() + " does not work here; 'ferrule doctor' says why";
+  private static String doesNotWork(ProviderInfo provider) {
+    return provider.scheme() + " does not work on this machine; 'ferrule doctor' reports why";
   }
 
-  /** The last thing that happens when a signal ends the process. */
+  /** The last action when a signal ends the process. */
   private void sayHowToGoOn() {
-    tell("interrupted; what was measured is in " + out + ", and the same command goes on there");
+    report("interrupted; results so far are in " + out + " (the same command continues)");
   }
 
-  private void tell(String line) {
+  private void report(String line) {
     StatusLine.onTerminal().clear();
     Problems.print(spec.commandLine().getErr(), line);
   }
 
-  private List<ConnectionProvider> providers() {
+  private List<ProviderInfo> providers() {
     if (!schemes.isEmpty()) {
       return schemes.stream().distinct().map(Endpoint::requiredProvider).toList();
     }
-    List<ConnectionProvider> working =
+    List<ProviderInfo> working =
         Ferrule.providers().stream()
             .filter(provider -> list || provider.availability().available())
             .toList();
     if (working.isEmpty()) {
       throw new ToolException(
-          ExitCode.NO_PROVIDER, "no provider works here; 'ferrule doctor' says why");
+          ExitCode.NO_PROVIDER, "no provider works on this machine; 'ferrule doctor' reports why");
     }
     return working;
   }
@@ -232,7 +233,7 @@ final class EvaluateCommand implements Callable<Integer> {
       if (!ids.contains(id)) {
         throw new ParameterException(
             spec.commandLine(),
-            "there is no experiment '" + id + "'; there are " + String.join(", ", ids));
+            "no experiment '" + id + "'; choose from " + String.join(", ", ids));
       }
     }
     return only.isEmpty() ? ids : new LinkedHashSet<>(only);
@@ -246,7 +247,7 @@ final class EvaluateCommand implements Callable<Integer> {
             "%-10s  %-15s  %s%n",
             experiment.provider(),
             experiment.id(),
-            experiment.obstacle().map(reason -> "not here: " + reason).orElse(experiment.title()));
+            experiment.obstacle().map(reason -> "skipped: " + reason).orElse(experiment.title()));
       }
     }
   }

@@ -10,13 +10,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The command itself, which only groups the others. */
+/** The top-level command, which groups the others. */
 @Command(
     name = "ferrule",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     description = {
-      "Messages between processes and hosts at the speed of the memory or the network card.",
+      "Messaging between processes and hosts at the speed of memory or of the network card.",
       ""
     },
     commandListHeading = "%nCommands:%n",
@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
       "  ferrule doctor                        what works here; how to fix the rest",
       "  ferrule listen sm:///tmp/app > copy   in one shell, and in another:",
       "  ferrule send sm:///tmp/app original",
-      "  ferrule latency --floor               how fast it is here",
-      "  ferrule evaluate --quick --out here   all of that, as a page with plots",
+      "  ferrule latency --floor               latency beside a bare cache line",
+      "  ferrule evaluate --quick --out here   all measurements, as a page with plots",
       "",
       "'ferrule help COMMAND' shows all options of a command."
     },
@@ -54,14 +54,14 @@ final class FerruleCommand implements Runnable {
   @Option(
       names = "--verbose",
       scope = ScopeType.INHERIT,
-      description = "Show the stack trace of a failure.")
+      description = "Print the stack trace of a failure.")
   boolean verbose;
 
   @Override
   public void run() {
     CommandLine commandLine = spec.commandLine();
     throw new ParameterException(
-        commandLine, "say what to do: " + String.join(", ", visible(commandLine)));
+        commandLine, "missing command; use one of: " + String.join(", ", visible(commandLine)));
   }
 
   private static Iterable<String> visible(CommandLine commandLine) {

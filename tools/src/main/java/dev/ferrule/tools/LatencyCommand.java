@@ -14,16 +14,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures how long a message takes. */
+/** Measures the latency of messages. */
 @Command(
     name = "latency",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Measures how long a message takes from one process to another: half of the time until its"
-          + " echo is back, in nanoseconds. Each echo is checked.",
-      "The clock is read once per round trip, while the message is on its way, so that reading it"
-          + " is not part of what is measured.",
+      "Measures one-way latency: half of the round-trip time of a message and its echo, in"
+          + " nanoseconds. Each echo is checked.",
+      "The clock is read once per round trip, while the message is in flight, so that reading it"
+          + " does not count.",
       ""
     },
     footer = {
@@ -31,11 +31,11 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule latency --floor         over shared memory, beside a bare ring",
       "  ferrule latency --wait block    with a wake-up of the peer for each message",
-      "  ferrule latency --calls         what send, receive and free cost by themselves",
+      "  ferrule latency --calls         what send, receive and free cost on their own",
       "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",
       "",
       "Between hosts:",
-      "  ferrule serve sendrecv://10.0.0.2:7471      over there, and here:",
+      "  ferrule serve sendrecv://10.0.0.2:7471      on the other host, and here:",
       "  ferrule latency sendrecv://10.0.0.2:7471"
     })
 final class LatencyCommand implements Callable<Integer> {
@@ -53,8 +53,8 @@ final class LatencyCommand implements Callable<Integer> {
       paramLabel = "N",
       converter = Values.Size.class,
       description =
-          "The sizes of the messages in bytes, such as 8,64,4KiB. Default: 8,64,128,1KiB,4KiB; with"
-              + " --calls 2KiB.")
+          "Message sizes in bytes, such as 8,64,4KiB. Default: 8,64,128,1KiB,4KiB; with --calls"
+              + " 2KiB.")
   private @Nullable List<Integer> sizes;
 
   @Option(
@@ -62,21 +62,21 @@ final class LatencyCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "20",
       description =
-          "How many rounds to spread the messages over; the sizes take turns. Default:"
-              + " ${DEFAULT-VALUE}.")
+          "Number of rounds over which the messages are spread; rounds of all sizes are"
+              + " interleaved. Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
   @Option(
       names = "--calls",
       description =
-          "Time the send, receive and free calls one by one instead, and the clock itself, which"
-              + " each of these times includes.")
+          "Time each send, receive and free call instead, and the clock itself, whose cost each of"
+              + " these times includes.")
   private boolean calls;
 
   @Option(
       names = {"--connections", "--threads"},
       hidden = true,
-      description = "Of 'bandwidth'; known here only for the sake of what is said about it.")
+      description = "Option of 'bandwidth', accepted here only to report that.")
   private int ofBandwidth = 1;
 
   @Override
@@ -84,8 +84,8 @@ final class LatencyCommand implements Callable<Integer> {
     if (ofBandwidth != 1) {
       throw new ParameterException(
           spec.commandLine(),
-          "the latency is that of one connection and one thread; 'ferrule bandwidth' can measure"
-              + " more at once");
+          "latency is measured on one connection by one thread; 'ferrule bandwidth' measures"
+              + " several");
     }
     List<Integer> chosen = sizes != null ? sizes : calls ? DEFAULT_CALL_SIZES : DEFAULT_SIZES;
     measure.measure(

@@ -32,14 +32,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Writes a stream that arrives to standard output. */
+/** Receives a stream and writes it to standard output. */
 @Command(
     name = "listen",
     mixinStandardHelpOptions = true,
     description = {
-      "Waits for 'ferrule send' and writes what it sends to standard output, byte for byte. Ends"
-          + " with 0 only if the stream was complete.",
-      "The address to send to, complete with what the system chose, is written to standard error.",
+      "Waits for 'ferrule send' and writes its data to standard output, byte for byte. Exits with"
+          + " 0 only if the stream was complete.",
+      "The address to send to, with any part chosen by the system, is written to standard error.",
       ""
     },
     footer = {
@@ -47,27 +47,27 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  ferrule listen sm:///tmp/app > copy",
       "  ferrule listen sm:///tmp/app | sha256sum",
-      "  ferrule listen sendrecv://10.0.0.2:7471 > copy        over RDMA, at this host"
+      "  ferrule listen sendrecv://10.0.0.2:7471 > copy        over RDMA, on this host"
     })
 final class ListenCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "URI", description = "Where to listen, such as sm:///tmp/app.")
+  @Parameters(paramLabel = "URI", description = "Address to listen on, such as sm:///tmp/app.")
   private String address = "";
 
   @Option(
       names = "--keep",
       description =
-          "Write one stream after the other until a signal ends this, instead of one. A stream that"
-              + " breaks off is reported, and the next one is awaited.")
+          "Write stream after stream until a signal ends the command, instead of one. An"
+              + " incomplete stream is reported, and the next one is awaited.")
   private boolean keep;
 
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
       converter = Values.Time.class,
-      description = "How long to wait for a sender, such as 30s. Default: for ever.")
+      description = "Time limit for a sender to connect, such as 30s. Default: none.")
   private @Nullable Duration timeout;
 
   @Option(
@@ -97,7 +97,7 @@ final class ListenCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Receives a stream; false if the client was no sender. */
+  /** Receives a stream; returns false if the client was no sender. */
   private boolean receiveStream(Optional<Connection> accepted, PrintWriter err) {
     if (accepted.isEmpty()) {
       return false;
@@ -106,7 +106,7 @@ final class ListenCommand implements Callable<Integer> {
       writeStream(connection.get());
     } catch (FerruleException | ToolException e) {
       if (!keep || ExitCode.of(e) == ExitCode.FAILED) {
-        throw e; // with standard output gone there is nothing to keep on for
+        throw e; // without standard output no further stream can be written
       }
       Problems.print(err, e.getMessage());
     }
@@ -126,8 +126,8 @@ final class ListenCommand implements Callable<Integer> {
   }
 
   private void writeStream(Connection connection) {
-    // A signal closes the channel before the connection, which ends a write that blocks before the
-    // memory it writes from goes.
+    // A signal closes the channel before the connection: a blocked write ends before the memory
+    // that it reads is unmapped.
     Guarded<FileChannel> output = Guarded.of(new FileOutputStream(FileDescriptor.out).getChannel());
     try {
       new StreamReceiver(connection).receive(output.get());
@@ -137,12 +137,12 @@ final class ListenCommand implements Callable<Integer> {
     awaitClose(connection);
   }
 
-  /** Lets the sender close first: it does so as soon as it has our confirmation. */
+  /** Lets the sender close first, which it does when it has received the confirmation. */
   private static void awaitClose(Connection connection) {
     try {
       connection.receiver().receive(Duration.ofSeconds(2)).close();
     } catch (ConnectionClosedException | OperationTimeoutException | PeerLostException e) {
-      // the stream is complete, however the sender goes
+      // the stream is complete, however the connection ends
     }
   }
 }

@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
     name = "ls",
     mixinStandardHelpOptions = true,
     description = {
-      "Lists the endpoints of shared memory in a directory: whether their processes live, what they"
-          + " are, and how much memory they take up.",
+      "Lists the shared-memory endpoints in a directory: whether their processes are alive, what"
+          + " they are, and how much memory they occupy.",
       ""
     },
     footer = {"", "Example: ferrule ls /dev/shm/app"})
@@ -49,13 +49,13 @@ final class LsCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Also for what {@code ferrule clean} has removed. */
+  /** Formats the endpoints; used for those that {@code ferrule clean} has removed, too. */
   static String toTable(List<EndpointInfo> endpoints) {
     if (endpoints.isEmpty()) {
       return "no endpoints\n";
     }
     TextTable table = new TextTable();
-    table.cells("state", "connections", "KiB", "endpoint", "what it is");
+    table.cells("state", "connections", "KiB", "endpoint", "description");
     table.endRow();
     for (EndpointInfo endpoint : endpoints) {
       table.cells(

@@ -20,8 +20,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Where the {@code ferrule} command starts: turns arguments into an exit code and failures into one
- * line.
+ * The entry point of the {@code ferrule} command: maps arguments to an exit code, and failures to
+ * one line.
  */
 public final class Main {
 
@@ -43,18 +43,18 @@ public final class Main {
   }
 
   /**
-   * How help texts look.
+   * How help texts are displayed.
    *
-   * @param width how wide they may be
-   * @param colours whether they may have colours
+   * @param width the maximum width, in columns
+   * @param colours whether to use colours
    */
   public record Look(int width, boolean colours) {
 
-    /** Of what is no terminal. */
+    /** For output that is not a terminal. */
     public static final Look PLAIN = new Look(80, false);
 
     /**
-     * Lets a command and its subcommands look like this.
+     * Applies this to a command and its subcommands.
      *
      * @param commandLine the command
      */
@@ -68,8 +68,8 @@ public final class Main {
   /**
    * Runs the command within this process.
    *
-   * @param out for what it writes to standard output in words
-   * @param err for what it writes to standard error
+   * @param out standard output, for text
+   * @param err standard error
    * @param arguments the command line
    * @return its exit code
    */
@@ -97,13 +97,13 @@ public final class Main {
   }
 
   /**
-   * Writes out what a command has left, and returns what it ends with.
+   * Flushes a command's output, and returns its exit code.
    *
    * @param out its standard output
    * @param code its exit code so far
-   * @param err for a line if that cannot be written
-   * @param name the command's, for that line
-   * @return the exit code; that of SIGPIPE, without a word, if the reader has gone
+   * @param err receives a line if the output cannot be written
+   * @param name the command's name, for that line
+   * @return the exit code; that of SIGPIPE, without a message, if the reader has gone
    */
   public static int flush(PrintWriter out, int code, PrintWriter err, String name) {
     if (!out.checkError() || code != ExitCode.OK) {
@@ -131,7 +131,7 @@ public final class Main {
     if (failure instanceof UnmatchedArgumentException unmatched) {
       String begun = unmatched.getUnmatched().get(0);
       List<String> similar = unmatched.getSuggestions();
-      // What begins with it comes before what only has the same letters in it.
+      // Names that begin with the text come before names that only share letters with it.
       similar.stream()
           .filter(name -> name.startsWith(begun))
           .findFirst()
@@ -143,7 +143,7 @@ public final class Main {
     return ExitCode.USAGE;
   }
 
-  /** Escapes a line of a stack trace, but for the tabs that indent it. */
+  /** Escapes a line of a stack trace, except the tabs that indent it. */
   private static String withTabs(String line) {
     int text = 0;
     while (text < line.length() && line.charAt(text) == '\t') {
@@ -154,8 +154,7 @@ public final class Main {
 
   private static int report(PrintWriter err, boolean verbose, Throwable failure) {
     if (Guarded.exiting()) {
-      return ExitCode
-          .FAILED; // a signal has closed everything under our feet; its own exit code counts
+      return ExitCode.FAILED; // a signal has closed the resources; its exit code counts
     }
     if (verbose) {
       StringWriter trace = new StringWriter();

@@ -3,9 +3,9 @@ package dev.ferrule.tools;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.Crew;
@@ -48,14 +48,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /**
- * What the commands that measure have in common: against whom, how much, and where the results go.
+ * Options that the measuring commands have in common: the server, the amount of work, and the
+ * output.
  */
 final class MeasureOptions {
 
   private static final String PREFERRED_PROVIDER = "sm";
   private static final Duration OWN_CONNECT_TIMEOUT = Duration.ofSeconds(30);
 
-  /** What may have been chosen here for both sides; the server is told. */
+  /** Options that apply to both sides; the server is started with them. */
   private static final List<dev.ferrule.Option<?>> CHOSEN_FOR_BOTH =
       List.of(StandardOptions.MAX_MESSAGE, StandardOptions.CONNECT_TIMEOUT);
 
@@ -65,7 +66,7 @@ final class MeasureOptions {
       arity = "0..1",
       paramLabel = "URI",
       description =
-          "Where 'ferrule serve' listens. Without one, a server is started on this host in a"
+          "The address of 'ferrule serve'. Without one, a server is started on this host in a"
               + " process of its own.")
   private @Nullable String address;
 
@@ -73,30 +74,30 @@ final class MeasureOptions {
       names = "--provider",
       paramLabel = "SCHEME",
       description =
-          "The transport to measure without a URI. Default: sm, or the first that works here.")
+          "Transport to measure if there is no URI. Default: sm, or the first that works on this"
+              + " machine.")
   private @Nullable String providerScheme;
 
   @Option(
       names = "--host",
       paramLabel = "HOST",
       description =
-          "Where the server that is started listens, for transports that have hosts. Default: an"
-              + " RDMA device's address.")
+          "Listen address of the server started, for transports that have hosts. Default: the"
+              + " address of an RDMA device.")
   private @Nullable String host;
 
   @Option(
       names = "--messages",
       paramLabel = "N",
       description =
-          "How many messages to measure for each size (for the bandwidth: in each round and on each"
+          "Messages to measure for each size (for the bandwidth: in each round and on each"
               + " connection). Default: what fits in a short time.")
   private @Nullable Long messages;
 
   @Option(
       names = "--warmup",
       paramLabel = "N",
-      description =
-          "How many messages to send before, for each size. Default: what fits in a second or so.")
+      description = "Warm-up messages for each size. Default: what fits in about a second.")
   private @Nullable Long warmup;
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
@@ -108,34 +109,33 @@ final class MeasureOptions {
   @Option(
       names = "--floor",
       description =
-          "Also measure a bare cache line and a bare one-way ring between the two processes, in turn"
-              + " with the messages, and show how far off they are.")
+          "Also measure a bare cache line and a bare one-way ring between the two processes,"
+              + " interleaved with the messages, and show the ratios.")
   private boolean floor;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description =
-          "Write the results as JSON as well; - is standard output, instead of the table.")
+      description = "Also write the results as JSON; - is standard output, instead of the table.")
   private @Nullable Path json;
 
   @Option(
       names = "--plot",
       paramLabel = "FILE",
-      description = "Draw the results over the size, as a PNG picture.")
+      description = "Plot the results over the size, as a PNG file.")
   private @Nullable Path plot;
 
-  /** A measurement, to be run in a busy thread and with what other threads its crew has. */
+  /** A measurement, run in a busy thread and in any other sender threads. */
   interface Measurement {
     List<Result> run(Crew crew, Subject subject, Plan plan, Observer observer);
   }
 
   /**
-   * How much to send at once, beyond one message after the other.
+   * The load beyond one message after the other.
    *
-   * @param connections on how many connections
-   * @param threads by how many threads
-   * @param unacked how many messages of each may be incomplete; 0 for what the provider does
+   * @param connections the number of connections
+   * @param threads the number of sending threads
+   * @param unacked the maximum number of incomplete messages on each; 0 for the provider's default
    * @param sendsMessages whether the sizes are those of messages
    */
   record Load(int connections, int threads, int unacked, boolean sendsMessages) {
@@ -145,15 +145,16 @@ final class MeasureOptions {
     static final Load ACCESSES = new Load(1, 1, 0, false);
 
     /**
-     * How the server is to wait. Without messages its thread has nothing to do, and would only take
-     * the processor from whatever copies on that side: an endpoint's thread, or a device.
+     * Returns the server's wait strategy. Without messages the server's thread has nothing to do,
+     * and would only take the processor from whatever copies on that side: an endpoint's thread, or
+     * a device.
      */
     WaitStrategy serverWait(WaitStrategy client) {
       return sendsMessages ? client : WaitStrategy.BLOCK;
     }
   }
 
-  /** Sets an option of the connection, as {@code --option} does. */
+  /** Sets a connection option, as {@code --option} does. */
   void set(String name, String value) {
     endpointOptions.values().put(name, value);
   }
@@ -170,11 +171,12 @@ final class MeasureOptions {
     if (providerScheme != null || host != null) {
       throw new ParameterException(
           command,
-          "--provider and --host are for a server that is started here; the URI names one");
+          "--provider and --host apply to a server that is started; the URI names one that is"
+              + " running");
     }
     URI uri = Endpoint.parse(address);
     transportOptions.requireNoneOfServer();
-    // The address of a server on this host has no host in it.
+    // The address of a local server has no host.
     int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
     Endpoint endpoint = endpoint(uri, plan, load, busyThreads);
     TransportOptions.requireNoneOfListener(endpoint);
@@ -192,7 +194,7 @@ final class MeasureOptions {
   private Plan plan(CommandLine command, List<Integer> sizes, int rounds) {
     if (messages != null && messages < 1 || warmup != null && warmup < 0 || rounds < 1) {
       throw new ParameterException(
-          command, "--messages and --rounds are at least 1, --warmup at least 0");
+          command, "--messages and --rounds must be at least 1, --warmup at least 0");
     }
     return new Plan(List.copyOf(sizes), optional(messages), optional(warmup), rounds);
   }
@@ -208,7 +210,7 @@ final class MeasureOptions {
     for (Path file : new Path[] {json, plot}) {
       Path folder = file == null ? null : file.toAbsolutePath().getParent();
       if (folder != null && !Files.isDirectory(folder)) {
-        throw new ParameterException(command, "there is no folder " + folder + " for " + file);
+        throw new ParameterException(command, "cannot write " + file + ": no folder " + folder);
       }
     }
   }
@@ -218,7 +220,7 @@ final class MeasureOptions {
     waitOptions.addTo(builder, busyThreads);
     Optional.ofNullable(uri.getScheme())
         .flatMap(Endpoint::provider)
-        .ifPresent( // without one, connecting will say so
+        .ifPresent( // without one, connecting fails with the reason
             provider -> {
               transportOptions.addTo(builder, provider);
               TransportOptions.fitMaxMessage(builder, provider, longest(plan, load));
@@ -234,8 +236,8 @@ final class MeasureOptions {
   }
 
   /**
-   * A server of our own does come up, however slow and busy the machine may be; only that of others
-   * may as well not be there.
+   * Extends the connect timeout for a server that this command has started: it does start to
+   * listen, however slow the machine is. Only a remote server may be missing.
    */
   private static Endpoint patient(Endpoint endpoint) {
     return endpoint.options().isSet(StandardOptions.CONNECT_TIMEOUT)
@@ -251,11 +253,10 @@ final class MeasureOptions {
 
   private void measureOwnServer(
       CommandLine command, Plan plan, Load load, Measurement measurement) {
-    ConnectionProvider provider = provider();
+    ProviderInfo provider = provider();
     if (host != null && URI.create(provider.exampleAddress()).getRawAuthority() == null) {
       throw new ParameterException(
-          command,
-          "--host is for transports that have hosts, and " + provider.scheme() + " has none");
+          command, "--host is for transports that have hosts, not for " + provider.scheme());
     }
     int busyThreads = load.threads() + load.connections();
     Endpoint template =
@@ -282,7 +283,7 @@ final class MeasureOptions {
             serveOptions,
             line -> {
               if (Guarded.exiting()) {
-                return; // the server complains that this process ends
+                return; // the server reports that this process ends
               }
               StatusLine.onTerminal().clear();
               err.println("server: " + Problems.oneLine(line));
@@ -297,7 +298,7 @@ final class MeasureOptions {
     }
   }
 
-  private ConnectionProvider provider() {
+  private ProviderInfo provider() {
     if (providerScheme != null) {
       return Endpoint.requiredProvider(providerScheme);
     }
@@ -311,7 +312,8 @@ final class MeasureOptions {
         .orElseThrow(
             () ->
                 new ToolException(
-                    ExitCode.NO_PROVIDER, "no provider works here; 'ferrule doctor' says why"));
+                    ExitCode.NO_PROVIDER,
+                    "no provider works on this machine; 'ferrule doctor' reports why"));
   }
 
   private void measureServer(
@@ -333,8 +335,8 @@ final class MeasureOptions {
       connections.requireRoomFor(
           longest(plan, load),
           address == null
-              ? "say --option maxMessage="
-              : "start it with 'ferrule serve URI --option maxMessage=…', here at least ");
+              ? "set --option maxMessage="
+              : "start it with 'ferrule serve URI --option maxMessage=…' of at least ");
       List<BenchClient> clients = connections.clients();
       if (floor) {
         openFloor(clients.get(0), problems);
@@ -361,11 +363,11 @@ final class MeasureOptions {
 
   private static void openFloor(BenchClient client, Consumer<String> problems) {
     if (Pinning.onAllowedCpus() == Pinning.OFF) {
-      problems.accept("no floor is measured: two threads that spin need two processors");
+      problems.accept("floor not measured: two spinning threads need two processors");
     } else if (!client.openFloor()) {
       problems.accept(
-          "no floor is measured: the server runs on another host, serves all with one thread, or has"
-              + " as many floors open as it may");
+          "floor not measured: the server is on another host, serves all clients by one thread,"
+              + " or has reached its limit of floors");
     }
   }
 
@@ -379,7 +381,7 @@ final class MeasureOptions {
             .collect(Collectors.joining(", "));
   }
 
-  /** The last thing that happens when a signal ends the process; programs get nothing by halves. */
+  /** The last action when a signal ends the process. JSON is never written incomplete. */
   private void interrupted(
       CommandLine command, String stage, List<Result> results, Subject subject, Pinning pinning) {
     if (STANDARD_OUTPUT.equals(json)) {
@@ -387,7 +389,7 @@ final class MeasureOptions {
     }
     if (results.isEmpty()) {
       if (StatusLine.onTerminal().isShown()) {
-        command.getErr().println("ferrule: interrupted before the first result (" + stage + ")");
+        command.getErr().println("ferrule: interrupted, no results yet (" + stage + ")");
       }
       return;
     }
@@ -395,7 +397,7 @@ final class MeasureOptions {
     command.getOut().flush();
     command
         .getErr()
-        .println("ferrule: interrupted after " + stage + "; above is what was measured");
+        .println("ferrule: interrupted after " + stage + "; the results so far are above");
   }
 
   private static void table(

@@ -31,17 +31,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Says what the model expects of more nodes than there are. */
+/** Prints the model's predictions for many nodes. */
 @Command(
     name = "model",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Predicts how many messages a node can receive, and how much memory it needs for that, when"
-          + " many nodes send to one (N:1) or each to each other (N:N). The parameters are those that"
-          + " 'ferrule evaluate' has found, or that were written by hand.",
-      "The network between the cards is taken to be no bottleneck, and cards not to slow down with"
-          + " many connections: what is predicted is a bound, not a promise.",
+      "Predicts how many messages a node can receive, and how much memory that needs, when many"
+          + " nodes send to one (N:1) or each to each other (N:N). The parameters are those found"
+          + " by 'ferrule evaluate', or written by hand.",
+      "The model assumes that the network between the cards is not a bottleneck, and that cards do"
+          + " not slow down with many connections: a prediction is an upper bound.",
       ""
     },
     footer = {
@@ -60,7 +60,7 @@ final class ModelCommand implements Callable<Integer> {
   private static final int MOST_WINDOW = 4096;
   private static final String SHARED_MEMORY = "sm";
   private static final Set<Parameter> ALONE =
-      Set.of(Parameter.LATENCY, Parameter.BYTE_ALONE); // what streams without waiting do not show
+      Set.of(Parameter.LATENCY, Parameter.BYTE_ALONE); // not determined by unbounded streams
 
   @Spec private CommandSpec spec;
 
@@ -68,20 +68,20 @@ final class ModelCommand implements Callable<Integer> {
       names = "--params",
       paramLabel = "FILE",
       required = true,
-      description = "The parameters, such as the params.json of an evaluation.")
+      description = "The parameter file, such as the params.json of an evaluation.")
   private Path file = Path.of("");
 
   @Option(
       names = "--provider",
       paramLabel = "SCHEME",
-      description = "Whose parameters, if the file has those of several. Default: the first.")
+      description = "The provider, if the file has parameters of several. Default: the first.")
   private @Nullable String provider;
 
   @Option(
       names = "--nodes",
       paramLabel = "N",
       required = true,
-      description = "How many nodes send to one; or how many there are, if each sends to each.")
+      description = "Number of sending nodes for N:1; number of nodes for N:N.")
   private int nodes;
 
   @Option(
@@ -90,7 +90,7 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "BYTES",
       converter = Values.Size.class,
       defaultValue = "16,512,8192",
-      description = "The sizes of the messages. Default: ${DEFAULT-VALUE}.")
+      description = "Message sizes in bytes. Default: ${DEFAULT-VALUE}.")
   private List<Integer> sizes = List.of();
 
   @Option(
@@ -98,14 +98,15 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "64",
       description =
-          "How many messages of a connection may be unacknowledged. Default: ${DEFAULT-VALUE}.")
+          "Maximum number of unacknowledged messages on each connection. Default:"
+              + " ${DEFAULT-VALUE}.")
   private int unacked;
 
   @Option(
       names = "--batch",
       paramLabel = "N",
       defaultValue = "1",
-      description = "How many messages are handed to the transport at a time. Default: 1.")
+      description = "Number of messages per batch. Default: 1.")
   private int batch;
 
   @Option(
@@ -113,7 +114,8 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "How many threads of a node receive, and how many send. Default: ${DEFAULT-VALUE}.")
+          "Number of receiving threads, and of sending threads, of a node. Default:"
+              + " ${DEFAULT-VALUE}.")
   private int threads;
 
   @Option(
@@ -121,23 +123,22 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "BYTES",
       converter = Values.Size.class,
       description =
-          "The longest message, which each receive buffer has room for. Default: the"
-              + " longest of --size.")
+          "Longest message, for which each receive buffer has room. Default: the longest of"
+              + " --size.")
   private @Nullable Integer maxMessage;
 
   @Option(
       names = "--receives",
       paramLabel = "N",
       defaultValue = "0",
-      description = "Receive buffers of each connection. Default: as the provider chooses.")
+      description = "Receive buffers of each connection. Default: the provider's.")
   private int receives;
 
   @Option(
       names = "--srq-receives",
       paramLabel = "N",
       defaultValue = "0",
-      description =
-          "Receive buffers of a shared receive queue (SRQ). Default: as the provider chooses.")
+      description = "Receive buffers of a shared receive queue (SRQ). Default: the provider's.")
   private int sharedReceives;
 
   @Option(
@@ -145,23 +146,22 @@ final class ModelCommand implements Callable<Integer> {
       paramLabel = "BYTES",
       converter = Values.Size.class,
       defaultValue = "0",
-      description =
-          "The ring of each connection, of magicring and sm. Default: as the provider chooses.")
+      description = "Ring size of each connection, for magicring and sm. Default: the provider's.")
   private int ring;
 
   @Option(
       names = "--window",
       paramLabel = "N",
       defaultValue = "256",
-      description = "How many messages a ring takes. Default: ${DEFAULT-VALUE}.")
+      description = "Number of messages that a ring holds. Default: ${DEFAULT-VALUE}.")
   private int window;
 
   @Option(
       names = "--processors",
       paramLabel = "N",
       description =
-          "Of sm, whose nodes are processes of one host: how many processors they share. Default:"
-              + " those that this process may use.")
+          "For sm, whose nodes are processes of one host: number of processors they share."
+              + " Default: those that this process may use.")
   private @Nullable Integer processors;
 
   @Option(names = "--json", description = "Write JSON.")
@@ -182,22 +182,22 @@ final class ModelCommand implements Callable<Integer> {
   }
 
   private void check() {
-    require(nodes >= 2 && nodes <= MOST_NODES, "--nodes is 2 to " + MOST_NODES);
-    require(unacked >= 1, "--unacked is at least 1");
-    require(batch >= 1 && batch <= unacked, "--batch is at least 1 and at most --unacked");
-    require(threads >= 1, "--threads is at least 1");
-    require(processors == null || processors >= 1, "--processors is at least 1");
+    require(nodes >= 2 && nodes <= MOST_NODES, "--nodes must be 2 to " + MOST_NODES);
+    require(unacked >= 1, "--unacked must be at least 1");
+    require(batch >= 1 && batch <= unacked, "--batch must be at least 1 and at most --unacked");
+    require(threads >= 1, "--threads must be at least 1");
+    require(processors == null || processors >= 1, "--processors must be at least 1");
     require(
         receives >= 0
             && receives <= MOST_RECEIVES
             && sharedReceives >= 0
             && sharedReceives <= MOST_RECEIVES,
-        "--receives and --srq-receives are 0 to " + MOST_RECEIVES);
-    require(window >= 1 && window <= MOST_WINDOW, "--window is 1 to " + MOST_WINDOW);
+        "--receives and --srq-receives must be 0 to " + MOST_RECEIVES);
+    require(window >= 1 && window <= MOST_WINDOW, "--window must be 1 to " + MOST_WINDOW);
     int longest = sizes.stream().max(Integer::compare).orElse(0);
     require(
         maxMessage == null || maxMessage >= longest,
-        "--max-message is at least the longest of --size, " + longest);
+        "--max-message must be at least the longest of --size, " + longest);
   }
 
   private void require(boolean right, String otherwise) {
@@ -218,7 +218,7 @@ final class ModelCommand implements Callable<Integer> {
                 new ToolException(
                     ExitCode.USAGE,
                     file
-                        + ": nothing about '"
+                        + ": no parameters for '"
                         + provider
                         + "'; it has "
                         + entries.stream()
@@ -235,7 +235,7 @@ final class ModelCommand implements Callable<Integer> {
     return processors != null ? processors : Math.max(1, Affinity.allowed().size());
   }
 
-  /** How many messages a node gets if what is only bounded is as slow as it may be. */
+  /** Returns the message rate if parameters with only a lower bound are as slow as possible. */
   private static double least(ParameterFile.Entry entry, Scenario scenario) {
     return entry.slowest().stream()
         .mapToDouble(model -> Prediction.of(model, scenario).messagesPerSecond())
@@ -243,8 +243,8 @@ final class ModelCommand implements Callable<Integer> {
   }
 
   /**
-   * Parameters that the measurements leave open, which makes what follows from them a guess. Of
-   * messages by themselves nothing is predicted but how long acknowledgements take.
+   * Returns the parameters that the measurements leave open: predictions that depend on them are
+   * guesses. For messages sent one by one, only the acknowledgement latency matters.
    */
   private static String uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
@@ -268,7 +268,7 @@ final class ModelCommand implements Callable<Integer> {
     }
     String uncertain = uncertain(entry);
     if (!uncertain.isEmpty()) {
-      out.println("the measurements do not tell, so this hangs on what was assumed: " + uncertain);
+      out.println("not determined by the measurements (predictions assume it): " + uncertain);
     }
     TextTable rates = new TextTable();
     rates.cells(
@@ -300,14 +300,13 @@ final class ModelCommand implements Callable<Integer> {
     out.print(rates);
     if (isShared(entry)) {
       out.printf(
-          "each process that receives gets that much; all of them share %d processors%n",
-          processors());
+          "rates are per receiving process; all processes share %d processors%n", processors());
       printShared(out);
       return;
     }
-    out.println("each node receives that much");
+    out.println("rates are per receiving node");
     TextTable table = new TextTable();
-    table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "to send from");
+    table.cells("memory of a node", "connections", "buffers", "SRQ", "rings", "send buffers");
     table.endRow();
     for (Scenario.Pattern pattern : Scenario.Pattern.values()) {
       long connections = scenario(false, pattern, 0).connections();
@@ -333,7 +332,9 @@ final class ModelCommand implements Callable<Integer> {
             + " each");
   }
 
-  /** All on one host: no cards, and no receive buffers, but memory that both sides map. */
+  /**
+   * Returns whether the nodes share one host: no cards and no receive buffers, but mapped memory.
+   */
   private static boolean isShared(ParameterFile.Entry entry) {
     return entry.provider().equalsIgnoreCase(SHARED_MEMORY);
   }
@@ -371,7 +372,7 @@ final class ModelCommand implements Callable<Integer> {
     return maxMessage != null ? maxMessage : sizes.stream().max(Integer::compare).orElse(0);
   }
 
-  /** What is a card's stage over RDMA is the moving of cache lines between two processors here. */
+  /** The stage of a card over RDMA is here the transfer of cache lines between two processors. */
   private static String rate(double value) {
     return Double.isInfinite(value) ? "any" : Numbers.scaled(value);
   }
@@ -414,7 +415,7 @@ final class ModelCommand implements Callable<Integer> {
     return object;
   }
 
-  /** What nothing bounds is left out: JSON has no infinity. */
+  /** Omits what is not bounded: JSON has no infinity. */
   private static void add(JsonObject object, String name, double value) {
     if (Double.isFinite(value)) {
       object.addProperty(name, Math.round(value));

@@ -9,8 +9,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /**
- * What a measurement has come to so far: on a terminal a line says how far it is, and what was
- * measured is written if a signal ends the process. To be guarded, so that it is closed then.
+ * The results of a measurement so far. Shows the progress on a terminal, and writes the results if
+ * a signal ends the process; register it as guarded, so that it is closed then.
  */
 final class PartialResults implements Observer, AutoCloseable {
 
@@ -24,12 +24,12 @@ final class PartialResults implements Observer, AutoCloseable {
   private List<Result> results = List.of();
 
   /**
-   * Creates them without a result.
+   * Creates an instance without results.
    *
-   * @param command what is measured
-   * @param status where to say how far it is
-   * @param writer receives, if the process ends, the stage that was reached, and the results; none
-   *     if it ends before the first round does
+   * @param command the name of what is measured
+   * @param status shows the progress
+   * @param writer receives the stage reached and the results if the process ends; the results are
+   *     empty if no round has ended
    */
   PartialResults(String command, StatusLine status, BiConsumer<String, List<Result>> writer) {
     this.command = command;
@@ -37,7 +37,7 @@ final class PartialResults implements Observer, AutoCloseable {
     this.writer = writer;
   }
 
-  /** Between rounds, and seldom enough not to matter to the next. */
+  /** Called between rounds, too seldom to affect the next one. */
   @Override
   public void progress(String stage, Supplier<List<Result>> soFar) {
     if (System.nanoTime() - summedUpNanos >= LEAST_NANOS) {
@@ -51,7 +51,7 @@ final class PartialResults implements Observer, AutoCloseable {
     status.show(command + ": " + stage);
   }
 
-  /** Without results, the stage is the one being worked on. */
+  /** Sets the stage reached; without results, the one in progress. */
   private synchronized void reach(String reached) {
     if (results.isEmpty()) {
       stage = reached;
@@ -63,7 +63,7 @@ final class PartialResults implements Observer, AutoCloseable {
     results = sums;
   }
 
-  /** Writes what was measured, once the measurement has begun; for the end of the process. */
+  /** Writes the results so far, once the measurement has begun; called when the process ends. */
   @Override
   public synchronized void close() {
     status.clear();

@@ -5,7 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.Availability;
 import dev.ferrule.Ferrule;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Json;
 import dev.ferrule.tools.support.ToolException;
@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
     name = "providers",
     mixinStandardHelpOptions = true,
     description = {
-      "Lists the transports that are installed, whether each can work on this machine, and the"
-          + " options of its connections.",
+      "Lists the installed transports, whether each works on this machine, and the options of its"
+          + " connections.",
       ""
     },
     footer = {"", "Example: ferrule providers --json | jq -r '.[] | select(.available) | .scheme'"})
@@ -36,7 +36,7 @@ final class ProvidersCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<ConnectionProvider> providers = Ferrule.providers();
+    List<ProviderInfo> providers = Ferrule.providers();
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.print(toJson(providers));
@@ -45,23 +45,23 @@ final class ProvidersCommand implements Callable<Integer> {
     if (providers.isEmpty()) {
       throw new ToolException(
           ExitCode.NO_PROVIDER,
-          "there are no providers on the class path or module path; add one, such as"
+          "no providers on the class path or module path; add one, such as"
               + " dev.ferrule:ferrule-spi-sm");
     }
     providers.forEach(provider -> print(out, provider));
     return ExitCode.OK;
   }
 
-  private static void print(PrintWriter out, ConnectionProvider provider) {
+  private static void print(PrintWriter out, ProviderInfo provider) {
     Availability availability = provider.availability();
     out.println(provider.scheme() + " - " + provider.description());
     out.println(
         "  "
             + (availability.available()
-                ? "works here"
-                : "does not work here: " + availability.reason()));
+                ? "works on this machine"
+                : "does not work on this machine: " + availability.reason()));
     if (!availability.available()) {
-      out.println("  to mend that: " + availability.remedy());
+      out.println("  fix: " + availability.remedy());
     }
     out.println("  address: " + provider.exampleAddress());
     out.println("  options:");
@@ -72,9 +72,9 @@ final class ProvidersCommand implements Callable<Integer> {
     out.println();
   }
 
-  private static String toJson(List<ConnectionProvider> providers) {
+  private static String toJson(List<ProviderInfo> providers) {
     JsonArray array = new JsonArray();
-    for (ConnectionProvider provider : providers) {
+    for (ProviderInfo provider : providers) {
       Availability availability = provider.availability();
       JsonObject object = new JsonObject();
       object.addProperty("scheme", provider.scheme());

@@ -18,10 +18,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Measures reads and writes of another process's memory: how long one takes, and how many bytes"
-          + " go through when the next does not wait for the last. Beside them, in turn, the same"
-          + " bytes are copied by the bare system call (for cma) or in memory. Over RDMA it is the"
-          + " device that reads and writes.",
+      "Measures reads and writes of another process's memory: the latency of one, and the"
+          + " throughput of many in flight. Interleaved with them, the same bytes are copied by"
+          + " the bare system call (for cma) or in memory. Over RDMA the device reads and writes.",
       ""
     },
     footer = {
@@ -42,15 +41,15 @@ final class RmaCommand implements Callable<Integer> {
       names = "--path",
       paramLabel = "PATH",
       description =
-          "How sm copies: knem, cma or mmap. Short for --option rma=PATH. Default: the best that"
-              + " works.")
+          "How sm copies: knem, cma or mmap. Short for --option rma=PATH. Default: the best"
+              + " available.")
   private @Nullable String path;
 
   @Option(
       names = "--allocated",
       description =
-          "The server has Ferrule allocate the memory that it exposes (Rma.allocate), so over sm both"
-              + " sides map it and no system call copies.")
+          "Ferrule allocates the memory that the server exposes (Rma.allocate): over sm both sides"
+              + " map it, and no system call copies.")
   private boolean allocated;
 
   @Option(
@@ -59,15 +58,14 @@ final class RmaCommand implements Callable<Integer> {
       paramLabel = "N",
       converter = Values.Size.class,
       defaultValue = "64,4KiB,64KiB,1MiB,16MiB",
-      description =
-          "The sizes of the accesses in bytes, such as 64,1MiB. Default: ${DEFAULT-VALUE}.")
+      description = "Access sizes in bytes, such as 64,1MiB. Default: ${DEFAULT-VALUE}.")
   private List<Integer> sizes = List.of();
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "7",
-      description = "How many rounds. Default: ${DEFAULT-VALUE}.")
+      description = "Number of rounds. Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
   @Override

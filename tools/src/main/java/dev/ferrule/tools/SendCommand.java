@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
     name = "send",
     mixinStandardHelpOptions = true,
     description = {
-      "Sends a file, or standard input, to 'ferrule listen'. Ends with 0 only after the listener"
+      "Sends a file, or standard input, to 'ferrule listen'. Exits with 0 only after the listener"
           + " has written all of it.",
       ""
     },
@@ -50,21 +50,21 @@ final class SendCommand implements Callable<Integer> {
   @Parameters(
       index = "0",
       paramLabel = "URI",
-      description = "Where 'ferrule listen' listens, such as sm:///tmp/app.")
+      description = "The address of 'ferrule listen', such as sm:///tmp/app.")
   private String address = "";
 
   @Parameters(
       index = "1",
       arity = "0..1",
       paramLabel = "FILE",
-      description = "The file; without one, or for -, standard input.")
+      description = "The file to send; standard input if it is - or missing.")
   private @Nullable Path file;
 
   @Option(
       names = "--connect-timeout",
       paramLabel = "TIME",
       converter = Values.Time.class,
-      description = "How long a listener may take to answer, such as 10s. Default: 5s.")
+      description = "Time limit for the listener's answer, such as 10s. Default: 5s.")
   private @Nullable Duration connectTimeout;
 
   @Option(
@@ -72,8 +72,7 @@ final class SendCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = Values.Time.class,
       defaultValue = "0",
-      description =
-          "How long to try again while nobody listens yet, such as 10s. Default: not at all.")
+      description = "Time to retry while there is no listener, such as 10s. Default: no retry.")
   private Duration retry = Duration.ZERO;
 
   @Option(
@@ -92,15 +91,15 @@ final class SendCommand implements Callable<Integer> {
     Endpoint endpoint = new Endpoint(Endpoint.parse(address), builder.build());
     TransportOptions.requireBothWays(endpoint);
     try (FileChannel source = open()) {
-      // A signal closes in the reverse order, so a read that blocks has ended before the memory it
-      // reads into goes.
+      // A signal closes in reverse order: a blocked read has ended before the memory that it fills
+      // is unmapped.
       try (Guarded<Connection> connection = Guarded.of(connect(endpoint));
           Guarded<FileChannel> input = Guarded.of(source);
           Progress progress = quiet ? Progress.none() : Progress.onTerminal("send", size(source))) {
         new StreamSender(connection.get(), progress::advance).send(input.get());
       }
     } catch (IOException e) {
-      throw new ToolException(ExitCode.FAILED, "cannot close what was sent: " + e.getMessage(), e);
+      throw new ToolException(ExitCode.FAILED, "cannot close the input: " + e.getMessage(), e);
     }
     return ExitCode.OK;
   }
@@ -116,7 +115,7 @@ final class SendCommand implements Callable<Integer> {
     try {
       return FileChannel.open(file, StandardOpenOption.READ);
     } catch (NoSuchFileException e) {
-      throw new ToolException(ExitCode.FAILED, "there is no file " + file, e);
+      throw new ToolException(ExitCode.FAILED, "cannot read " + file + ": no such file", e);
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot read " + file + ": " + e, e);
     }
@@ -125,7 +124,7 @@ final class SendCommand implements Callable<Integer> {
   private static OptionalLong size(FileChannel source) {
     try {
       long size = source.size();
-      return size > 0 ? OptionalLong.of(size) : OptionalLong.empty(); // a pipe says 0
+      return size > 0 ? OptionalLong.of(size) : OptionalLong.empty(); // 0 for a pipe
     } catch (IOException e) {
       return OptionalLong.empty();
     }

@@ -4,9 +4,9 @@ package dev.ferrule.tools;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.bench.BenchServer;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.bench.Pinning;
@@ -31,15 +31,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The other side of the measurements. */
+/** The server side of the measurements. */
 @Command(
     name = "serve",
     mixinStandardHelpOptions = true,
     description = {
-      "The other side of 'ferrule latency URI' and 'ferrule bandwidth URI', on another host or in"
-          + " another shell. Serves any number of them until a signal ends it.",
-      "The address to measure, complete with what the system chose, is written to standard output,"
-          + " in one line.",
+      "Serves 'ferrule latency URI', 'ferrule bandwidth URI' and 'ferrule rma URI' from another"
+          + " host or another shell: any number of clients, until a signal ends it.",
+      "The address to measure, with any part chosen by the system, is written to standard output,"
+          + " on one line.",
       ""
     },
     footer = {
@@ -48,21 +48,23 @@ import picocli.CommandLine.Spec;
       "  ferrule serve sm:///tmp/bench               in one shell, and in another:",
       "  ferrule latency sm:///tmp/bench --size 64,4KiB",
       "",
-      "Messages of more than 1 MiB have to be allowed here:",
+      "Messages of more than 1 MiB need a higher limit:",
       "  ferrule serve sm:///tmp/bench --option maxMessage=64MiB",
       "",
-      "Over RDMA each receive buffer is of that size, and small ones are worth it, with the same"
-          + " over there:",
+      "Over RDMA each receive buffer is of that size; a lower limit saves memory (set it on the"
+          + " client, too):",
       "  ferrule serve sendrecv://10.0.0.2:7471 --option maxMessage=4KiB"
     })
 final class ServeCommand implements Callable<Integer> {
 
-  /** One of a client, perhaps on this host, and one here; nobody knows how many come at a time. */
+  /**
+   * A client's thread, perhaps on this host, and the server's; the number of clients is unknown.
+   */
   private static final int BUSY_THREADS = 2;
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "URI", description = "Where to listen, such as sm:///tmp/bench.")
+  @Parameters(paramLabel = "URI", description = "Address to listen on, such as sm:///tmp/bench.")
   private String address = "";
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
@@ -74,13 +76,13 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--child",
       hidden = true,
-      description = "End when standard input ends, that is with the parent process.")
+      description = "Exit when standard input ends, that is with the parent process.")
   private boolean child;
 
   @Option(
       names = "--child-directory",
       hidden = true,
-      description = "A directory to remove in the end.")
+      description = "A directory to remove on exit.")
   private @Nullable Path childDirectory;
 
   @Override
@@ -114,13 +116,16 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private static ServerLimits limits(Endpoint endpoint) {
-    ConnectionProvider provider = Endpoint.requiredProvider(endpoint.address().getScheme());
+    ProviderInfo provider = Endpoint.requiredProvider(endpoint.address().getScheme());
     return new ServerLimits(
         endpoint.resolved(provider).get(StandardOptions.MAX_MESSAGE),
         FreshAddress.isLocal(provider));
   }
 
-  /** Whoever removes the directory meanwhile, because the process is to end, waits for this. */
+  /**
+   * Listens. Synchronized with the removal of the directory, which a shutdown may request
+   * meanwhile.
+   */
   private synchronized Guarded<Listener> listen(Endpoint endpoint) {
     return Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()));
   }
@@ -144,9 +149,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Ends this process with the reason when one of its threads fails: a client of that thread would
-   * wait for ever, and the parent is to know. Nothing is left behind, as the parent removes the
-   * directory.
+   * Ends this process if one of its threads fails: that thread's client would wait for ever. The
+   * parent reads the reason, and removes the directory.
    */
   private void endWithAnyThread() {
     PrintWriter err = spec.commandLine().getErr();
@@ -165,10 +169,10 @@ final class ServeCommand implements Callable<Integer> {
             () -> {
               try {
                 while (System.in.read() >= 0) {
-                  // the parent has nothing to say
+                  // the parent writes nothing
                 }
               } catch (IOException e) {
-                // as good as the end
+                // same as the end of the stream
               }
               System.exit(ExitCode.OK);
             },

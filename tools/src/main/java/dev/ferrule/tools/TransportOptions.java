@@ -2,8 +2,8 @@
 package dev.ferrule.tools;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
@@ -16,13 +16,12 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * What the commands that measure do about connection options that only some providers have: flags
- * that are short for them, and values that suit what is measured. Which provider has which is known
- * from its list alone.
+ * Connection options that only some providers have, for the commands that measure: short flags for
+ * them, and values that suit a measurement. A provider's options are known only from its list.
  */
 final class TransportOptions {
 
-  /** Set by {@code --unacked} as well. */
+  /** Also set by {@code --unacked}. */
   static final String UNACKED = "unacked";
 
   private static final String INLINE = "inline";
@@ -30,13 +29,13 @@ final class TransportOptions {
   private static final String SINGLE_RECEIVER = "singleReceiver";
   private static final String SIMPLEX = "simplex";
 
-  /** Options that a connection takes no notice of. */
+  /** Options that have an effect on a listener only. */
   private static final List<String> OF_LISTENER = List.of(SRQ, SINGLE_RECEIVER);
 
-  /** Whoever has this option pays for {@code maxMessage} with so many buffers of that size. */
+  /** A provider with this option allocates so many buffers of {@code maxMessage} bytes. */
   private static final String RECEIVES = "receives";
 
-  /** Enough for the messages by which client and server agree on a round. */
+  /** Enough for the messages that set up a round. */
   private static final long LEAST_MAX_MESSAGE = 4 << 10;
 
   private static final String ON = "on";
@@ -46,25 +45,25 @@ final class TransportOptions {
       paramLabel = "BYTES",
       converter = Values.Size.class,
       description =
-          "Up to how many bytes a message goes to the device in the work request itself. Short for"
-              + " --option inline=BYTES.")
+          "Maximum length of a message that is sent inline in the work request. Short for --option"
+              + " inline=BYTES.")
   private @Nullable Integer inline;
 
   @Option(
       names = "--srq",
       description =
-          "Let all connections of the server share one group of receive buffers. Short for"
-              + " --option srq=on.")
+          "All connections of the server share one pool of receive buffers. Short for --option"
+              + " srq=on.")
   private boolean srq;
 
   @Option(
       names = "--single-receiver",
       description =
-          "Let one thread of the server receive from all connections, through one completion queue."
+          "One thread of the server receives from all connections, through one completion queue."
               + " Short for --option singleReceiver=on.")
   private boolean singleReceiver;
 
-  /** Returns the options that the flags are short for, with what they were set to. */
+  /** Returns the options that the flags set, with their values. */
   Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
     if (inline != null) {
@@ -80,11 +79,11 @@ final class TransportOptions {
   }
 
   /**
-   * Sets the options that the flags are short for.
+   * Sets the options of the flags.
    *
    * @throws ToolException if the provider does not have one of them
    */
-  void addTo(ConnectionOptions.Builder options, ConnectionProvider provider) {
+  void addTo(ConnectionOptions.Builder options, ProviderInfo provider) {
     values()
         .forEach(
             (name, value) -> {
@@ -92,9 +91,9 @@ final class TransportOptions {
                 throw new ToolException(
                     ExitCode.USAGE,
                     flag(name)
-                        + " is not for the provider "
+                        + " is not supported by the provider "
                         + provider.scheme()
-                        + ", which has no option '"
+                        + ": no option '"
                         + name
                         + "'; its options are "
                         + provider.options().stream()
@@ -110,12 +109,12 @@ final class TransportOptions {
   }
 
   /**
-   * Allows as long messages as are to be measured. Where each receive buffer has room for the
-   * longest message, not more than that is allowed either, for the sake of having many of them. A
-   * limit that the user has set stays.
+   * Raises the message limit to the longest message measured. Where each receive buffer has room
+   * for the longest message, lowers it to that, too, to have more buffers. Does not change a limit
+   * set by the user.
    */
   static void fitMaxMessage(
-      ConnectionOptions.Builder options, ConnectionProvider provider, long longest) {
+      ConnectionOptions.Builder options, ProviderInfo provider, long longest) {
     if (options.build().isSet(StandardOptions.MAX_MESSAGE)) {
       return;
     }
@@ -126,17 +125,17 @@ final class TransportOptions {
     }
   }
 
-  /** The default is the provider's own. */
-  private static long defaultMaxMessage(ConnectionProvider provider) {
+  /** Returns the provider's default. */
+  private static long defaultMaxMessage(ProviderInfo provider) {
     return find(provider, StandardOptions.MAX_MESSAGE.name())
         .map(dev.ferrule.Option::defaultText)
         .map(StandardOptions.MAX_MESSAGE::parse)
         .orElseGet(StandardOptions.MAX_MESSAGE::defaultValue);
   }
 
-  /** Sets an option that counts something to a number at least, where the provider has it. */
+  /** Raises a numeric option to at least a value, if the provider has the option. */
   static void raise(
-      ConnectionOptions.Builder options, ConnectionProvider provider, String name, int least) {
+      ConnectionOptions.Builder options, ProviderInfo provider, String name, int least) {
     Optional<dev.ferrule.Option<?>> option = find(provider, name);
     if (option.isPresent()
         && options.build().get(option.get()) instanceof Number now
@@ -146,15 +145,15 @@ final class TransportOptions {
   }
 
   /**
-   * Tells whether messages of a provider are complete only when they are acknowledged, so that a
-   * limit on those that are not is an option.
+   * Returns whether messages of a provider complete only when acknowledged, so that an option
+   * limits the number of incomplete ones.
    */
-  static boolean isAcknowledged(ConnectionProvider provider) {
+  static boolean isAcknowledged(ProviderInfo provider) {
     return find(provider, UNACKED).isPresent();
   }
 
   /**
-   * Refuses the flags of the server where it runs already, for they would change nothing.
+   * Checks that no flag for the server is set, since the server is already running.
    *
    * @throws ToolException if one of them is set
    */
@@ -164,7 +163,7 @@ final class TransportOptions {
         throw new ToolException(
             ExitCode.USAGE,
             flag(name)
-                + " is for the server, which runs already; start that with 'ferrule serve "
+                + " has no effect on a running server; start it with 'ferrule serve "
                 + flag(name)
                 + " URI'");
       }
@@ -172,7 +171,7 @@ final class TransportOptions {
   }
 
   /**
-   * Refuses the same as options of the connection, or in its address.
+   * Checks the same for options of the connection and its address.
    *
    * @throws ToolException if one of them is on
    */
@@ -184,30 +183,30 @@ final class TransportOptions {
             endpoint.address()
                 + ": option '"
                 + name
-                + "' is for the listener, which runs already; start that with 'ferrule serve "
+                + "' has no effect on a running listener; start it with 'ferrule serve "
                 + flag(name)
                 + " URI'");
       }
     }
   }
 
-  /** Tells whether one receiver is to serve all connections of a listener at this endpoint. */
+  /** Returns whether one receiver serves all connections of a listener at this endpoint. */
   static boolean isSingleReceiver(Endpoint endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
   }
 
   /**
-   * Refuses connections on which only one side sends.
+   * Checks that both sides can send.
    *
-   * @throws ToolException if the endpoint's options ask for such
+   * @throws ToolException if the endpoint's options ask for a simplex connection
    */
   static void requireBothWays(Endpoint endpoint) {
     if (isOn(endpoint, SIMPLEX)) {
       throw new ToolException(
           ExitCode.USAGE,
           endpoint.address()
-              + ": the two sides of this command answer each other, so it cannot do with"
-              + " simplex=on; leave that out");
+              + ": both sides of this command send, so simplex=on is not possible; remove the"
+              + " option");
     }
   }
 
@@ -221,7 +220,7 @@ final class TransportOptions {
         .orElse(false);
   }
 
-  private static Optional<dev.ferrule.Option<?>> find(ConnectionProvider provider, String name) {
+  private static Optional<dev.ferrule.Option<?>> find(ProviderInfo provider, String name) {
     for (dev.ferrule.Option<?> option : provider.options()) {
       if (option.name().equals(name)) {
         return Optional.of(option);

@@ -9,7 +9,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Numbers, sizes and times on the command line; the last two as they are in the query of a URI. */
+/** Converters for numbers, sizes and times; the last two are written as in the query of a URI. */
 public final class Values {
 
   private static final Option<Long> SIZE = Option.size("it", 0, 1L << 30, 0, "a number of bytes");
@@ -19,7 +19,7 @@ public final class Values {
   private Values() {}
 
   /**
-   * Lets a command and its subcommands read whole numbers like {@code 1e6} as well.
+   * Lets a command and its subcommands read whole numbers such as {@code 1e6}.
    *
    * @param commandLine the command
    */
@@ -49,10 +49,10 @@ public final class Values {
     };
   }
 
-  /** Reads {@code 4096}, {@code 64KiB}, {@code 1MiB}. */
+  /** Converts {@code 4096}, {@code 64KiB}, {@code 1MiB}. */
   public static final class Size implements ITypeConverter<Integer> {
 
-    /** Made by picocli. */
+    /** Called by picocli. */
     public Size() {}
 
     @Override
@@ -61,7 +61,7 @@ public final class Values {
     }
   }
 
-  /** Reads {@code 250ms}, {@code 5s}. */
+  /** Converts {@code 250ms}, {@code 5s}. */
   static final class Time implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {

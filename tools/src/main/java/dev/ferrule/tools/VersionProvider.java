@@ -9,7 +9,7 @@ import picocli.CommandLine.IVersionProvider;
 /** The version that the build wrote into the jar. */
 public final class VersionProvider implements IVersionProvider {
 
-  /** Made by picocli. */
+  /** Called by picocli. */
   public VersionProvider() {}
 
   @Override
@@ -20,7 +20,7 @@ public final class VersionProvider implements IVersionProvider {
   /**
    * Returns the version of this program.
    *
-   * @return the version; in words if it does not run from a jar
+   * @return the version; a text if the program does not run from a jar
    */
   public static String version() {
     return Optional.ofNullable(VersionProvider.class.getModule().getDescriptor())
@@ -32,7 +32,7 @@ public final class VersionProvider implements IVersionProvider {
   }
 
   /**
-   * Returns the version, and which commit it was built from, if that is known.
+   * Returns the version, and the commit that it was built from if that is known.
    *
    * @return such as {@code 1.0.0 (c8055d04dc42)}
    */

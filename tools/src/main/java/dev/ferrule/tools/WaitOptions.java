@@ -10,15 +10,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How the busy threads of a measurement wait, and where they run. */
+/** How the busy threads of a measurement wait, and which processors they are pinned to. */
 final class WaitOptions {
 
   @Option(
       names = "--wait",
       paramLabel = "STRATEGY",
       description =
-          "How to wait for messages: ${COMPLETION-CANDIDATES}. Default: spin if there are"
-              + " enough processors for it, else adaptive.",
+          "Wait strategy: ${COMPLETION-CANDIDATES}. Default: spin if there are enough processors,"
+              + " else adaptive.",
       completionCandidates = Names.class)
   private @Nullable WaitStrategy wait;
 
@@ -26,8 +26,8 @@ final class WaitOptions {
       names = "--pin",
       negatable = true,
       description =
-          "Keep each busy thread on a processor of its own. Default: if it spins and there are"
-              + " enough for all of them.")
+          "Pin each busy thread to a processor of its own. Default: if the threads spin and there"
+              + " are enough processors for all.")
   private @Nullable Boolean pin;
 
   /** The names of the strategies, in lower case. */
@@ -43,9 +43,9 @@ final class WaitOptions {
   }
 
   /**
-   * Sets the strategy, unless it was set by {@code --option wait=…} and not here.
+   * Sets the strategy, unless it is set by {@code --option wait=…} only.
    *
-   * @param busyThreads how many threads of this host are going to wait, those of the peer included
+   * @param busyThreads the number of waiting threads on this host, including the peer's
    */
   void addTo(ConnectionOptions.Builder options, int busyThreads) {
     if (wait != null) {
@@ -57,11 +57,11 @@ final class WaitOptions {
   }
 
   /**
-   * Where threads that wait like this are to run. Two of them never have to take turns on a
-   * processor while others are idle: with more threads than processors they are not pinned at all.
+   * Returns the pinning of waiting threads. With more threads than processors none is pinned: two
+   * pinned to one processor would share it while others are idle.
    *
-   * @param busyThreads how many threads of this host are going to wait, those of the peer included
-   * @param problems is told in one line if that is why they are not pinned
+   * @param busyThreads the number of waiting threads on this host, including the peer's
+   * @param problems receives one line if the threads are not pinned for that reason
    */
   Pinning pinning(WaitStrategy strategy, int busyThreads, Consumer<String> problems) {
     boolean wanted = pin == null ? strategy == WaitStrategy.SPIN : pin;
@@ -72,10 +72,10 @@ final class WaitOptions {
     problems.accept(
         "not pinned: "
             + busyThreads
-            + " busy threads, those of the server included, are more than the "
+            + " busy threads, including the server's, and only "
             + pinning.cpus().size()
             + " CPUs"
-            + (strategy == WaitStrategy.SPIN ? "; they slow each other down by spinning" : ""));
+            + (strategy == WaitStrategy.SPIN ? "; spinning threads slow each other down" : ""));
     return Pinning.OFF;
   }
 }

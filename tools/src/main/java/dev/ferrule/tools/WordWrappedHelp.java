@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * A help text whose lines end between words only. Picocli also ends them within a value such as
- * {@code 8,64,4KiB} or {@code --option}, as the rules for prose allow it.
+ * A help text that breaks lines between words only. Picocli also breaks them within a value such as
+ * {@code 8,64,4KiB} or {@code --option}, as the rules for prose allow.
  */
 final class WordWrappedHelp extends Help {
 
@@ -96,9 +96,9 @@ final class WordWrappedHelp extends Help {
   /**
    * Splits a text at spaces.
    *
-   * @param text the text; a word that is longer than a line is split by picocli
+   * @param text the text; picocli splits a word that is longer than a line
    * @param first the length of the first line
-   * @param others the length of each other one
+   * @param others the length of each other line
    */
   private static List<Ansi.Text> lines(Ansi.Text text, int first, int others) {
     List<Ansi.Text> lines = new ArrayList<>();
@@ -118,7 +118,7 @@ final class WordWrappedHelp extends Help {
     return lines;
   }
 
-  /** Has a row for each line of a description. */
+  /** Adds a row for each line of a description. */
   private static final class WordLayout extends Layout {
 
     WordLayout(Layout standard) {

@@ -47,7 +47,7 @@ class CommandLineTest {
         .contains("Exit codes:")
         .contains("Example");
     assertThat(run.out().lines()).as("fits a terminal").allMatch(line -> line.length() <= 80);
-    assertThat(run.out()).as("no colours where there is no terminal").doesNotContain("\033");
+    assertThat(run.out()).as("no colours without a terminal").doesNotContain("\033");
     for (int width : new int[] {60, 100}) {
       StringWriter out = new StringWriter();
       Main.run(
@@ -62,7 +62,7 @@ class CommandLineTest {
     }
   }
 
-  /** Such as 8,64,4KiB, which ended a line after the 4. */
+  /** Such as 8,64,4KiB, which was split after the 4. */
   @ParameterizedTest
   @ValueSource(ints = {60, 72, 80, 100})
   void noLineOfAHelpTextEndsWithinAWord(int width) {
@@ -120,9 +120,9 @@ class CommandLineTest {
     assertThat(Run.of("help").exitCode()).isZero();
   }
 
-  /** The JVM starts after the pipe is closed. */
+  /** The pipe is closed before the JVM starts. */
   @Test
-  void outputWhoseReaderHasGoneEndsTheCommandWithoutAWord() throws Exception {
+  void outputWhoseReaderHasGoneEndsTheCommandWithoutAMessage() throws Exception {
     try (FerruleProcess providers = FerruleProcess.start(folder, "providers")) {
       providers.process().getInputStream().close();
       providers.mustEndWith(141);
@@ -131,7 +131,7 @@ class CommandLineTest {
   }
 
   @Test
-  void theVersionIsTold() throws Exception {
+  void theVersionIsPrinted() throws Exception {
     String commit =
         new String(
                 new ProcessBuilder("../build-support/commit.sh")
@@ -140,7 +140,7 @@ class CommandLineTest {
                     .readAllBytes())
             .replace("-dirty", "")
             .strip();
-    // what was built may be from before the last commit, so that only the form is the same
+    // the build may be older than the last commit: only the format is compared
     assertThat(Run.of("--version").out().lines().findFirst().orElseThrow())
         .matches(commit.isEmpty() ? "ferrule .*" : "ferrule .* \\([0-9a-f]{12}(-dirty)?\\)");
     assertThat(Run.of("--version").out()).startsWith("ferrule ").contains("Java 25");
@@ -151,65 +151,65 @@ class CommandLineTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "''                                     | say what to do: providers, doctor, listen",
+        "''                                     | missing command; use one of: providers, doctor",
         "latncy                                 | did you mean latency?",
         "latency --siz 8                        | did you mean --size?",
         "latency --size 8,x                     | 'x' is not a size",
         "latency --size -1                      | '-1' is not a size",
         "latency --size 2GiB                    | '2GiB' is not a size from 0 to 1GiB",
         "latency --wait hurry                   | 'hurry'",
-        "latency --messages 0                   | --messages and --rounds are at least 1",
+        "latency --messages 0                   | --rounds must be at least 1",
         "latency --messages many                | 'many' is not a whole number such as 1000000",
         "latency --messages 1e99                | '1e99' is not a whole number, or too large",
         "latency --messages 1.5                 | '1.5' is not a whole number",
         "latency --messages 1e-2                | '1e-2' is not a whole number",
         "bandwidth --connections 1e12           | '1e12' is not a whole number, or too large",
-        "latency --rounds 0                     | --messages and --rounds are at least 1",
+        "latency --rounds 0                     | --rounds must be at least 1",
         "latency --warmup -1                    | --warmup at least 0",
-        "latency --plot result.gif              | ends in .png",
-        "latency --json /no/such/folder/x       | there is no folder /no/such/folder",
+        "latency --plot result.gif              | must end in .png",
+        "latency --json /no/such/folder/x       | no folder /no/such/folder",
         "latency -o ring=none                   | option ring=none is not valid",
-        "latency -o colour=red                  | unknown option 'colour'; known are",
+        "latency -o colour=red                  | unknown option 'colour'; valid options:",
         "latency sm:///tmp/x --provider sm      | the URI names one",
         "latency sm:///tmp/x --host localhost   | the URI names one",
-        "latency --provider sm --host localhost | sm has none",
-        "bandwidth sm:///tmp/x --single-receiver| is for the server, which runs already; start that",
+        "latency --provider sm --host localhost | have hosts, not for sm",
+        "bandwidth sm:///tmp/x --single-receiver| has no effect on a running server; start it",
         "bandwidth sm:///tmp/x --srq            | 'ferrule serve --srq URI'",
-        "latency sm:///tmp/x -o singleReceiver=on | 'singleReceiver' is for the listener",
+        "latency sm:///tmp/x -o singleReceiver=on | 'singleReceiver' has no effect on a running",
         "latency sm:///tmp/x?singleReceiver=on  | 'ferrule serve --single-receiver URI'",
-        "latency sendrecv://h:1?srq=on          | option 'srq' is for the listener",
+        "latency sendrecv://h:1?srq=on          | option 'srq' has no effect on a running",
         "help latncy                            | Unknown subcommand 'latncy'",
         "latency sm:///tmp/x?wait=hurry         | wait is one of spin, adaptive, block",
         "bandwidth --batch 0                    | --batch at least 1",
-        "bandwidth --unacked -1                 | --unacked is at least 0",
-        "bandwidth --connections 0              | --connections is at least 1",
+        "bandwidth --unacked -1                 | --unacked must be at least 0",
+        "bandwidth --connections 0              | --connections must be at least 1",
         "bandwidth --connections 2 --threads 3  | at most --connections",
         "bandwidth --connections 2 --threads 0  | --threads at least 1",
-        "bandwidth --inline 64                  | --inline is not for the provider sm, which has",
+        "bandwidth --inline 64                  | --inline is not supported by the provider sm: no",
         "latency --srq                          | no option 'srq'; its options are wait, maxMess",
-        "serve sm:///tmp/x --srq                | --srq is not for the provider sm",
+        "serve sm:///tmp/x --srq                | --srq is not supported by the provider sm",
         "latency --provider sm --inline x       | 'x' is not a size",
-        "latency --connections 2                | 'ferrule bandwidth' can measure",
-        "latency --threads 2                    | 'ferrule bandwidth' can measure",
-        "latency magicring://h:1?simplex=on     | cannot do with simplex=on; leave that out",
-        "bandwidth -o simplex=on magicring://h:1| cannot do with simplex=on",
-        "serve magicring://h:1 -o simplex=on    | cannot do with simplex=on",
-        "send magicring://h:1?simplex=on        | cannot do with simplex=on",
-        "listen -o simplex=on magicring://h:1   | cannot do with simplex=on",
+        "latency --connections 2                | 'ferrule bandwidth' measures several",
+        "latency --threads 2                    | 'ferrule bandwidth' measures several",
+        "latency magicring://h:1?simplex=on     | simplex=on is not possible; remove the option",
+        "bandwidth -o simplex=on magicring://h:1| simplex=on is not possible",
+        "serve magicring://h:1 -o simplex=on    | simplex=on is not possible",
+        "send magicring://h:1?simplex=on        | simplex=on is not possible",
+        "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
         "clean                                  | Missing required parameter: 'PATH'",
         "ls sendrecv://h:1                      | end with their process",
         "clean sm://h/tmp                       | write three slashes",
         "send                                   | Missing required parameter: 'URI'",
         "send sm:///tmp/x --connect-timeout 5   | '5' is not a time",
-        "send sm:///tmp/x?colour=red /dev/null | unknown option 'colour'; known are",
+        "send sm:///tmp/x?colour=red /dev/null | unknown option 'colour'; valid options:",
         "send nowhere /dev/null | the address has no scheme",
         "send sm:relative /dev/null | absolute",
         "listen                                 | Missing required parameter: 'URI'",
         "listen sm:///tmp/x another             | Unmatched argument at index 2: 'another'",
         "serve a:b:c://                         | ",
       })
-  void aWrongCommandLineIsToldInOneLine(String arguments, String expected) {
+  void aWrongCommandLineIsReportedInOneLine(String arguments, String expected) {
     Run run = Run.of(arguments.isBlank() ? new String[0] : arguments.strip().split(" "));
     assertThat(run.err())
         .startsWith("ferrule: ")
@@ -220,17 +220,17 @@ class CommandLineTest {
   }
 
   @Test
-  void aWrongCommandLineHasACodeOfItsOwn() {
+  void aWrongCommandLineHasItsOwnExitCode() {
     assertThat(Run.of("latency", "--size", "x").exitCode()).isEqualTo(2);
     assertThat(Run.of("send", "nowhere", "/dev/null").exitCode()).isEqualTo(2);
     assertThat(Run.of("latency", "sm:///tmp/x?colour=red").exitCode()).isEqualTo(2);
   }
 
   @Test
-  void anAddressThatIsNoUriIsToldWithoutAStackTrace() {
+  void anInvalidAddressIsReportedWithoutAStackTrace() {
     Run run = Run.of("listen", "sm:// /tmp");
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("ferrule: 'sm:// /tmp' is not an address").hasLineCount(1);
+    assertThat(run.err()).startsWith("ferrule: 'sm:// /tmp' is not a valid").hasLineCount(1);
   }
 
   @ParameterizedTest
@@ -246,61 +246,63 @@ class CommandLineTest {
   void noControlCharacterOfAPathReachesTheTerminal(String line) {
     Run run = Run.of(line.split(" "));
     assertThat(run.exitCode()).isNotZero();
-    assertThat(run.err() + run.out()).doesNotContain("\033", "\007").contains("u001b[2J");
+    assertThat(run.err() + run.out())
+        .doesNotContain("\033", "\007")
+        .containsPattern("u001b\\[2J|%1B%5B2J");
   }
 
   @Test
-  void anUnknownTransportNamesThoseThatAreThere() {
+  void anUnknownTransportNamesTheInstalledOnes() {
     Run run = Run.of("send", "carrierpigeon://loft", folder.toString());
-    assertThat(run.exitCode()).isEqualTo(1); // the folder comes first
+    assertThat(run.exitCode()).isEqualTo(1); // the folder is checked first
     Run other = Run.of("listen", "carrierpigeon://loft");
     assertThat(other.exitCode()).isEqualTo(6);
     assertThat(other.err())
-        .contains("no provider serves the scheme 'carrierpigeon'")
+        .contains("no provider for the scheme 'carrierpigeon'")
         .contains("sm")
         .hasLineCount(1);
     assertThat(Run.of("latency", "--provider", "carrierpigeon").exitCode()).isEqualTo(6);
   }
 
   @Test
-  void aFileThatCannotBeReadIsToldBeforeAnyConnectionIsMade() throws Exception {
-    Run absent = Run.of("send", "sm://" + folder + "/nobody", folder.resolve("absent").toString());
+  void anUnreadableFileIsReportedBeforeAnyConnectionIsMade() throws Exception {
+    Run absent = Run.of("send", "sm://" + folder + "/missing", folder.resolve("absent").toString());
     assertThat(absent.exitCode()).isEqualTo(1);
     assertThat(absent.err())
-        .isEqualTo("ferrule: there is no file " + folder.resolve("absent") + "\n");
-    Run directory = Run.of("send", "sm://" + folder + "/nobody", folder.toString());
+        .isEqualTo("ferrule: cannot read " + folder.resolve("absent") + ": no such file\n");
+    Run directory = Run.of("send", "sm://" + folder + "/missing", folder.toString());
     assertThat(directory.exitCode()).isEqualTo(1);
     assertThat(directory.err()).contains("is a directory").hasLineCount(1);
   }
 
   @Test
-  void anAddressWhereNobodyListensIsToldInOneLine() throws Exception {
+  void anAddressWithoutAListenerIsReportedInOneLine() throws Exception {
     Path file = Files.writeString(folder.resolve("file"), "x");
     for (String[] arguments :
         new String[][] {
-          {"send", "sm://" + folder + "/nobody", file.toString()},
-          {"latency", "sm://" + folder + "/nobody"},
-          {"bandwidth", "sm://" + folder + "/nobody"}
+          {"send", "sm://" + folder + "/missing", file.toString()},
+          {"latency", "sm://" + folder + "/missing"},
+          {"bandwidth", "sm://" + folder + "/missing"}
         }) {
       Run run = Run.of(arguments);
       assertThat(run.exitCode()).as(arguments[0]).isEqualTo(3);
-      assertThat(run.err()).startsWith("ferrule: sm://" + folder + "/nobody: ").hasLineCount(1);
+      assertThat(run.err()).startsWith("ferrule: sm://" + folder + "/missing: ").hasLineCount(1);
     }
   }
 
   @Test
-  void theStackTraceOfAFailureIsShownIfAskedFor() {
-    Run run = Run.of("--verbose", "latency", "sm://" + folder + "/nobody");
+  void theStackTraceOfAFailureIsPrintedWithVerbose() {
+    Run run = Run.of("--verbose", "latency", "sm://" + folder + "/missing");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err())
         .contains("\tat dev.ferrule.")
-        .contains("ferrule: sm://" + folder + "/nobody: ");
-    assertThat(Run.of("latency", "--verbose", "sm://" + folder + "/nobody").err())
+        .contains("ferrule: sm://" + folder + "/missing: ");
+    assertThat(Run.of("latency", "--verbose", "sm://" + folder + "/missing").err())
         .contains("\tat dev.ferrule.");
   }
 
   @Test
-  void listeningEndsWhenNobodyCameInTime() {
+  void listeningEndsWithoutAClientInTime() {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);

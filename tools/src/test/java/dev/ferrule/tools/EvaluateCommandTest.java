@@ -42,9 +42,9 @@ class EvaluateCommandTest {
     return all;
   }
 
-  /** Ends the first run in the middle, and has the second one go on. */
+  /** Interrupts the first run, and continues with a second one. */
   @Test
-  void anEvaluationThatWasInterruptedGoesOnAndWritesItsReport() throws Exception {
+  void anInterruptedEvaluationContinuesAndWritesItsReport() throws Exception {
     Path out = folder.resolve("evaluation");
     Path journal = out.resolve("journal.jsonl");
     long before;
@@ -55,7 +55,7 @@ class EvaluateCommandTest {
       process.terminate();
       process.mustEndWith(143);
       assertThat(process.errors())
-          .contains("ferrule: interrupted; what was measured is in " + out)
+          .contains("ferrule: interrupted; results so far are in " + out)
           .doesNotContain("Exception");
       before = lines(journal);
     }
@@ -66,7 +66,7 @@ class EvaluateCommandTest {
       process.mustEndWith(0);
       assertThat(process.output().readLine()).isEqualTo(out.resolve("report.html").toString());
     }
-    // 5 of latency, 2 of calls, 12 of bandwidth, twice each; the settings, and the machine twice
+    // 5 latency, 2 calls and 12 bandwidth points, twice each; the settings, and the machine twice
     List<String> lines = Files.readAllLines(journal);
     assertThat(lines).hasSize(1 + 2 + 2 * (5 + 2 + 12)).doesNotHaveDuplicates();
     assertThat(lines).noneMatch(line -> line.contains("\"failed\""));
@@ -80,20 +80,20 @@ class EvaluateCommandTest {
 
     try (FerruleProcess process = FerruleProcess.start(folder, with(LITTLE, out.toString()))) {
       process.mustEndWith(0);
-      assertThat(process.errors()).as("nothing is left to do").isEmpty();
+      assertThat(process.errors()).as("nothing to do").isEmpty();
     }
     assertThat(Files.readAllLines(journal)).isEqualTo(lines);
 
     assertModel(out.resolve("params.json"));
-    // which runs in this JVM, that has other flags
+    // runs in this JVM, which has other flags
     Run different = Run.of("evaluate", "--provider", "sm", "--quick", "--out", out.toString());
     assertThat(different.exitCode()).isEqualTo(2);
     assertThat(different.err())
-        .contains("holds another evaluation: JVM flags was \"-XX:+UseSerialGC --enable-native")
+        .contains("with other settings: JVM flags was \"-XX:+UseSerialGC --enable-native")
         .contains("; messages was 200 and is not set; rounds was 2 and is");
   }
 
-  /** The report of the last experiment that was finished says what is missing. */
+  /** The report of the last completed experiment names what is missing. */
   private static void assertPartial(Path report) throws IOException {
     String page = Files.readString(report);
     String left = " " + 2 * (2 + 12) + " measurements to go";
@@ -109,7 +109,7 @@ class EvaluateCommandTest {
   }
 
   @Test
-  void theModelOfATransportWithCardsTellsOfReceiveBuffersAndRings() throws IOException {
+  void theModelOfATransportWithCardsShowsReceiveBuffersAndRings() throws IOException {
     Path params = folder.resolve("params.json");
     Files.writeString(
         params,
@@ -129,7 +129,7 @@ class EvaluateCommandTest {
         .parse(out.resolve("report.html").toFile());
     assertThat(page)
         .contains("sm: latency over message size", "bottleneck")
-        // in a few rounds on a busy machine, the model may be too far off to be drawn
+        // after few rounds on a busy machine, the model may be too far off to be drawn
         .containsAnyOf("model: p50", "The model is not shown where it is off")
         .contains("sm: the model", "o_nrcv")
         .contains("one-way latency, p50", "one-way latency, p99", "peak bytes/s", "Trust: ")
@@ -137,7 +137,7 @@ class EvaluateCommandTest {
         .contains("topology", "JVM flags", "container limits", "Measured from")
         .contains(
             "<td>sm unacked, sm batch, sm threads, sm single-receiver, sm paths, sm rma, sm rma-copy"
-                + "</td><td>not measured yet, or left out by --only</td>")
+                + "</td><td>not measured yet, or excluded by --only</td>")
         .doesNotContain("sm: rate over threads", "partial,", "Partial:")
         .doesNotContain("://");
     for (String plot : List.of("sm-latency", "sm-calls", "sm-bandwidth")) {
@@ -164,17 +164,17 @@ class EvaluateCommandTest {
     Run none =
         Run.of("model", "--params", params.toString(), "--nodes", "64", "--provider", "sendrecv");
     assertThat(none.exitCode()).isEqualTo(2);
-    assertThat(none.err()).contains("nothing about 'sendrecv'; it has sm");
+    assertThat(none.err()).contains("no parameters for 'sendrecv'; it has sm");
   }
 
   @Test
-  void theListSaysWhatThereIsAndWhatIsNotHereAndWhy() {
+  void theListShowsAllExperimentsAndWhySomeAreSkipped() {
     Run run = Run.of("evaluate", "--list", "--provider", "sm,sendrecv,magicring");
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
         .containsPattern("(?m)^sm +latency +latency over message size$")
-        .containsPattern("(?m)^sm +rnr +not here: sm has no option 'rnrRetry'")
-        .containsPattern("(?m)^sendrecv +rnr +no repeats")
+        .containsPattern("(?m)^sm +rnr +skipped: sm has no option 'rnrRetry'")
+        .containsPattern("(?m)^sendrecv +rnr +no retransmission")
         .containsPattern("(?m)^magicring +magic +bandwidth of a ring");
     assertThat(run.out().lines()).hasSize(3 * 13);
   }
@@ -183,13 +183,13 @@ class EvaluateCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--provider sm | say where the report is to go, such as --out",
-        "--provider nosuch --out x | there is no provider 'nosuch'; those that are here: ",
-        "--provider sm --only nosuch --out x | there is no experiment 'nosuch'; there are latency,",
-        "--provider sm --rounds 0 --out x | --rounds and --messages are at least 1",
-        "--provider sm --out /proc/nowhere | cannot make the folder /proc/nowhere",
+        "--provider sm | no folder for the report; set one, such as --out",
+        "--provider nosuch --out x | no provider 'nosuch'; installed: ",
+        "--provider sm --only nosuch --out x | no experiment 'nosuch'; choose from latency,",
+        "--provider sm --rounds 0 --out x | --rounds and --messages must be at least 1",
+        "--provider sm --out /proc/nowhere | cannot create the folder /proc/nowhere",
       })
-  void mistakesAreToldInOneLine(String arguments, String message) {
+  void mistakesAreReportedInOneLine(String arguments, String message) {
     Run run = Run.of(("evaluate " + arguments.strip()).split(" +"));
     assertThat(run.exitCode()).isNotZero();
     assertThat(run.err().lines()).hasSize(1);
@@ -201,13 +201,13 @@ class EvaluateCommandTest {
       delimiter = '|',
       value = {
         "--nodes 64 | --params",
-        "--params none.json --nodes 64 | none.json: there is no such file",
-        "--params none.json --nodes 1 | --nodes is 2 to 1000000",
-        "--params none.json --nodes 4 --batch 65 | --batch is at least 1 and at most --unacked",
-        "--params none.json --nodes 4 --max-message 64 | --max-message is at least the longest",
-        "--params none.json --nodes 4 --threads 0 | --threads is at least 1",
+        "--params none.json --nodes 64 | none.json: no such file",
+        "--params none.json --nodes 1 | --nodes must be 2 to 1000000",
+        "--params none.json --nodes 4 --batch 65 | --batch must be at least 1 and at most",
+        "--params none.json --nodes 4 --max-message 64 | --max-message must be at least the",
+        "--params none.json --nodes 4 --threads 0 | --threads must be at least 1",
       })
-  void mistakesAboutTheModelAreToldInOneLine(String arguments, String message) {
+  void mistakesAboutTheModelAreReportedInOneLine(String arguments, String message) {
     Run run = Run.of(("model " + arguments.strip()).split(" +"));
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err().lines()).hasSize(1);

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A {@code ferrule} process as a shell would start it, with files for its standard streams. */
+/** A {@code ferrule} process as started by a shell, with files or pipes as its standard streams. */
 final class FerruleProcess implements AutoCloseable {
 
   private static final int TIMEOUT_SECONDS = 60;
@@ -24,18 +24,18 @@ final class FerruleProcess implements AutoCloseable {
     this.errors = errors;
   }
 
-  /** Starts a process with a pipe to its standard input and from its standard output. */
+  /** Starts a process with pipes as standard input and output. */
   static FerruleProcess start(Path folder, String... arguments) throws IOException {
     return start(new ProcessBuilder(), Main.class, folder, arguments);
   }
 
-  /** Starts another program than the command, with pipes. */
+  /** Starts a program other than the command, with pipes. */
   static FerruleProcess startProgram(Class<?> program, Path folder, String... arguments)
       throws IOException {
     return start(new ProcessBuilder(), program, folder, arguments);
   }
 
-  /** Starts the command, with pipes, on a JVM with an option. */
+  /** Starts the command, with pipes and a JVM option. */
   static FerruleProcess startWith(String jvmOption, Path folder, String... arguments)
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
@@ -43,19 +43,19 @@ final class FerruleProcess implements AutoCloseable {
     return start(builder, Main.class, folder, arguments);
   }
 
-  /** Starts a process that writes its standard output to a file. */
+  /** Starts a process with a file as its standard output. */
   static FerruleProcess startInto(Path output, String... arguments) throws IOException {
     ProcessBuilder builder = new ProcessBuilder().redirectOutput(output.toFile());
     return start(builder, Main.class, output.getParent(), arguments);
   }
 
-  /** Starts a process that reads its standard input from a file. */
+  /** Starts a process with a file as its standard input. */
   static FerruleProcess startFrom(Path input, String... arguments) throws IOException {
     ProcessBuilder builder = new ProcessBuilder().redirectInput(input.toFile());
     return start(builder, Main.class, input.getParent(), arguments);
   }
 
-  /** Starts a process with a standard stream closed or redirected as a shell does it. */
+  /** Starts a process with a standard stream closed or redirected by a shell. */
   static FerruleProcess startRedirected(Path folder, String redirection, String... arguments)
       throws IOException {
     List<String> shell = List.of("sh", "-c", "exec \"$@\" " + redirection, "sh");
@@ -74,7 +74,7 @@ final class FerruleProcess implements AutoCloseable {
     return start(new ProcessBuilder(), shell, Main.class, folder, arguments.split(" "));
   }
 
-  /** Does what Ctrl-C does to those that this process has started. */
+  /** Sends SIGINT to the descendants of this process, as Ctrl-C does. */
   void interruptDescendants() throws Exception {
     for (ProcessHandle child : process.descendants().toList()) {
       new ProcessBuilder("kill", "-INT", Long.toString(child.pid())).start().waitFor();
@@ -114,10 +114,10 @@ final class FerruleProcess implements AutoCloseable {
     return process.inputReader();
   }
 
-  /** Waits until the process has ended by itself. */
+  /** Waits until the process has ended. */
   FerruleProcess mustEndWith(int exitCode) throws Exception {
     assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("ended in time").isTrue();
-    assertThat(process.exitValue()).as("exit code, having said '%s'", errors()).isEqualTo(exitCode);
+    assertThat(process.exitValue()).as("exit code, with errors '%s'", errors()).isEqualTo(exitCode);
     return this;
   }
 
@@ -126,8 +126,7 @@ final class FerruleProcess implements AutoCloseable {
   }
 
   /**
-   * Asks the process to end, as {@code kill} does. Unlike {@code Process.destroy} it leaves the
-   * pipes open.
+   * Sends SIGTERM, as {@code kill} does. Unlike {@code Process.destroy} it leaves the pipes open.
    */
   void terminate() {
     process.toHandle().destroy();

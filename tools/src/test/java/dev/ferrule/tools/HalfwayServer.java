@@ -8,10 +8,7 @@ import dev.ferrule.tools.support.Handshake;
 import java.io.IOException;
 import java.net.URI;
 
-/**
- * A program that begins like {@code ferrule serve}, and stops when the client has sent its first
- * message.
- */
+/** A program that starts like {@code ferrule serve}, and stops after the client's first message. */
 final class HalfwayServer {
 
   private HalfwayServer() {}
@@ -22,7 +19,7 @@ final class HalfwayServer {
       try (Connection connection = listener.nextRequest().accept(Handshake.BENCHMARK.payload())) {
         connection.receiver().receive().close();
         System.out.println("in the middle");
-        System.in.read(); // until it is killed, or told to close the connection
+        System.in.read(); // until it is killed, or its standard input ends
       }
     }
   }

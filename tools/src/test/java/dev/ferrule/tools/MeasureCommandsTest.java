@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class MeasureCommandsTest {
 
-  /** How long a server is busy until a measurement has certainly begun. */
+  /** Processor time of a server after which a measurement has certainly begun. */
   private static final Duration RECEIVING = Duration.ofMillis(200);
 
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -93,7 +93,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void theRateOfABareRingIsMeasuredBesideForTheSizesThatItTakes() {
+  void theRateOfABareRingIsMeasuredForTheSizesThatFit() {
     Run run =
         Run.of(
             "bandwidth",
@@ -237,7 +237,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void busyThreadsThatWouldHaveToShareProcessorsAreNotPinnedAndThatIsTold() {
+  void busyThreadsThatWouldShareProcessorsAreNotPinnedWithAWarning() {
     Run run =
         Run.of(
             "bandwidth",
@@ -263,8 +263,7 @@ class MeasureCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "--single-receiver"})
-  void aServerThatCannotAllocateWhatAClientAsksForRefusesItAndServesOn(String mode)
-      throws Exception {
+  void aServerThatCannotAllocateRefusesTheRoundAndServesOn(String mode) throws Exception {
     List<String> serve = new ArrayList<>(List.of("serve", "sm://" + folder.resolve("bench")));
     serve.addAll(List.of("--wait", "adaptive"));
     if (!mode.isEmpty()) {
@@ -276,7 +275,7 @@ class MeasureCommandsTest {
       String endpoint = server.output().readLine();
       Run rma = Run.of("rma", endpoint, "--size", "16MiB", "--messages", "1", "--rounds", "1");
       assertThat(rma.exitCode()).isNotZero();
-      assertThat(rma.err()).contains("refused", "has not so much memory");
+      assertThat(rma.err()).contains("refused", "has not enough memory");
       Run allocated = Run.of("rma", endpoint, "--allocated", "--size", "128MiB");
       assertThat(allocated.exitCode()).isNotZero();
       assertThat(allocated.err()).contains("refused", "allocatable");
@@ -287,7 +286,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void memoryThatTheProviderAllocatesIsMeasuredBesideMemcpy() {
+  void memoryAllocatedByTheProviderIsMeasuredBesideMemcpy() {
     Run run =
         Run.of(
             "rma",
@@ -327,7 +326,7 @@ class MeasureCommandsTest {
               "--messages",
               "1000000000")) {
         awaitAlive(client, () -> connections(endpoint) == 3);
-        // from here on the server does nothing but receive what is measured
+        // from here on the server only receives measured messages
         Duration before = processorTime(server);
         awaitAlive(client, () -> processorTime(server).minus(before).compareTo(RECEIVING) > 0);
         server.kill();
@@ -337,12 +336,12 @@ class MeasureCommandsTest {
     }
   }
 
-  /** Waits until something holds, of a process that goes on; the test's timeout is the limit. */
+  /** Waits for a condition while a process is alive; the test's timeout is the limit. */
   private static void awaitAlive(FerruleProcess process, BooleanSupplier condition)
       throws Exception {
     while (!condition.getAsBoolean()) {
       assertThat(process.process().isAlive()).as(process.errors()).isTrue();
-      Thread.sleep(10); // the step of the loop
+      Thread.sleep(10); // polling interval
     }
   }
 
@@ -350,7 +349,7 @@ class MeasureCommandsTest {
     return process.process().info().totalCpuDuration().orElseThrow();
   }
 
-  /** How many connections an endpoint of shared memory has, by what is there of them. */
+  /** Returns the number of connections of an endpoint in shared memory, from its directory. */
   private static int connections(String endpoint) {
     String[] all = new File(URI.create(endpoint).getPath(), "conns").list();
     return all == null ? 0 : all.length;
@@ -465,7 +464,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void aServerOfAnotherKindIsToldByItsName() throws Exception {
+  void aServerOfAnotherKindIsNamed() throws Exception {
     String address = "sm://" + folder.resolve("bench");
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", address)) {
       while (!listener.errors().startsWith("listening")) {
@@ -515,9 +514,9 @@ class MeasureCommandsTest {
     assertThat(sharedFolders()).isSubsetOf(before);
   }
 
-  /** The line on the terminal names a round only once its figures are kept. */
+  /** The line on the terminal names a round only once its results are kept. */
   @Test
-  void onATerminalALineSaysHowFarItIsAndCtrlCLeavesATableOfWhatWasMeasured() throws Exception {
+  void onATerminalALineShowsTheProgressAndCtrlCLeavesATableOfTheResults() throws Exception {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
             folder,
@@ -541,7 +540,7 @@ class MeasureCommandsTest {
   }
 
   @Test
-  void ctrlCDuringTheWarmUpSaysThatThereIsNoResult() throws Exception {
+  void ctrlCDuringTheWarmUpReportsThatThereIsNoResult() throws Exception {
     try (FerruleProcess client =
         FerruleProcess.startOnTerminal(
             folder, "latency --size 64 --warmup 1e15 --messages 1e9 --wait adaptive")) {
@@ -555,7 +554,7 @@ class MeasureCommandsTest {
       String rest = client.output().lines().collect(Collectors.joining("\n"));
       client.mustEndWith(130);
       assertThat(rest)
-          .contains("ferrule: interrupted before the first result (warming up, 64 bytes)")
+          .contains("ferrule: interrupted, no results yet (warming up, 64 bytes)")
           .doesNotContain("min ns")
           .doesNotContain("server:");
     }

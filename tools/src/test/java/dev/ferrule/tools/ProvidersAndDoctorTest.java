@@ -33,7 +33,7 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
-  void providersSaysTheSameInJson() {
+  void providersWritesTheSameInJson() {
     Run run = Run.of("providers", "--json");
     assertThat(run.exitCode()).isZero();
     JsonArray providers = new Gson().fromJson(run.out(), JsonArray.class);
@@ -46,7 +46,7 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
-  void doctorLooksAtEverythingAndOffersAFixForWhatIsAmiss() {
+  void doctorChecksEverythingAndOffersAFixForEachProblem() {
     Run run = Run.of("doctor", "--json");
     assertThat(run.exitCode()).isZero(); // sm works wherever this is tested
     JsonArray findings = new Gson().fromJson(run.out(), JsonArray.class);
@@ -74,7 +74,7 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
-  void doctorReallyReadsTheMemoryOfAnotherProcessOrSaysWhyItCannot() {
+  void doctorReadsTheMemoryOfAnotherProcessOrReportsWhyItCannot() {
     JsonObject cma =
         find(new Gson().fromJson(Run.of("doctor", "--json").out(), JsonArray.class), "name", "CMA");
     if (cma.get("status").getAsString().equals("ok")) {
@@ -86,7 +86,7 @@ class ProvidersAndDoctorTest {
   }
 
   @Test
-  void doctorForPeopleHasOneLineForEachFindingAndOneForEachFix() {
+  void doctorPrintsOneLineForEachFindingAndOneForEachFix() {
     Run run = Run.of("doctor");
     assertThat(run.out().lines())
         .allMatch(line -> line.matches("(ok|warn|missing) +[^ ].*|  +fix: .*"));

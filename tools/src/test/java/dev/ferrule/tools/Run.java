@@ -5,11 +5,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 
 /**
- * A command that was run in this process.
+ * The result of a command that was run in this process.
  *
- * @param exitCode what it ended with
- * @param out what it wrote to standard output
- * @param err what it wrote to standard error
+ * @param exitCode its exit code
+ * @param out its standard output
+ * @param err its standard error
  */
 record Run(int exitCode, String out, String err) {
 

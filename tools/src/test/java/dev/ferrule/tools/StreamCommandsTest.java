@@ -57,7 +57,7 @@ class StreamCommandsTest {
     Path open = Files.createDirectory(folder.resolve("open"));
     Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
     String there = "sm://" + open.resolve("app");
-    String warning = "ferrule: " + open.toRealPath() + " is writable for all users and has no ";
+    String warning = "ferrule: " + open.toRealPath() + " is writable by all users and has no ";
     Path original = Files.writeString(folder.resolve("little"), "little");
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", "-q", there);
         FerruleProcess sender =
@@ -89,7 +89,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void whatComesInDribsThroughAPipeArrivesAtOnce() throws Exception {
+  void smallWritesToAPipeArriveAtOnce() throws Exception {
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
         FerruleProcess sender =
             FerruleProcess.start(folder, "send", "--retry", "20s", address, "-")) {
@@ -144,8 +144,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aSenderThatIsAskedToEndEndsCleanlyAndTheListenerSaysThatTheStreamIsIncomplete()
-      throws Exception {
+  void aTerminatedSenderEndsCleanlyAndTheListenerReportsAnIncompleteStream() throws Exception {
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address);
         FerruleProcess sender = FerruleProcess.start(folder, "send", "--retry", "20s", address)) {
       sender.process().getOutputStream().write("half\n".getBytes());
@@ -156,17 +155,17 @@ class StreamCommandsTest {
       assertThat(sender.errors()).isEmpty();
       listener.mustEndWith(4);
       assertThat(listener.errors())
-          .contains("in the middle of the stream, after 5 bytes")
+          .contains("incomplete stream: the sender closed the connection after 5 bytes")
           .hasLineCount(1);
     }
     assertNothingIsLeft();
   }
 
   @Test
-  void aListenerWhoseOutputNobodyReadsAnyMoreFailsAndSoDoesTheSender() throws Exception {
+  void aListenerWhoseOutputIsNotReadFailsAndSoDoesTheSender() throws Exception {
     Path original = randomFile(LARGE_BYTES);
     try (FerruleProcess listener = FerruleProcess.start(folder, "listen", "-q", address)) {
-      listener.output().close(); // like "| head" that has seen enough
+      listener.output().close(); // as "| head" does
       try (FerruleProcess sender =
           FerruleProcess.start(folder, "send", "--retry", "20s", address, original.toString())) {
         sender.mustEndWith(4);
@@ -174,13 +173,13 @@ class StreamCommandsTest {
         assertThat(listener.errors())
             .startsWith("ferrule: cannot write to standard output")
             .hasLineCount(1);
-        assertThat(sender.errors()).contains("before it had taken everything").hasLineCount(1);
+        assertThat(sender.errors()).contains("before it had received the whole").hasLineCount(1);
       }
     }
   }
 
   @Test
-  void aListenerThatIsToKeepOnTakesOneStreamAfterTheOther() throws Exception {
+  void aListenerWithKeepReceivesOneStreamAfterTheOther() throws Exception {
     Path original = randomFile(1_000_000);
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", "--keep", address)) {
       for (int i = 0; i < 3; i++) {
@@ -208,18 +207,18 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aSenderIsToldWhatListensThereIfItIsSomethingElse() throws Exception {
+  void aSenderReportsAListenerOfAnotherPurpose() throws Exception {
     Path original = randomFile(1);
     try (FerruleProcess server = FerruleProcess.start(folder, "serve", address)) {
       assertThat(server.output().readLine()).startsWith(address);
       Run run = Run.of("send", address, original.toString());
       assertThat(run.exitCode()).isEqualTo(3);
-      assertThat(run.err()).contains("what listens there is 'ferrule serve'").hasLineCount(1);
+      assertThat(run.err()).contains("the listener is 'ferrule serve'").hasLineCount(1);
     }
   }
 
   @Test
-  void aSenderIsToldIfTheListenerIsNoFerruleCommand() throws Exception {
+  void aSenderReportsAListenerThatIsNoFerruleCommand() throws Exception {
     Path original = randomFile(1);
     try (Listener listener = Ferrule.listen(URI.create(address))) {
       CompletableFuture<Run> run =
@@ -233,7 +232,7 @@ class StreamCommandsTest {
   }
 
   @Test
-  void aClientThatIsNoSenderIsTurnedAwayAndTheListenerWaitsOn() throws Exception {
+  void aClientThatIsNoSenderIsRejectedAndTheListenerWaitsOn() throws Exception {
     Path original = randomFile(10);
     try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address)) {
       while (!listener.errors().startsWith("listening")) {
@@ -241,17 +240,16 @@ class StreamCommandsTest {
       }
       Run latency = Run.of("latency", address);
       assertThat(latency.exitCode()).isEqualTo(3);
-      assertThat(latency.err()).contains("what listens there is 'ferrule listen'").hasLineCount(1);
+      assertThat(latency.err()).contains("the listener is 'ferrule listen'").hasLineCount(1);
       assertThat(Run.of("send", address, original.toString()).exitCode()).isZero();
       listener.mustEndWith(0);
-      assertThat(listener.errors())
-          .contains("was rejected: it is not a client of 'ferrule listen'");
+      assertThat(listener.errors()).contains("rejected: not a client of 'ferrule listen'");
     }
     assertThat(copy).hasSameBinaryContentAs(original);
   }
 
   @Test
-  void anAddressThatIsTakenIsToldInOneLine() throws Exception {
+  void anAddressInUseIsReportedInOneLine() throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address))) {
       Run run = Run.of("listen", listener.uri().toString());
       assertThat(run.exitCode()).isIn(2, 5);
@@ -270,7 +268,7 @@ class StreamCommandsTest {
         .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
   }
 
-  /** Of the address's directory nothing but the directory itself may stay. */
+  /** Asserts that only the address's directory itself is left. */
   private void assertNothingIsLeft() throws IOException {
     Path directory = folder.resolve("app");
     if (Files.exists(directory)) {

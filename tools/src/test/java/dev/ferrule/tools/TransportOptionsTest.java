@@ -3,13 +3,12 @@ package dev.ferrule.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
+import dev.ferrule.Availability;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ToolException;
 import java.net.URI;
@@ -41,13 +40,13 @@ class TransportOptionsTest {
   }
 
   @Test
-  void whatIsNotAskedForIsNotSet() {
+  void flagsThatAreNotGivenSetNothing() {
     flags().addTo(options, provider(INLINE, SRQ, SINGLE));
     assertThat(options.build()).hasToString("{}");
   }
 
   @Test
-  void anOptionThatTheProviderDoesNotHaveIsToldWithThoseThatItHas() {
+  void anUnsupportedOptionIsReportedWithTheSupportedOnes() {
     assertThatThrownBy(() -> flags("--single-receiver").addTo(options, provider(SRQ)))
         .isInstanceOfSatisfying(
             ToolException.class, failure -> assertThat(failure.exitCode()).isEqualTo(2))
@@ -58,7 +57,7 @@ class TransportOptionsTest {
   }
 
   @Test
-  void messagesAreAllowedToBeAsLongAsTheLongestAndNotLongerWhereThatCostsReceiveBuffers() {
+  void theMessageLimitIsTheLongestMessageWhereItCostsReceiveBuffers() {
     TransportOptions.fitMaxMessage(options, provider(RECEIVES), 64);
     assertThat(maxMessage()).isEqualTo(4096);
     assertThat(fitted(provider(RECEIVES), 5000)).isEqualTo(5000);
@@ -102,7 +101,7 @@ class TransportOptionsTest {
     assertThat(options.build()).hasToString("{}");
   }
 
-  private static long fitted(ConnectionProvider provider, long longest) {
+  private static long fitted(ProviderInfo provider, long longest) {
     ConnectionOptions.Builder fresh = ConnectionOptions.builder();
     TransportOptions.fitMaxMessage(fresh, provider, longest);
     return fresh.build().get(StandardOptions.MAX_MESSAGE);
@@ -116,16 +115,13 @@ class TransportOptionsTest {
     return CommandLine.populateCommand(new TransportOptions(), arguments);
   }
 
-  private static ConnectionProvider provider(Option<?>... own) {
+  private static ProviderInfo provider(Option<?>... own) {
     List<Option<?>> all = new ArrayList<>(StandardOptions.all());
-    for (Option<?> option : own) { // which may take the place of a standard one
+    for (Option<?> option : own) { // which may replace a standard one
       all.removeIf(standard -> standard.name().equals(option.name()));
       all.add(option);
     }
-    ConnectionProvider provider = mock(ConnectionProvider.class);
-    when(provider.scheme()).thenReturn("test");
-    when(provider.options()).thenReturn(all);
-    return provider;
+    return new ProviderInfo("test", "a test", "test://host", Availability.yes(), all);
   }
 
   private static Endpoint endpoint(String address) {

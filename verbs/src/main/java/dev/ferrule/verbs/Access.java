@@ -2,14 +2,15 @@
 package dev.ferrule.verbs;
 
 /**
- * Who may do what to registered memory; the values of {@code enum ibv_access_flags}, to be added.
+ * Access rights of registered memory: the values of {@code enum ibv_access_flags}, to be combined
+ * by OR.
  */
 public final class Access {
 
-  /** The device may write what it receives. Reading needs no right. */
+  /** The device may write received data. Local reads need no right. */
   public static final int LOCAL_WRITE = 1;
 
-  /** The peer may write by RDMA WRITE; needs {@link #LOCAL_WRITE}. */
+  /** The peer may write by RDMA WRITE; requires {@link #LOCAL_WRITE}. */
   public static final int REMOTE_WRITE = 2;
 
   /** The peer may read by RDMA READ. */

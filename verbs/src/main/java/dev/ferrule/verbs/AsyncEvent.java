@@ -2,37 +2,37 @@
 package dev.ferrule.verbs;
 
 /**
- * An event of a device, from {@code ibv_get_async_event(3)}.
+ * An asynchronous event of a device, from {@code ibv_get_async_event(3)}.
  *
- * @param type what happened
- * @param code the same as C numbers it
- * @param element the address of the queue or queue pair concerned, or the number of the port
+ * @param type the type
+ * @param code the type's number in C
+ * @param element the address of the queue or queue pair, or the number of the port
  */
 public record AsyncEvent(Type type, int code, long element) {
 
-  /** What happened. The order is that of {@code enum ibv_event_type}. */
+  /** The type of an event, in the order of {@code enum ibv_event_type}. */
   public enum Type {
-    /** A completion queue overflowed or broke. */
+    /** A completion queue overflowed or is in error. */
     COMPLETION_QUEUE_ERROR,
-    /** A queue pair broke. */
+    /** A queue pair is in error. */
     QUEUE_PAIR_FATAL,
     /** A request of the peer was invalid. */
     QUEUE_PAIR_REQUEST_ERROR,
-    /** The peer's access was refused. */
+    /** A request of the peer violated access rights. */
     QUEUE_PAIR_ACCESS_ERROR,
-    /** The first message came before the connection was confirmed. */
+    /** A message arrived before the connection was established. */
     COMMUNICATION_ESTABLISHED,
-    /** The send queue is empty now. */
+    /** The send queue is drained. */
     SEND_QUEUE_DRAINED,
-    /** The connection moved to its other path. */
+    /** The connection migrated to its alternate path. */
     PATH_MIGRATED,
-    /** The connection could not move to its other path. */
+    /** The connection failed to migrate to its alternate path. */
     PATH_MIGRATION_ERROR,
-    /** The device broke. */
+    /** The device is in a fatal state. */
     DEVICE_FATAL,
-    /** A port came up. */
+    /** A port became active. */
     PORT_ACTIVE,
-    /** A port went down. */
+    /** A port became unavailable. */
     PORT_ERROR,
     /** A port's local identifier changed. */
     LID_CHANGE,
@@ -40,19 +40,19 @@ public record AsyncEvent(Type type, int code, long element) {
     PARTITION_KEY_CHANGE,
     /** The subnet manager changed. */
     SUBNET_MANAGER_CHANGE,
-    /** A shared receive queue broke. */
+    /** A shared receive queue is in error. */
     SHARED_RECEIVE_QUEUE_ERROR,
-    /** A shared receive queue is low on buffers. */
+    /** The receives of a shared receive queue fell below its limit. */
     SHARED_RECEIVE_QUEUE_LIMIT,
-    /** A queue pair takes no more from its shared receive queue. */
+    /** A queue pair in the error state consumes no more receives of its shared receive queue. */
     LAST_WORK_REQUEST_REACHED,
-    /** The subnet manager wants clients to register anew. */
+    /** The subnet manager requests clients to reregister. */
     CLIENT_REREGISTER,
     /** A port's global identifiers changed. */
     GID_CHANGE,
-    /** A work queue broke. */
+    /** A work queue is in error. */
     WORK_QUEUE_FATAL,
-    /** One that this version does not know. */
+    /** A type unknown to this version. */
     UNKNOWN;
 
     static Type of(int code) {

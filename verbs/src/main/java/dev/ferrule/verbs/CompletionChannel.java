@@ -10,10 +10,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.OptionalLong;
 
 /**
- * Where completion queues tell that they have something ({@code ibv_comp_channel}), each once per
+ * A completion channel ({@code ibv_comp_channel}). It delivers one event of a completion queue per
  * {@link CompletionQueue#requestNotification request}.
  *
- * <p><b>Threads:</b> one thread at a time waits.
+ * <p><b>Threads:</b> one thread at a time takes events.
  */
 public final class CompletionChannel implements AutoCloseable {
 
@@ -30,19 +30,19 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * Returns the descriptor on which there is something to read when a queue has told.
+   * Returns the descriptor that is readable while an event is pending.
    *
-   * @return the file descriptor, which the channel keeps
+   * @return the file descriptor, owned by the channel
    */
   public int descriptor() {
     return RawMemory.getInt(address + ibv_comp_channel.fd$offset());
   }
 
   /**
-   * Takes an event, waiting for one if the descriptor blocks, and acknowledges it.
+   * Takes and acknowledges an event. Waits for one if the descriptor is blocking.
    *
-   * @return the key of the queue that has something; empty if none has and the descriptor does not
-   *     block
+   * @return the key of the completion queue; empty if no event is pending and the descriptor is
+   *     non-blocking
    * @throws VerbsException if the device is gone
    */
   public OptionalLong nextEvent() {

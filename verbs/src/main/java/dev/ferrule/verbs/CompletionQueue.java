@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 
 /**
- * A completion queue ({@code ibv_cq}), and the completions that were polled last.
+ * A completion queue ({@code ibv_cq}), and the completions of the last poll.
  *
  * {@snippet lang=java :
  * try (VerbsContext context = VerbsLibrary.system().open("rxe0");
@@ -19,11 +19,11 @@ import java.lang.ref.Reference;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time polls and reads what it polled.
+ * <p><b>Threads:</b> one thread at a time polls and reads the completions.
  */
 public final class CompletionQueue implements AutoCloseable {
 
-  /** How many completions are polled at a time, at most. */
+  /** The maximum number of completions per poll. */
   public static final int BATCH = 32;
 
   private static final long SIZE = ibv_wc.sizeof();
@@ -52,7 +52,7 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Returns the address of the C object, by which an {@link AsyncEvent} names it.
+   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
    *
    * @return the address of the {@code ibv_cq}
    */
@@ -61,22 +61,22 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Takes completions. Does not wait or allocate.
+   * Polls for completions. Does not wait or allocate.
    *
-   * @param limit how many at most, 1 to {@link #BATCH}
-   * @return how many there were; below 0 if the device is gone
+   * @param limit the maximum number of completions, 1 to {@link #BATCH}
+   * @return the number of completions; below 0 if the device is gone
    */
   public int poll(int limit) {
     try {
       return context.calls().pollCq(context.pollCq(), address, limit, completions);
     } finally {
-      Reference.reachabilityFence(arena); // the call knows its address only
+      Reference.reachabilityFence(arena); // the call has only its address
     }
   }
 
   /**
-   * Asks for one event on the queue's channel when the next completion comes. One that has come
-   * before is not told of, so the queue has to be polled once more after this.
+   * Requests one event on the queue's channel at the next completion. Completions that are already
+   * in the queue cause no event, so poll the queue once more after this call.
    *
    * @return 0; below 0 if the device is gone
    */
@@ -88,25 +88,25 @@ public final class CompletionQueue implements AutoCloseable {
    * Returns the id of a work request.
    *
    * @param index the completion, from 0
-   * @return what the program gave it
+   * @return the id that was set when the request was posted
    */
   public long workRequestId(int index) {
     return RawMemory.getLong(completions + index * SIZE + ID);
   }
 
   /**
-   * Tells whether a work request is done; if not, only its id, {@link #status}, {@link
+   * Returns whether a work request succeeded. If not, only its id, {@link #status}, {@link
    * #queuePairNumber} and {@link #vendorError} are valid.
    *
    * @param index the completion, from 0
-   * @return whether it is
+   * @return whether it succeeded
    */
   public boolean isSuccess(int index) {
     return RawMemory.getInt(completions + index * SIZE + STATUS) == 0;
   }
 
   /**
-   * Returns how a work request ended.
+   * Returns the status of a work request.
    *
    * @param index the completion, from 0
    * @return the status
@@ -116,7 +116,7 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Returns the maker's own code of an error.
+   * Returns the vendor's error code.
    *
    * @param index the completion, from 0
    * @return the code
@@ -126,7 +126,7 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Tells whether a work request was a receive.
+   * Returns whether a work request was a receive.
    *
    * @param index the completion, from 0
    * @return whether it was
@@ -136,18 +136,18 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Tells whether a receive was taken up by an RDMA WRITE with immediate data, which has put its
+   * Returns whether a receive was consumed by an RDMA WRITE with immediate data, which places its
    * bytes elsewhere.
    *
    * @param index the completion, from 0; of a receive
-   * @return whether it was; if not, by a SEND
+   * @return whether it was; false for a SEND
    */
   public boolean isWriteWithImmediate(int index) {
     return RawMemory.getInt(completions + index * SIZE + OPCODE) == OPCODE_RECEIVE_OF_WRITE;
   }
 
   /**
-   * Returns how long a received message is.
+   * Returns the length of a received message.
    *
    * @param index the completion, from 0
    * @return the length in bytes
@@ -157,10 +157,10 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Tells whether a received message came with immediate data.
+   * Returns whether a received message carries immediate data.
    *
    * @param index the completion, from 0
-   * @return whether it did
+   * @return whether it does
    */
   public boolean hasImmediate(int index) {
     return (RawMemory.getInt(completions + index * SIZE + FLAGS) & FLAG_WITH_IMMEDIATE) != 0;
@@ -170,14 +170,14 @@ public final class CompletionQueue implements AutoCloseable {
    * Returns the immediate data of a received message.
    *
    * @param index the completion, from 0
-   * @return the data, in the order of the machine
+   * @return the data, in host byte order
    */
   public int immediate(int index) {
     return Integer.reverseBytes(RawMemory.getInt(completions + index * SIZE + IMMEDIATE));
   }
 
   /**
-   * Returns the number of the queue pair concerned.
+   * Returns the number of the completion's queue pair.
    *
    * @param index the completion, from 0
    * @return the number

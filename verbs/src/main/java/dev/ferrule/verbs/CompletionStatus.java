@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-/** How a work request ended. The order is that of {@code enum ibv_wc_status}. */
+/** The status of a completion, in the order of {@code enum ibv_wc_status}. */
 public enum CompletionStatus {
-  /** It is done. */
-  SUCCESS("done"),
-  /** The message did not fit into the memory of the receive. */
+  /** The work request succeeded. */
+  SUCCESS("success"),
+  /** The message is longer than the receive buffer. */
   LOCAL_LENGTH_ERROR("the message is longer than the receive buffer"),
-  /** The queue pair could not do it. */
-  LOCAL_QUEUE_PAIR_OPERATION_ERROR("the queue pair cannot do this"),
-  /** End-to-end contexts are of no use here. */
+  /** The queue pair cannot execute the request. */
+  LOCAL_QUEUE_PAIR_OPERATION_ERROR("the queue pair cannot execute the request"),
+  /** End-to-end contexts are not used. */
   LOCAL_EEC_OPERATION_ERROR("end-to-end context error"),
-  /** The memory is not registered, or not for this. */
-  LOCAL_PROTECTION_ERROR("the memory is not registered for this"),
-  /** The queue pair broke before this request was done. */
-  FLUSHED("the queue pair is in error, and its requests are flushed"),
+  /** The memory is not registered, or lacks the access right. */
+  LOCAL_PROTECTION_ERROR("the memory is not registered, or without the access right"),
+  /** The queue pair entered the error state before this request completed. */
+  FLUSHED("the queue pair is in the error state and the request was flushed"),
   /** A memory window could not be bound. */
   MEMORY_WINDOW_BIND_ERROR("a memory window could not be bound"),
-  /** The peer's answer made no sense. */
-  BAD_RESPONSE_ERROR("the peer's device answered nonsense"),
-  /** Immediate data met memory that may not be written. */
-  LOCAL_ACCESS_ERROR("local memory may not be accessed like this"),
-  /** The peer's device took the request for invalid. */
-  REMOTE_INVALID_REQUEST_ERROR("the peer's device took the request for invalid"),
-  /** The peer's memory may not be accessed like this. */
-  REMOTE_ACCESS_ERROR("the peer's memory may not be accessed like this"),
-  /** The peer's device could not do it. */
-  REMOTE_OPERATION_ERROR("the peer's device could not do it"),
-  /** The peer did not acknowledge, however often the request was repeated. */
-  RETRY_EXCEEDED("the peer's device does not answer"),
-  /** The peer had no receive posted, however often the request was repeated. */
-  RNR_RETRY_EXCEEDED("the peer had no receive posted (RNR) for too long"),
-  /** Reliable datagrams are of no use here. */
+  /** The peer's response is invalid. */
+  BAD_RESPONSE_ERROR("the peer's device sent an invalid response"),
+  /** Immediate data was received into memory that is not writable. */
+  LOCAL_ACCESS_ERROR("local memory lacks the access right"),
+  /** The peer's device rejected the request as invalid. */
+  REMOTE_INVALID_REQUEST_ERROR("the peer's device rejected the request as invalid"),
+  /** The peer's memory lacks the access right. */
+  REMOTE_ACCESS_ERROR("the peer's memory lacks the access right"),
+  /** The peer's device could not execute the request. */
+  REMOTE_OPERATION_ERROR("the peer's device could not execute the request"),
+  /** The peer acknowledged none of the retransmissions. */
+  RETRY_EXCEEDED("retransmissions exceeded: the peer's device does not answer"),
+  /** The peer had no receive posted at any of the RNR retries. */
+  RNR_RETRY_EXCEEDED("RNR retries exceeded: the peer had no receive posted"),
+  /** Reliable datagrams are not used. */
   LOCAL_RDD_VIOLATION_ERROR("RD domain violation"),
-  /** Reliable datagrams are of no use here. */
+  /** Reliable datagrams are not used. */
   REMOTE_INVALID_RD_REQUEST("invalid RD request"),
-  /** The peer gave up. */
+  /** The peer's device aborted the operation. */
   REMOTE_ABORTED("the peer's device aborted the operation"),
-  /** End-to-end contexts are of no use here. */
+  /** End-to-end contexts are not used. */
   INVALID_EEC_NUMBER("invalid end-to-end context number"),
-  /** End-to-end contexts are of no use here. */
+  /** End-to-end contexts are not used. */
   INVALID_EEC_STATE("invalid end-to-end context state"),
-  /** The device broke. */
-  FATAL("the device is broken"),
-  /** The peer did not answer in time. */
-  RESPONSE_TIMEOUT("the peer's device did not answer in time"),
-  /** Something else. */
-  GENERAL_ERROR("the device reports an error without a name");
+  /** The device is in a fatal state. */
+  FATAL("the device is in a fatal state"),
+  /** The peer's response timed out. */
+  RESPONSE_TIMEOUT("timed out waiting for a response of the peer's device"),
+  /** Another error. */
+  GENERAL_ERROR("the device reports an unspecified error");
 
   private static final CompletionStatus[] VALUES = values();
 
@@ -57,7 +57,7 @@ public enum CompletionStatus {
   }
 
   /**
-   * Returns what the status says.
+   * Returns the meaning of the status.
    *
    * @return the text, without the number
    */
@@ -66,10 +66,10 @@ public enum CompletionStatus {
   }
 
   /**
-   * Returns the status that C gives a number.
+   * Returns the status of a number in C.
    *
    * @param code the number
-   * @return the status; GENERAL_ERROR for one that this version does not know
+   * @return the status; GENERAL_ERROR for a number unknown to this version
    */
   public static CompletionStatus of(int code) {
     return code >= 0 && code < VALUES.length ? VALUES[code] : GENERAL_ERROR;

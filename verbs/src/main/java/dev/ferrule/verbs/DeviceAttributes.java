@@ -5,22 +5,22 @@ import dev.ferrule.bindings.verbs.ibv_device_attr;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a device can do at most, from {@code ibv_query_device(3)}.
+ * The limits of a device, from {@code ibv_query_device(3)}.
  *
  * @param firmware the firmware's version; may be empty
- * @param vendorId the maker
- * @param vendorPartId the maker's model
- * @param maxMemoryRegionSize bytes in one memory region; Long.MAX_VALUE if there is no limit
+ * @param vendorId the vendor's id
+ * @param vendorPartId the vendor's part id
+ * @param maxMemoryRegionSize bytes of a memory region; Long.MAX_VALUE without limit
  * @param maxQueuePairs queue pairs
  * @param maxWorkRequests work requests in a send or receive queue
- * @param maxScatterGatherEntries pieces of memory in one work request
+ * @param maxScatterGatherEntries scatter/gather entries of a work request
  * @param maxCompletionQueues completion queues
  * @param maxCompletions entries of a completion queue
  * @param maxMemoryRegions memory regions
- * @param maxSharedReceiveQueues shared receive queues; 0 if it has none
+ * @param maxSharedReceiveQueues shared receive queues; 0 if unsupported
  * @param maxSharedReceives work requests in a shared receive queue
- * @param maxReadsAsTarget RDMA READs that a queue pair answers at a time
- * @param maxReadsAsInitiator RDMA READs that a queue pair has outstanding
+ * @param maxReadsAsTarget outstanding RDMA READs of the peer per queue pair
+ * @param maxReadsAsInitiator outstanding RDMA READs of this side per queue pair
  * @param ports physical ports, numbered from 1
  */
 public record DeviceAttributes(
@@ -59,7 +59,7 @@ public record DeviceAttributes(
         ibv_device_attr.phys_port_cnt(attributes) & 0xff);
   }
 
-  /** The number is unsigned in C, and soft-RoCE says the largest one. */
+  /** Converts an unsigned number; soft-RoCE reports the largest one. */
   private static long atMostMaxLong(long unsigned) {
     return unsigned < 0 ? Long.MAX_VALUE : unsigned;
   }

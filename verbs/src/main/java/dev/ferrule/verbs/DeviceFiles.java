@@ -10,10 +10,10 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The files by which a process uses devices. The C libraries take a device whose file may not be
- * opened for none at all.
+ * The device files of uverbs. libibverbs does not list a device whose file the process may not
+ * open.
  */
-final class DeviceFiles {
+public final class DeviceFiles {
 
   private static final DeviceFiles SYSTEM =
       new DeviceFiles(
@@ -22,17 +22,32 @@ final class DeviceFiles {
   private final Path folder;
   private final Predicate<Path> permitted;
 
-  DeviceFiles(Path folder, Predicate<Path> permitted) {
+  /**
+   * Creates an instance for a folder.
+   *
+   * @param folder the folder of the device files
+   * @param permitted returns whether this process may read and write a file
+   */
+  public DeviceFiles(Path folder, Predicate<Path> permitted) {
     this.folder = folder;
     this.permitted = permitted;
   }
 
-  static DeviceFiles system() {
+  /**
+   * Returns the device files of this system.
+   *
+   * @return those in /dev/infiniband
+   */
+  public static DeviceFiles system() {
     return SYSTEM;
   }
 
-  /** A device's file that this process may not use; none if there is one that it may. */
-  Optional<Path> forbidden() {
+  /**
+   * Returns the first device file, if this process may open none of them.
+   *
+   * @return the file; empty if there is no device file, or if the process may open one
+   */
+  public Optional<Path> forbidden() {
     List<Path> files;
     try (Stream<Path> found = Files.list(folder)) {
       files =
@@ -41,23 +56,37 @@ final class DeviceFiles {
               .sorted()
               .toList();
     } catch (IOException e) {
-      return Optional.empty(); // there is no RDMA
+      return Optional.empty(); // the kernel has no RDMA
     }
     return files.stream().anyMatch(permitted) ? Optional.empty() : files.stream().findFirst();
   }
 
-  /** The same in words, with what to do. */
-  Optional<String> denial() {
+  /**
+   * Returns the result of {@link #forbidden()} as a sentence with the fix.
+   *
+   * @return the sentence; empty if {@link #forbidden()} is empty
+   */
+  public Optional<String> denial() {
     return forbidden().map(file -> problem(file) + ": " + fix(file));
   }
 
-  /** What is wrong with such a file. */
-  static String problem(Path file) {
+  /**
+   * Returns the problem with a file that this process may not open.
+   *
+   * @param file the file
+   * @return a phrase with the file's name
+   */
+  public static String problem(Path file) {
     return "no permission for " + file;
   }
 
-  /** What to do about it. */
-  static String fix(Path file) {
-    return "chmod a+rw " + file + ", or a udev rule for good";
+  /**
+   * Returns the fix for a file that this process may not open.
+   *
+   * @param file the file
+   * @return a command
+   */
+  public static String fix(Path file) {
+    return "chmod a+rw " + file + ", or add a udev rule to make it permanent";
   }
 }

@@ -3,7 +3,7 @@ package dev.ferrule.verbs;
 
 import java.util.Map;
 
-/** What the error numbers of Linux mean, in general and for the verbs. */
+/** The error numbers of Linux, with their texts and with advice for the verbs. */
 public final class Errno {
 
   /** Operation not permitted. */
@@ -15,13 +15,13 @@ public final class Errno {
   /** Interrupted system call. */
   public static final int EINTR = 4;
 
-  /** Input/output error: the device is broken, or gone. */
+  /** Input/output error: the device failed or is gone. */
   public static final int EIO = 5;
 
-  /** Try again: nothing is there. */
+  /** Try again: no event is pending. */
   public static final int EAGAIN = 11;
 
-  /** Out of memory, of some kind. */
+  /** Out of memory, or of another resource. */
   public static final int ENOMEM = 12;
 
   /** Permission denied. */
@@ -91,17 +91,17 @@ public final class Errno {
   private Errno() {}
 
   /**
-   * Returns what an error number means.
+   * Returns the text of an error number.
    *
    * @param errno the number, positive
-   * @return its text and itself
+   * @return the text, followed by the number
    */
   public static String text(int errno) {
     String text = TEXTS.get(errno);
     return (text == null ? "error" : text) + " (errno " + errno + ")";
   }
 
-  /** What to try about an error of a function. */
+  /** Returns what to do about an error of a function. */
   static String advice(String function, int errno) {
     return advice(function, errno, DeviceFiles.system());
   }
@@ -112,16 +112,16 @@ public final class Errno {
           function.startsWith("ibv_reg_mr")
               ? "the limit of locked memory may be too small: raise it (ulimit -l unlimited, or"
                   + " memlock in /etc/security/limits.conf, or LimitMEMLOCK in the service's unit)"
-              : "the device or the system has no more of these: use fewer or smaller queues, or"
+              : "the device or the system is out of resources: use fewer or smaller queues, or"
                   + " close connections";
       case EACCES, EPERM ->
-          "the process may not use the device: check the owner of /dev/infiniband/uverbs* and of"
-              + " /dev/infiniband/rdma_cm";
+          "the process may not use the device: check the permissions of /dev/infiniband/uverbs* and"
+              + " of /dev/infiniband/rdma_cm";
       case ENODEV, EADDRNOTAVAIL ->
           files
               .denial()
               .orElse(
-                  "no RDMA device serves that address: use the address of one that does (rdma link,"
+                  "no RDMA device has that address: use the address of an RDMA device (rdma link,"
                       + " ip addr), or add one");
       case ENOENT ->
           function.equals("rdma_create_event_channel")
@@ -130,18 +130,18 @@ public final class Errno {
       case ENOSYS -> "the kernel has no RDMA: load the device's driver, or ib_uverbs";
       case EINVAL ->
           function.equals("ibv_modify_qp")
-              ? "the queue pair is not in the state for that: the connection has ended meanwhile"
+              ? "the queue pair is in the wrong state: the connection has ended meanwhile"
               : function.startsWith("rdma_") && !function.equals("rdma_create_qp")
                   ? "the connection may have ended meanwhile, or the address is not one of an RDMA"
                       + " device"
-                  : "a size may exceed what the device can do, see ibv_devinfo -v";
+                  : "a size may exceed the device's limit, see ibv_devinfo -v";
       case EMFILE -> "raise the limit of open files (ulimit -n)";
-      case EADDRINUSE -> "another listener has that port, so use another one";
-      case EIO -> "the device is broken or gone: see the kernel's log (dmesg)";
-      case 16 -> "something that was made of it is still open: close that first";
-      case 28 -> "the device has no more of these, see ibv_devinfo -v; close connections";
+      case EADDRINUSE -> "another listener has that port: use another port";
+      case EIO -> "the device failed or is gone: see the kernel's log (dmesg)";
+      case 16 -> "an object created from it is still open: close that first";
+      case 28 -> "the device is out of resources, see ibv_devinfo -v: close connections";
       case 100, 101, 113 -> "check the route to the peer (ip route) and the link (rdma link)";
-      case ETIMEDOUT -> "check that the peer's host lives and the link is up (ping, rdma link)";
+      case ETIMEDOUT -> "check that the peer's host and the link are up (ping, rdma link)";
       default -> GENERAL_ADVICE;
     };
   }

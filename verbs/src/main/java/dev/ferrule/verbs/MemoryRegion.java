@@ -9,10 +9,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the device may use ({@code ibv_mr}); pinned until it is closed.
+ * A memory region ({@code ibv_mr}): memory that the device may access, pinned until the region is
+ * closed.
  *
- * <p><b>Threads:</b> any number of threads may use one; any may close it, once no work request that
- * names it is under way.
+ * <p><b>Threads:</b> safe for use by several threads. Any thread may close it, once no outstanding
+ * work request refers to it.
  */
 public final class MemoryRegion implements AutoCloseable {
 
@@ -23,8 +24,8 @@ public final class MemoryRegion implements AutoCloseable {
   private final int remoteKey;
 
   /**
-   * What the device has. It does not know the memory, so that an arena that closes it may be found
-   * to be unreachable.
+   * The registration at the device. It has no reference to the memory, so an arena with a cleanup
+   * action that refers to it can still become unreachable.
    */
   private static final class Registration {
 
@@ -53,7 +54,7 @@ public final class MemoryRegion implements AutoCloseable {
     this.remoteKey = RawMemory.getInt(address + ibv_mr.rkey$offset());
   }
 
-  /** Lets an arena end the registration when it is closed, before it frees what it has by now. */
+  /** Ends the registration when an arena is closed, before the arena frees its memory. */
   void closeWith(Arena owner) {
     Registration mine = registration;
     boolean done = false;
@@ -70,14 +71,14 @@ public final class MemoryRegion implements AutoCloseable {
   /**
    * Returns the memory.
    *
-   * @return the segment that was registered
+   * @return the registered segment
    */
   public MemorySegment segment() {
     return segment;
   }
 
   /**
-   * Returns the key by which this side's work requests name the memory.
+   * Returns the local key, for work requests of this side.
    *
    * @return the lkey
    */
@@ -86,7 +87,7 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * Returns the key by which a peer's work requests name the memory.
+   * Returns the remote key, for work requests of a peer.
    *
    * @return the rkey
    */
@@ -95,12 +96,12 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * Ends the registration, and frees the memory if it was allocated with it. Closing twice does
-   * nothing.
+   * Ends the registration, and frees the memory if the region allocated it. Closing twice has no
+   * effect.
    *
-   * @throws IllegalStateException if a thread is using the memory in a system call; it is no longer
-   *     registered then, and closing can be tried again
-   * @throws VerbsException if the device refuses
+   * @throws IllegalStateException if a thread is using the memory in a system call; the
+   *     registration has ended, and closing can be retried
+   * @throws VerbsException if the device fails to deregister
    */
   @Override
   public synchronized void close() {

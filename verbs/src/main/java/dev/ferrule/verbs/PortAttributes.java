@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
  * The state of a device's port, from {@code ibv_query_port(3)}.
  *
  * @param active whether the port is up
- * @param activeMtu bytes in one packet: 256 to 4096
- * @param maxMessageSize bytes in one message
+ * @param activeMtu payload bytes of one packet: 256 to 4096
+ * @param maxMessageSize bytes of one message
  * @param gids entries of the GID table
  * @param ethernet whether the link is Ethernet (RoCE) rather than InfiniBand
  */

@@ -7,14 +7,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A protection domain ({@code ibv_pd}): queue pairs may use the memory of their own domain only.
+ * A protection domain ({@code ibv_pd}): queue pairs can access memory of their own domain only.
  *
- * <p><b>Threads:</b> any number of threads may use one; closing is for one of them, when all that
- * was made of it is closed.
+ * <p><b>Threads:</b> safe for use by several threads. One thread closes it, after all objects
+ * created from it.
  */
 public final class ProtectionDomain implements AutoCloseable {
 
-  /** No system has larger pages, of the ordinary ones. */
+  /** The largest base page size of Linux. */
   private static final int LARGEST_PAGE = 1 << 16;
 
   private static final long PAGE = 4096;
@@ -29,9 +29,9 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Returns the device.
+   * Returns the context of the device.
    *
-   * @return its context
+   * @return the context
    */
   public VerbsContext context() {
     return context;
@@ -47,12 +47,13 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Allocates memory and registers it. The memory goes with the region, and not before.
+   * Allocates and registers memory. Closing the region frees the memory.
    *
    * @param size its size in bytes, at least 1
-   * @param access the sum of constants of {@link Access}
-   * @return the region, to be closed; its memory starts at a page
-   * @throws VerbsException if too little memory may be locked
+   * @param access constants of {@link Access}, combined by OR
+   * @return the region, to be closed; its memory is page-aligned
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
    */
   public MemoryRegion allocate(long size, int access) {
     Arena arena = Arena.ofShared();
@@ -70,26 +71,26 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers memory of an arena. Closing the arena ends the registration first and frees the
-   * memory then, so that the device never has memory that is somebody else's by now. Closing the
-   * region earlier is allowed.
+   * Registers memory of an arena. Closing the arena ends the registration before it frees the
+   * memory, so the device never accesses freed memory. Closing the region earlier is allowed.
    *
-   * <p>The arena may not be confined to a thread: the JDK's frees what was allocated first before
-   * it does anything else.
+   * <p>The arena must not be confined to a thread: a confined arena may free the memory before it
+   * runs later cleanup actions.
    *
-   * @param arena the arena that the memory was allocated by, shared or automatic
+   * @param arena the arena of the memory, shared or automatic
    * @param memory native memory of that arena
-   * @param access the sum of constants of {@link Access}
+   * @param access constants of {@link Access}, combined by OR
    * @return the region
-   * @throws IllegalArgumentException if the memory is not native, or not that arena's, or if the
-   *     arena is confined to a thread
+   * @throws IllegalArgumentException if the memory is not native, if it belongs to another arena,
+   *     or if the arena is confined to a thread
    * @throws IllegalStateException if the arena is closed
-   * @throws VerbsException if too little memory may be locked
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
    */
   public MemoryRegion register(Arena arena, MemorySegment memory, int access) {
     checkNative(memory);
     if (!memory.scope().equals(arena.scope())) {
-      throw new IllegalArgumentException("the memory is not of that arena");
+      throw new IllegalArgumentException("the memory belongs to another arena");
     }
     if (!memory.isAccessibleBy(ANY_THREAD)) {
       throw new IllegalArgumentException(
@@ -97,21 +98,23 @@ public final class ProtectionDomain implements AutoCloseable {
               + " use Arena.ofShared()");
     }
     MemoryRegion region = new MemoryRegion(context.calls(), memory, pin(memory, access), null);
-    // An arena that is not confined cleans up in the reverse order, so this comes before the memory
-    // is freed.
+    // An arena that is not confined runs cleanup actions in reverse order, so the registration ends
+    // before the memory is freed.
     region.closeWith(arena);
     return region;
   }
 
   /**
-   * Registers memory of which the caller does not have the arena. The device keeps the memory's
-   * pages until the region is closed, even if the memory is freed before; they are nobody's then.
+   * Registers memory whose arena the caller does not have. The pages stay pinned until the region
+   * is closed, even if the memory is freed before; they are then no longer part of the process's
+   * memory.
    *
    * @param memory native memory
-   * @param access the sum of constants of {@link Access}
+   * @param access constants of {@link Access}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
-   * @throws VerbsException if too little memory may be locked
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
    */
   public MemoryRegion register(MemorySegment memory, int access) {
     checkNative(memory);
@@ -119,16 +122,16 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers memory in which work requests, this side's and a peer's, name bytes by their offset
-   * from its start and not by an address; so that no peer need be told an address of this process.
-   * It has to begin at a page. As with {@link #register(MemorySegment, int)}, the pages stay the
-   * device's until the region is closed.
+   * Registers memory that work requests of this side and of a peer address by the offset from its
+   * start, so no peer learns an address of this process. The memory must be page-aligned. As with
+   * {@link #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
    *
    * @param memory native memory
-   * @param access the sum of constants of {@link Access}
+   * @param access constants of {@link Access}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
-   * @throws VerbsException if too little memory may be locked
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
    */
   public MemoryRegion registerZeroBased(MemorySegment memory, int access) {
     checkNative(memory);
@@ -141,15 +144,16 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers memory that need not begin at a page, in which work requests name bytes by numbers
-   * that begin with {@link #firstByte} and say nothing about where it is in this process. As with
-   * {@link #register(MemorySegment, int)}, the pages stay the device's until the region is closed.
+   * Registers memory that need not be page-aligned. Work requests address it by numbers that begin
+   * with {@link #firstByte} and do not disclose its address in this process. As with {@link
+   * #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
    *
    * @param memory native memory
-   * @param access the sum of constants of {@link Access}
+   * @param access constants of {@link Access}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
-   * @throws VerbsException if too little memory may be locked
+   * @throws VerbsException if the registration fails, for example because of the limit of locked
+   *     memory
    */
   public MemoryRegion registerRelocated(MemorySegment memory, int access) {
     checkNative(memory);
@@ -165,8 +169,8 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Returns by which number work requests name the first byte of {@linkplain #registerRelocated
-   * relocated} memory: devices demand that it is at the same place in its page as it really is.
+   * Returns the address of the first byte of {@linkplain #registerRelocated relocated} memory in
+   * work requests. It equals the byte's offset in its page, as devices require.
    *
    * @param memory the memory
    * @return 0 to 65,535
@@ -178,7 +182,7 @@ public final class ProtectionDomain implements AutoCloseable {
   private static void checkNative(MemorySegment memory) {
     if (!memory.isNative()) {
       throw new IllegalArgumentException(
-          "memory on the heap cannot be registered; allocate it by an Arena");
+          "heap memory cannot be registered: allocate native memory by an Arena");
     }
   }
 
@@ -190,11 +194,11 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Makes a shared receive queue.
+   * Creates a shared receive queue.
    *
-   * @param receives how many receives it has to hold, at least 1
+   * @param receives the minimum number of receives, at least 1
    * @return the queue, to be closed
-   * @throws VerbsException if the device has none, or none of that size
+   * @throws VerbsException if the device supports none, or none of that size
    */
   public SharedReceiveQueue createSharedReceiveQueue(int receives) {
     try (Arena arena = Arena.ofConfined()) {

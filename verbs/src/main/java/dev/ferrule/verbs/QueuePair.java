@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reliably connected queue pair ({@code ibv_qp} of the type RC), made and destroyed with its
+ * A reliably connected queue pair ({@code ibv_qp} of the type RC), created and destroyed with its
  * connection: see {@link dev.ferrule.verbs.cm.CmId#createQueuePair}.
  *
  * <p><b>Threads:</b> one thread at a time posts to the send queue, and one to the receive queue.
@@ -31,11 +31,11 @@ public final class QueuePair implements ReceiveWorkQueue {
   private final QueuePairSizes sizes;
 
   /**
-   * Takes over a queue pair that was made.
+   * Takes ownership of a queue pair.
    *
-   * @param context its device
+   * @param context the context of its device
    * @param address the address of the {@code ibv_qp}
-   * @param sizes what the device has made of it
+   * @param sizes the sizes that the device has chosen
    */
   public QueuePair(VerbsContext context, long address, QueuePairSizes sizes) {
     this.context = context;
@@ -46,13 +46,13 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Describes a queue pair that is to be made.
+   * Returns the initial attributes of a queue pair.
    *
    * @param arena owns the result
-   * @param sizes what it has to be good for
-   * @param sends where its sends complete
-   * @param receives where its receives complete
-   * @param shared where its receives come from; null for a queue of its own
+   * @param sizes the minimum sizes
+   * @param sends the completion queue of its sends
+   * @param receives the completion queue of its receives
+   * @param shared the shared receive queue; null for a receive queue of its own
    * @return an {@code ibv_qp_init_attr}
    */
   public static MemorySegment describe(
@@ -78,7 +78,7 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Reads the sizes from a description, which the device has rounded up.
+   * Returns the sizes in initial attributes, which the device has rounded up.
    *
    * @param attributes an {@code ibv_qp_init_attr}
    * @return the sizes
@@ -92,7 +92,7 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Returns the number by which completions and peers name the queue pair.
+   * Returns the queue pair number, which completions carry.
    *
    * @return the number, of 24 bits
    */
@@ -101,7 +101,7 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Returns the address of the C object, by which an {@link AsyncEvent} names it.
+   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
    *
    * @return the address of the {@code ibv_qp}
    */
@@ -110,22 +110,22 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Returns how large the queues are.
+   * Returns the sizes of the queues.
    *
-   * @return the sizes that the device has chosen, no less than asked for
+   * @return the sizes that the device has chosen, at least the requested ones
    */
   public QueuePairSizes sizes() {
     return sizes;
   }
 
   /**
-   * Posts sends, with one doorbell. Does not wait or allocate.
+   * Posts send requests, with one doorbell. Does not wait or allocate.
    *
-   * @param chain holds them
-   * @param first the first one
-   * @param count how many, at least 1
-   * @return 0; below 0 if one was not taken, such as -ENOMEM for a full queue: then {@link
-   *     SendChain#failedIndex} says which
+   * @param chain the chain of the requests
+   * @param first the index of the first request
+   * @param count the number of requests, at least 1
+   * @return 0; below 0 if a request was not posted, such as -ENOMEM for a full queue: {@link
+   *     SendChain#failedIndex} returns the first such request
    */
   public int post(SendChain chain, int first, int count) {
     int result = calls.postSend(context.postSend(), address, chain.cut(first, count), chain.bad());
@@ -141,8 +141,8 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Sets how long the peer is to wait before it repeats a message for which there was no receive.
-   * librdmacm leaves it at 0, which is the longest.
+   * Sets the minimum RNR NAK timer: how long the peer waits before it retries a message for which
+   * no receive was posted. librdmacm leaves it at 0, the longest time.
    *
    * @param code 0 for 655 ms, 1 for 10 µs, up to 31 for 491 ms, by the table of the InfiniBand
    *     specification (9.7.5.2.8)
@@ -157,8 +157,8 @@ public final class QueuePair implements ReceiveWorkQueue {
   }
 
   /**
-   * Puts the queue pair into the error state, in which all its work requests are flushed: each of
-   * them completes with {@link CompletionStatus#FLUSHED}.
+   * Moves the queue pair to the error state, in which all outstanding work requests are flushed:
+   * each completes with {@link CompletionStatus#FLUSHED}.
    *
    * @throws VerbsException if the device is gone
    */

@@ -6,6 +6,6 @@ package dev.ferrule.verbs;
  *
  * @param sends work requests in its send queue
  * @param receives work requests in its receive queue; 0 with a shared receive queue
- * @param inline bytes that a work request may carry inline
+ * @param inline maximum inline bytes of a work request
  */
 public record QueuePairSizes(int sends, int receives, int inline) {}

@@ -14,14 +14,14 @@ import dev.ferrule.bindings.verbs.ibv_recv_wr;
  * }
  * }
  *
- * <p><b>Threads:</b> for one thread at a time.
+ * <p><b>Threads:</b> one thread at a time uses it.
  */
 public final class ReceiveChain extends WorkRequestChain {
 
   /**
-   * Builds a chain.
+   * Creates a chain.
    *
-   * @param capacity how many requests it has, at least 1
+   * @param capacity the number of requests, at least 1
    */
   public ReceiveChain(int capacity) {
     super(capacity, ibv_recv_wr.sizeof());
@@ -30,11 +30,11 @@ public final class ReceiveChain extends WorkRequestChain {
   /**
    * Edits a request.
    *
-   * @param index which, from 0
-   * @param id what its completion is to carry
-   * @param address where the memory starts
-   * @param length how many bytes it has; 0 takes messages without bytes only
-   * @param localKey the memory's key
+   * @param index the request's index, from 0
+   * @param id the work request id, which its completion carries
+   * @param address the address of the memory
+   * @param length the length in bytes; 0 accepts only empty messages
+   * @param localKey the memory's local key
    */
   public void set(int index, long id, long address, int length, int localKey) {
     fill(index, id, address, length, localKey);

@@ -2,7 +2,7 @@
 package dev.ferrule.verbs;
 
 /**
- * Where receives are posted: a queue pair's own receive queue, or one that several share.
+ * A queue to which receives are posted: a queue pair's own receive queue, or a shared one.
  *
  * <p><b>Threads:</b> one thread at a time posts.
  */
@@ -11,11 +11,11 @@ public sealed interface ReceiveWorkQueue permits QueuePair, SharedReceiveQueue {
   /**
    * Posts receives. Does not wait or allocate.
    *
-   * @param chain holds them
-   * @param first the first one
-   * @param count how many, at least 1
-   * @return 0; below 0 if one was not taken, such as -ENOMEM for a full queue: then {@link
-   *     ReceiveChain#failedIndex} says which
+   * @param chain the chain of the requests
+   * @param first the index of the first request
+   * @param count the number of requests, at least 1
+   * @return 0; below 0 if a request was not posted, such as -ENOMEM for a full queue: {@link
+   *     ReceiveChain#failedIndex} returns the first such request
    */
   int post(ReceiveChain chain, int first, int count);
 }

@@ -5,9 +5,8 @@ import dev.ferrule.bindings.verbs.ibv_send_wr;
 import dev.ferrule.verbs.calls.RawMemory;
 
 /**
- * Work requests for a send queue, built once and edited in place: each has one piece of memory, and
- * is linked to the next, so that any run of them is posted by one call and rings one doorbell.
- * Nothing here is checked, so addresses and lengths have to be right.
+ * Work requests for a send queue, built once and edited in place; see {@link WorkRequestChain}. A
+ * run of requests is posted by one call, with one doorbell. Addresses and lengths are not checked.
  *
  * {@snippet lang=java :
  * SendChain chain = new SendChain(1);
@@ -17,21 +16,20 @@ import dev.ferrule.verbs.calls.RawMemory;
  * }
  * }
  *
- * <p><b>Threads:</b> for one thread at a time. The device has copied the requests when posting
- * returns, so they may be edited anew.
+ * <p><b>Threads:</b> one thread at a time uses it.
  */
 public final class SendChain extends WorkRequestChain {
 
-  /** Wait for earlier RDMA READs first. */
+  /** The request waits for earlier RDMA READs. */
   public static final int FENCE = 1;
 
-  /** The request makes a completion. */
+  /** The request generates a completion. */
   public static final int SIGNALED = 2;
 
-  /** The peer's receive makes an event even where it asked for solicited ones only. */
+  /** The peer's receive causes an event even if only solicited events are requested. */
   public static final int SOLICITED = 4;
 
-  /** The device copies the bytes when the request is posted; the queue pair limits how many. */
+  /** Posting copies the bytes into the request, up to {@link QueuePairSizes#inline()}. */
   public static final int INLINE = 8;
 
   private static final long OPERATION = ibv_send_wr.opcode$offset();
@@ -41,9 +39,9 @@ public final class SendChain extends WorkRequestChain {
   private static final long REMOTE_KEY = REMOTE_ADDRESS + ibv_send_wr.wr.rdma.rkey$offset();
 
   /**
-   * Builds a chain.
+   * Creates a chain.
    *
-   * @param capacity how many requests it has, at least 1
+   * @param capacity the number of requests, at least 1
    */
   public SendChain(int capacity) {
     super(capacity, ibv_send_wr.sizeof());
@@ -52,13 +50,13 @@ public final class SendChain extends WorkRequestChain {
   /**
    * Edits a request.
    *
-   * @param index which, from 0
-   * @param operation what it does
-   * @param id what its completion is to carry
-   * @param address where this side's memory starts
-   * @param length how many bytes; may be 0
-   * @param localKey the memory's key; without meaning for an inline request
-   * @param flags the sum of constants of this class
+   * @param index the request's index, from 0
+   * @param operation the operation
+   * @param id the work request id, which its completion carries
+   * @param address the address of the local memory
+   * @param length the length in bytes; may be 0
+   * @param localKey the memory's local key; ignored for an inline request
+   * @param flags constants of this class, combined by OR
    */
   public void set(
       int index,
@@ -77,19 +75,19 @@ public final class SendChain extends WorkRequestChain {
   /**
    * Sets a request's immediate data.
    *
-   * @param index which, from 0
-   * @param data the data, in the order of the machine
+   * @param index the request's index, from 0
+   * @param data the data, in host byte order
    */
   public void setImmediate(int index, int data) {
     RawMemory.putInt(request(index) + IMMEDIATE, Integer.reverseBytes(data));
   }
 
   /**
-   * Sets which memory of the peer an RDMA request is for.
+   * Sets the remote memory of an RDMA request.
    *
-   * @param index which, from 0
-   * @param address where it starts there
-   * @param remoteKey its key there
+   * @param index the request's index, from 0
+   * @param address the remote address
+   * @param remoteKey the remote key
    */
   public void setRemote(int index, long address, int remoteKey) {
     RawMemory.putLong(request(index) + REMOTE_ADDRESS, address);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-/** What a work request of a send queue does. */
+/** The operation of a work request of a send queue. */
 public enum SendOperation {
-  /** Writes into the peer's memory, and tells the peer by immediate data. */
+  /** Writes to the peer's memory and consumes a receive of the peer, with immediate data. */
   RDMA_WRITE_WITH_IMMEDIATE(1),
-  /** Writes into the peer's memory. */
+  /** Writes to the peer's memory. */
   RDMA_WRITE(0),
   /** Sends a message. */
   SEND(2),
@@ -20,7 +20,7 @@ public enum SendOperation {
     this.code = code;
   }
 
-  /** The number of {@code enum ibv_wr_opcode}. */
+  /** Returns the number in {@code enum ibv_wr_opcode}. */
   int code() {
     return code;
   }

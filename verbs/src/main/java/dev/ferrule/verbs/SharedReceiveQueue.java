@@ -2,7 +2,7 @@
 package dev.ferrule.verbs;
 
 /**
- * A shared receive queue ({@code ibv_srq}), from which several queue pairs take their receives.
+ * A shared receive queue ({@code ibv_srq}): several queue pairs consume its receives.
  *
  * <p><b>Threads:</b> one thread at a time posts.
  */
@@ -17,7 +17,7 @@ public final class SharedReceiveQueue implements ReceiveWorkQueue, AutoCloseable
   }
 
   /**
-   * Returns the address of the C object, by which an {@link AsyncEvent} names it.
+   * Returns the address of the C object, as in {@link AsyncEvent#element()}.
    *
    * @return the address of the {@code ibv_srq}
    */

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open device ({@code ibv_context}), of which everything else is made.
+ * The context of an open device ({@code ibv_context}), which creates the other objects.
  *
  * {@snippet lang=java :
  * try (VerbsContext context = VerbsLibrary.system().open("rxe0");
@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p><b>Threads:</b> any number of threads may use one; closing is for one of them, when all that
- * was made of it is closed.
+ * <p><b>Threads:</b> safe for use by several threads. One thread closes it, after all objects
+ * created from it.
  */
 public final class VerbsContext implements AutoCloseable {
 
@@ -100,9 +100,9 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Asks the device what it can do.
+   * Queries the limits of the device.
    *
-   * @return its limits
+   * @return the limits
    * @throws VerbsException if the device is gone
    */
   public DeviceAttributes attributes() {
@@ -114,11 +114,11 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Asks for the state of a port.
+   * Queries the state of a port.
    *
    * @param port its number, from 1
    * @return the state
-   * @throws VerbsException if there is no such port
+   * @throws VerbsException if the device has no such port
    */
   public PortAttributes port(int port) {
     try (Arena arena = Arena.ofConfined()) {
@@ -130,12 +130,12 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Asks for a global identifier of a port.
+   * Queries a global identifier (GID) of a port.
    *
    * @param port the port's number, from 1
-   * @param index the identifier's place in the port's table, from 0
+   * @param index the index in the port's GID table, from 0
    * @return its 16 bytes
-   * @throws VerbsException if there is none
+   * @throws VerbsException if the table has no such entry
    */
   public byte[] gid(int port, int index) {
     try (Arena arena = Arena.ofConfined()) {
@@ -149,10 +149,10 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Makes a protection domain.
+   * Creates a protection domain.
    *
    * @return the domain, to be closed
-   * @throws VerbsException if there is no room for one
+   * @throws VerbsException if resources are exhausted
    */
   public ProtectionDomain allocateProtectionDomain() {
     return new ProtectionDomain(
@@ -160,10 +160,10 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Makes a completion channel, by which completion queues wake up a thread.
+   * Creates a completion channel, which delivers the events of completion queues.
    *
    * @return the channel, to be closed
-   * @throws VerbsException if there is no room for one
+   * @throws VerbsException if resources are exhausted
    */
   public CompletionChannel createCompletionChannel() {
     return new CompletionChannel(
@@ -172,14 +172,14 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Makes a completion queue.
+   * Creates a completion queue.
    *
-   * @param entries how many completions it has to hold, at least 1
-   * @param channel where it tells of completions when {@link CompletionQueue#requestNotification
-   *     asked to}; or null
-   * @param key what the channel's event is to carry
+   * @param entries the minimum number of completions, at least 1
+   * @param channel the channel of its events, after {@link CompletionQueue#requestNotification a
+   *     request}; or null
+   * @param key the key that its events carry
    * @return the queue, to be closed
-   * @throws VerbsException if the device cannot hold so many, or has no room for a queue
+   * @throws VerbsException if the device supports fewer entries, or resources are exhausted
    */
   public CompletionQueue createCompletionQueue(
       int entries, @Nullable CompletionChannel channel, long key) {
@@ -189,20 +189,20 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Returns the descriptor on which {@link #nextAsyncEvent} has something to read.
+   * Returns the descriptor that is readable while an asynchronous event is pending.
    *
-   * @return the file descriptor, which the context keeps
+   * @return the file descriptor, owned by the context
    */
   public int asyncDescriptor() {
     return RawMemory.getInt(address + ibv_context.async_fd$offset());
   }
 
   /**
-   * Takes an event that concerns no single work request: a queue pair in error, a port that went
-   * down, a device that is going away. It is acknowledged at once, so what it tells of may be
-   * closed at any time.
+   * Takes and acknowledges an asynchronous event, such as a queue pair in error, a port that went
+   * down or a device that is being removed. The object of an acknowledged event may be closed at
+   * any time.
    *
-   * @return the event; empty if none is there and the descriptor does not block
+   * @return the event; empty if none is pending and the descriptor is non-blocking
    * @throws VerbsException if the device is gone
    */
   public Optional<AsyncEvent> nextAsyncEvent() {
@@ -210,12 +210,13 @@ public final class VerbsContext implements AutoCloseable {
   }
 
   /**
-   * Takes an event as {@link #nextAsyncEvent()} does, and shows it before it is acknowledged: after
-   * that, what it tells of may be closed at any time, and something else may have the same address.
+   * Takes an event as {@link #nextAsyncEvent()} does, and passes it to an observer before
+   * acknowledging it. After the acknowledgement, the object of the event may be closed at any time,
+   * and another object may have the same address.
    *
-   * @param observer called with the event, if there is one; it must not close what the event tells
-   *     of, which would wait for the acknowledgement
-   * @return the event; empty if none is there and the descriptor does not block
+   * @param observer called with the event, if there is one; it must not close the object of the
+   *     event, which would wait for the acknowledgement
+   * @return the event; empty if none is pending and the descriptor is non-blocking
    * @throws VerbsException if the device is gone
    */
   public Optional<AsyncEvent> nextAsyncEvent(Consumer<AsyncEvent> observer) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.FerruleException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A C function of libibverbs or librdmacm failed. The message names the function, what it was
- * called for, errno and, where there is one, the fix.
+ * Thrown if a C function of libibverbs or librdmacm fails. The message contains the function, its
+ * subject, errno and, if known, the fix.
  */
-public final class VerbsException extends FerruleException {
+public final class VerbsException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
@@ -19,8 +18,8 @@ public final class VerbsException extends FerruleException {
    * Creates an exception.
    *
    * @param function the C function
-   * @param subject what it was called for
-   * @param errno what it reported
+   * @param subject the subject of the call, such as a size or an address; may be empty
+   * @param errno the errno, positive
    */
   public VerbsException(String function, String subject, int errno) {
     this(function, subject, errno, Errno.advice(function, errno), null);
@@ -30,15 +29,14 @@ public final class VerbsException extends FerruleException {
    * Creates an exception with advice of its own.
    *
    * @param function the C function
-   * @param subject what it was called for
-   * @param errno what it reported
-   * @param advice what to try; may be empty
+   * @param subject the subject of the call, such as a size or an address; may be empty
+   * @param errno the errno, positive
+   * @param advice what to do; may be empty
    * @param cause the underlying failure, or null
    */
   public VerbsException(
       String function, String subject, int errno, String advice, @Nullable Throwable cause) {
     super(
-        null,
         function
             + (subject.isEmpty() ? "" : "(" + subject + ")")
             + ": "
@@ -52,14 +50,14 @@ public final class VerbsException extends FerruleException {
   /**
    * Returns the function that failed.
    *
-   * @return its name in C
+   * @return the name in C
    */
   public String function() {
     return function;
   }
 
   /**
-   * Returns what the function reported.
+   * Returns the error number.
    *
    * @return the errno, positive
    */
@@ -68,13 +66,13 @@ public final class VerbsException extends FerruleException {
   }
 
   /**
-   * Returns what a function returned, unless that is an error.
+   * Returns the result of a function, unless it is an error.
    *
    * @param function the C function
-   * @param subject what it was called for
-   * @param result what it returned; -errno for an error
+   * @param subject the subject of the call, such as a size or an address; may be empty
+   * @param result the result; -errno for an error
    * @return the result
-   * @throws VerbsException if it is below 0
+   * @throws VerbsException if the result is below 0
    */
   public static long check(String function, String subject, long result) {
     if (result < 0) {

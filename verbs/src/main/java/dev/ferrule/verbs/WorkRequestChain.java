@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Work requests in native memory, built once and edited in place: each has one piece of memory, and
- * is linked to the next, so that any run of them is posted by one call. What requests for sending
- * and for receiving have in common, which is how both structures begin.
+ * Work requests in native memory, built once and edited in place. Each has one scatter/gather entry
+ * and is linked to the next, so one call posts any run of them. This class has the fields with
+ * which both {@code ibv_send_wr} and {@code ibv_recv_wr} begin.
  *
- * <p><b>Threads:</b> for one thread at a time. The device has copied the requests when posting
- * returns, so they may be edited anew.
+ * <p><b>Threads:</b> one thread at a time uses it. Posting copies the requests, so they may be
+ * edited as soon as it returns.
  */
 public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
 
@@ -49,7 +49,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
   }
 
   /**
-   * Returns how many requests there are.
+   * Returns the number of requests.
    *
    * @return the capacity
    */
@@ -61,7 +61,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     RawMemory.putLong(request(index) + NEXT, index + 1 < capacity ? request(index + 1) : 0);
   }
 
-  /** Where a request starts. */
+  /** Returns the address of a request. */
   final long request(int index) {
     return requests + index * size;
   }
@@ -70,7 +70,7 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     return pieces + index * PIECE;
   }
 
-  /** Edits what all requests have. */
+  /** Sets the fields that all requests have. */
   final void fill(int index, long id, long address, int length, int localKey) {
     long request = request(index);
     RawMemory.putLong(request + ID, id);
@@ -81,26 +81,26 @@ public abstract sealed class WorkRequestChain permits SendChain, ReceiveChain {
     RawMemory.putInt(piece + PIECE_KEY, localKey);
   }
 
-  /** Ends a run at a request, and returns the address of the run's first. */
+  /** Ends a run at its last request, and returns the address of its first one. */
   final long cut(int first, int count) {
     RawMemory.putLong(request(first + count - 1) + NEXT, 0);
-    RawMemory.putLong(bad, request(first)); // some drivers leave it as it is
+    RawMemory.putLong(bad, request(first)); // some drivers do not write it
     return request(first);
   }
 
   /** Undoes {@link #cut}. */
   final void join(int first, int count) {
     link(first + count - 1);
-    Reference.reachabilityFence(arena); // the call in between knows its address only
+    Reference.reachabilityFence(arena); // the call in between has only its address
   }
 
-  /** Where the device tells which request it did not take. */
+  /** Returns the address of the pointer to the request that failed. */
   final long bad() {
     return bad;
   }
 
   /**
-   * Returns which request was not taken, when posting has failed; those before it were.
+   * Returns the request that failed to be posted; the requests before it were posted.
    *
    * @return the index
    */

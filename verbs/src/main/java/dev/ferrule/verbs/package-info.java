@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * RDMA verbs for Java: the objects of libibverbs, thin and typed. {@link
- * dev.ferrule.verbs.VerbsLibrary} is where to start; connections are made by {@link
- * dev.ferrule.verbs.cm}.
+ * RDMA verbs for Java: a thin, typed layer over the objects of libibverbs. Start with {@link
+ * dev.ferrule.verbs.VerbsLibrary}; {@link dev.ferrule.verbs.cm} makes connections.
  *
- * <p>Control plane calls allocate and may block; they throw a {@link
- * dev.ferrule.verbs.VerbsException} that names the C function and errno. Data plane calls (posting
- * and polling) allocate nothing and return what C returns: 0 or more, or {@code -errno}.
+ * <p>Control path calls allocate and may block; they throw a {@link
+ * dev.ferrule.verbs.VerbsException} with the C function and errno. Data path calls (posting and
+ * polling) allocate nothing and return the result of C: 0 or more, or {@code -errno}.
  *
- * <p>Objects are closed in the reverse order of their making, and nobody may use one while another
- * thread closes it: the C library trusts its callers, and so does this layer.
+ * <p>Objects are closed in the reverse order of their creation. No thread may use an object while
+ * another thread closes it: neither the C library nor this layer checks that.
  */
 @NullMarked
 package dev.ferrule.verbs;

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the device finds where the chains are. */
+/** The native structures of the chains, as a device reads them. */
 class ChainTest {
 
   private final FakeDevice device = new FakeDevice();
@@ -29,7 +29,7 @@ class ChainTest {
   /** The ids of the requests of each post. */
   private final List<List<Long>> posted = new ArrayList<>();
 
-  /** Follows the links as a device does, and refuses a request. */
+  /** Follows the links as a device does, and fails at a request. */
   private int take(long request, long bad, int accepted, int result, long id, long next) {
     List<Long> ids = new ArrayList<>();
     posted.add(ids);
@@ -105,7 +105,7 @@ class ChainTest {
   }
 
   @Test
-  void aFullSendQueueTellsWhichItDidNotTakeAndTheChainIsWholeAgain() {
+  void aFullSendQueueReportsTheFailedRequestAndTheChainIsJoinedAgain() {
     acceptSends(2, -Errno.ENOMEM);
     SendChain chain = sends(5);
     assertThat(queuePair.post(chain, 1, 4)).isEqualTo(-Errno.ENOMEM);
@@ -117,7 +117,7 @@ class ChainTest {
   }
 
   @Test
-  void theFirstRequestMayBeTheOneThatIsNotTaken() {
+  void theFirstRequestMayFail() {
     acceptSends(0, -Errno.EINVAL);
     SendChain chain = sends(2);
     assertThat(queuePair.post(chain, 0, 2)).isEqualTo(-Errno.EINVAL);
@@ -125,7 +125,7 @@ class ChainTest {
   }
 
   @Test
-  void receivesAreCutAndJoinedToo() {
+  void aRunOfReceivesIsCutAndJoinedAgain() {
     when(device.verbs.postRecv(any(), anyLong(), anyLong(), anyLong()))
         .thenAnswer(call -> receives(call.getArgument(2), call.getArgument(3), 3, -Errno.ENOMEM));
     ReceiveChain chain = receiveChain(4);
@@ -145,7 +145,7 @@ class ChainTest {
   }
 
   @Test
-  void receivesOfASharedQueueAreCutAndJoinedToo() {
+  void aRunOfSharedReceivesIsCutAndJoinedAgain() {
     SharedReceiveQueue queue = device.sharedReceiveQueue();
     when(device.verbs.postSrqRecv(
             eq(MemorySegment.ofAddress(FakeDevice.POST_SRQ_RECV)),
@@ -161,7 +161,7 @@ class ChainTest {
   }
 
   @Test
-  void aSendIsWhatItWasSetTo() {
+  void aSendHasTheFieldsThatWereSet() {
     SendChain chain = new SendChain(2);
     chain.set(
         1,
@@ -189,7 +189,7 @@ class ChainTest {
   }
 
   @Test
-  void immediateDataGoesOutInTheOrderOfTheNetwork() {
+  void immediateDataIsInNetworkByteOrder() {
     SendChain chain = sends(1);
     chain.setImmediate(0, 0x01020304);
     byte[] bytes =
@@ -226,7 +226,7 @@ class ChainTest {
   }
 
   @Test
-  void aReceiveIsWhatItWasSetTo() {
+  void aReceiveHasTheFieldsThatWereSet() {
     ReceiveChain chain = new ReceiveChain(2);
     chain.set(1, 42, 0x3000, 4096, 9);
     long address = chain.cut(1, 1);

@@ -24,7 +24,7 @@ class CompletionQueueTest {
   private final FakeDevice device = new FakeDevice();
   private final CompletionQueue queue = device.completionQueue();
 
-  /** Lets the device write completions. */
+  /** Makes the device write completions. */
   @SafeVarargs
   private void complete(Consumer<MemorySegment>... completions) {
     when(device.verbs.pollCq(
@@ -43,7 +43,7 @@ class CompletionQueueTest {
             });
   }
 
-  /** Where the queue wants its completions. */
+  /** Returns the address to which the queue polls completions. */
   private long address() {
     long[] address = new long[1];
     when(device.verbs.pollCq(any(), anyLong(), anyInt(), anyLong()))
@@ -84,7 +84,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aSendIsNoReceive() {
+  void aSendIsNotAReceive() {
     complete(completion -> ibv_wc.opcode(completion, 2)); // IBV_WC_RDMA_READ
     queue.poll(CompletionQueue.BATCH);
     assertThat(queue.isReceive(0)).isFalse();
@@ -92,10 +92,10 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aFailureHasItsIdStatusAndTheMakersCode() {
+  void aFailureHasItsIdStatusAndVendorError() {
     complete(
         completion -> {
-          completion.fill((byte) 0xee); // all but a few fields is garbage then
+          completion.fill((byte) 0xee); // the other fields are undefined then
           ibv_wc.wr_id(completion, 7);
           ibv_wc.status(completion, 13);
           ibv_wc.vendor_err(completion, 0x81);
@@ -111,7 +111,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aWholeBatchIsReadWithoutMixingItUp() {
+  void theCompletionsOfAWholeBatchAreRead() {
     Consumer<MemorySegment>[] all = batch();
     complete(all);
     assertThat(queue.poll(CompletionQueue.BATCH)).isEqualTo(CompletionQueue.BATCH);
@@ -137,14 +137,14 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aDeviceThatIsGoneIsANumberBelowZero() {
+  void aDeviceThatIsGoneIsANegativeErrno() {
     device.errno = 5;
     assertThat(queue.poll(1)).isEqualTo(-5);
     assertThat(queue.requestNotification()).isEqualTo(-5);
   }
 
   @Test
-  void notificationsAreAskedForByTheFunctionOfTheDevice() {
+  void notificationsAreRequestedByTheFunctionOfTheDevice() {
     assertThat(queue.requestNotification()).isZero();
     verify(device.verbs)
         .reqNotifyCq(MemorySegment.ofAddress(FakeDevice.REQ_NOTIFY_CQ), queue.address(), 0);
@@ -158,7 +158,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void everyStatusSaysSomethingElse() {
+  void everyStatusHasItsOwnText() {
     Set<String> texts = new HashSet<>();
     Arrays.stream(CompletionStatus.values())
         .map(CompletionStatus::text)
@@ -167,7 +167,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aQueueIsMadeOnAChannelOrWithoutOne() {
+  void aQueueIsCreatedWithAChannelOrWithoutOne() {
     CompletionChannel channel = device.completionChannel();
     device.context().createCompletionQueue(64, channel, 4711);
     verify(device.verbs).createCq(device.contextAddress(), 64, 4711, channel.address(), 0);

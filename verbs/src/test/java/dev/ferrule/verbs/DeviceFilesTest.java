@@ -28,7 +28,7 @@ class DeviceFilesTest {
   }
 
   @Test
-  void shouldFindNothingWrongWhereOneDeviceMayBeUsed() throws IOException {
+  void shouldFindNoProblemIfOneDeviceMayBeOpened() throws IOException {
     file("uverbs0");
     Path second = file("uverbs1");
 
@@ -36,7 +36,7 @@ class DeviceFilesTest {
   }
 
   @Test
-  void shouldFindNothingWrongWhereThereIsNone() throws IOException {
+  void shouldFindNoProblemIfThereIsNoDeviceFile() throws IOException {
     file("rdma_cm");
 
     assertThat(new DeviceFiles(folder, file -> false).forbidden()).isEmpty();
@@ -44,13 +44,17 @@ class DeviceFilesTest {
   }
 
   @Test
-  void shouldSayWhyThereSeemsToBeNoDevice() throws IOException {
+  void shouldExplainWhyNoDeviceIsListed() throws IOException {
     Path file = file("uverbs0");
 
     assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> false)))
         .isEqualTo(
-            "no permission for " + file + ": chmod a+rw " + file + ", or a udev rule for good");
+            "no permission for "
+                + file
+                + ": chmod a+rw "
+                + file
+                + ", or add a udev rule to make it permanent");
     assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> true)))
-        .startsWith("no RDMA device serves that address");
+        .startsWith("no RDMA device has that address");
   }
 }

@@ -36,7 +36,7 @@ class ErrnoTest {
 
   @ParameterizedTest
   @MethodSource("errnos")
-  void aTextIsThatOfCOrNone(int errno) {
+  void aTextIsThatOfCOrUnspecific(int errno) {
     assertThat(Errno.text(errno))
         .isIn(
             LibC.strerror(errno).getString(0) + " (errno " + errno + ")",
@@ -65,7 +65,7 @@ class ErrnoTest {
     "rdma_resolve_route, 110, ping",
     "rdma_listen, 4000, dmesg"
   })
-  void thereIsAdvice(String function, int errno, String advice) {
+  void anErrorHasAdvice(String function, int errno, String advice) {
     assertThat(new VerbsException(function, "it", errno))
         .hasMessageStartingWith(function + "(it): " + Errno.text(errno) + "; ")
         .hasMessageContaining(advice);
@@ -73,7 +73,7 @@ class ErrnoTest {
 
   @ParameterizedTest
   @MethodSource("errnos")
-  void everyErrorSaysWhatToTry(int errno) {
+  void everyErrorHasAdvice(int errno) {
     assertThat(new VerbsException("ibv_create_cq", "", errno).getMessage())
         .matches("ibv_create_cq: .* \\(errno " + errno + "\\); .{20,}");
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every function that fails is named in an exception, with what it was called for. */
+/** The exception of every function that fails contains the function and the subject of the call. */
 class EveryFailureTest {
 
   private static final InetSocketAddress ADDRESS = new InetSocketAddress("10.0.0.1", 18515);
@@ -106,7 +106,7 @@ class EveryFailureTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("failures")
-  void isNamed(String expected, Call call) {
+  void exceptionContainsFunctionAndSubject(String expected, Call call) {
     FakeDevice device = new FakeDevice();
     device.errno = 110;
     assertThatExceptionOfType(VerbsException.class)

@@ -29,7 +29,7 @@ import org.mockito.invocation.InvocationOnMock;
  */
 public final class FakeDevice {
 
-  /** The functions of the device, as marks to be recognised. */
+  /** The functions of the device: recognisable addresses that are never called. */
   public static final long POST_SEND = 0x1001;
 
   public static final long POST_RECV = 0x1002;
@@ -43,7 +43,7 @@ public final class FakeDevice {
   public final CmCalls cm = mock(CmCalls.class, withSettings().defaultAnswer(this::answer));
   public final VerbsLibrary library = VerbsLibrary.of(verbs, cm);
 
-  /** What all functions without a stub report from now on; 0 for success. */
+  /** The errno of all functions without a stub; 0 for success. */
   public int errno;
 
   private final MemorySegment contextMemory = ibv_context.allocate(arena);
@@ -73,7 +73,7 @@ public final class FakeDevice {
     return null;
   }
 
-  /** Lets the library list devices, which are numbered from 1 in this order. */
+  /** Makes the library list devices; their addresses are 1, 2 and so on, in this order. */
   public void list(String... names) {
     MemorySegment devices = arena.allocate(ValueLayout.JAVA_LONG, names.length + 1L);
     for (int i = 0; i < names.length; i++) {
@@ -89,7 +89,7 @@ public final class FakeDevice {
         .thenAnswer(call -> List.of(names).get((int) (call.<Long>getArgument(0) - 1)));
   }
 
-  /** The address of the device's {@code ibv_context}. */
+  /** Returns the address of the device's {@code ibv_context}. */
   public long contextAddress() {
     return contextMemory.address();
   }
@@ -98,7 +98,7 @@ public final class FakeDevice {
     return contextMemory;
   }
 
-  /** A context that may be closed. */
+  /** Returns a context that may be closed. */
   public VerbsContext context() {
     return new VerbsContext(verbs, contextMemory.address(), true);
   }
@@ -129,7 +129,7 @@ public final class FakeDevice {
     return new QueuePair(context(), queuePairMemory(number), new QueuePairSizes(8, 8, 0));
   }
 
-  /** The address of an {@code ibv_qp} with the number 77. */
+  /** Returns the address of an {@code ibv_qp} with the number 77. */
   public long queuePairMemory() {
     return queuePairMemory(77);
   }
@@ -140,7 +140,7 @@ public final class FakeDevice {
     return queuePair.address();
   }
 
-  /** Lets memory be registered, with the keys 5 and 6. */
+  /** Makes registrations succeed, with the keys 5 and 6. */
   public long registrations() {
     MemorySegment region = ibv_mr.allocate(arena);
     ibv_mr.lkey(region, 5);
@@ -149,12 +149,12 @@ public final class FakeDevice {
     return region.address();
   }
 
-  /** The {@code rdma_cm_id} of the ids that are created. */
+  /** Returns the {@code rdma_cm_id} of all created ids. */
   public MemorySegment id() {
     return id;
   }
 
-  /** Lets event channels and ids be created. */
+  /** Makes the creation of event channels and ids succeed. */
   public void connectionManager() {
     MemorySegment channel = rdma_event_channel.allocate(arena);
     rdma_event_channel.fd(channel, 55);

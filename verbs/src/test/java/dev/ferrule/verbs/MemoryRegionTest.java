@@ -58,7 +58,7 @@ class MemoryRegionTest {
   }
 
   @Test
-  void memoryStaysIfTheDeviceRefusesToGiveItUp() {
+  void memoryStaysAllocatedIfTheDeviceFailsToDeregister() {
     MemoryRegion region = domain.allocate(8, 0);
     device.errno = 16;
     assertThatExceptionOfType(VerbsException.class).isThrownBy(region::close);
@@ -73,8 +73,7 @@ class MemoryRegionTest {
   void closingTheArenaEndsTheRegistrationFirst() {
     List<Long> seen = new ArrayList<>();
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment memory =
-          arena.allocate(8); // the very first, which a confined arena frees first
+      MemorySegment memory = arena.allocate(8); // a confined arena frees its first allocation first
       long address = memory.address();
       RawMemory.putLong(address, PATTERN);
       when(device.verbs.deregMr(handle))
@@ -86,12 +85,12 @@ class MemoryRegionTest {
       domain.register(arena, memory, 0);
       assertThat(seen).isEmpty();
     }
-    // Freed memory starts with what the allocator puts there.
+    // The allocator overwrites the start of freed memory.
     assertThat(seen).containsExactly(PATTERN);
   }
 
   @Test
-  void closingTheArenaEndsTheRegistrationBeforeAnythingOlderGoes() {
+  void closingTheArenaEndsTheRegistrationBeforeOlderCleanupActions() {
     List<String> order = new ArrayList<>();
     when(device.verbs.deregMr(handle))
         .thenAnswer(
@@ -101,10 +100,10 @@ class MemoryRegionTest {
             });
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory =
-          arena.allocate(8).reinterpret(arena, ignored -> order.add("what came before"));
+          arena.allocate(8).reinterpret(arena, ignored -> order.add("older action"));
       domain.register(arena, memory, 0);
     }
-    assertThat(order).containsExactly("ibv_dereg_mr", "what came before");
+    assertThat(order).containsExactly("ibv_dereg_mr", "older action");
   }
 
   @Test
@@ -130,7 +129,7 @@ class MemoryRegionTest {
   }
 
   @Test
-  void anArenaThatTheCollectorClosesEndsTheRegistration() throws InterruptedException {
+  void anAutomaticArenaEndsTheRegistrationWhenItIsUnreachable() throws InterruptedException {
     registerAndForget();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (!isDeregistered() && System.nanoTime() - deadline < 0) {
@@ -148,12 +147,12 @@ class MemoryRegionTest {
   private void registerAndForget() {
     Arena arena = Arena.ofAuto();
     domain.register(arena, arena.allocate(8), 0);
-    // The mock keeps the arguments of its calls, but those of regMr are numbers only.
+    // The mock keeps the arguments of its calls, but those of regMr are only numbers.
     assertThat(isDeregistered()).isFalse();
   }
 
   @Test
-  void nothingStaysRegisteredIfTheArenaIsClosed() {
+  void theRegistrationEndsIfTheArenaIsClosed() {
     Arena arena = Arena.ofShared();
     MemorySegment memory = arena.allocate(8);
     arena.close();
@@ -168,7 +167,7 @@ class MemoryRegionTest {
       MemorySegment memory = other.allocate(8);
       assertThatIllegalArgumentException()
           .isThrownBy(() -> domain.register(arena, memory, 0))
-          .withMessage("the memory is not of that arena");
+          .withMessage("the memory belongs to another arena");
       MemorySegment heap = MemorySegment.ofArray(new byte[8]);
       assertThatIllegalArgumentException()
           .isThrownBy(() -> domain.register(arena, heap, 0))
@@ -181,7 +180,7 @@ class MemoryRegionTest {
   }
 
   @Test
-  void tooLittleLockedMemoryIsAnExceptionThatSaysWhatToDo() {
+  void theExceptionForTheLimitOfLockedMemoryHasAdvice() {
     FakeDevice full = new FakeDevice();
     full.errno = Errno.ENOMEM;
     assertThatExceptionOfType(VerbsException.class)

@@ -64,7 +64,7 @@ class VerbsContextTest {
 
   @Test
   void aRegionWithoutLimitHasTheLargestOne() {
-    attributes(-1); // 2^64 - 1, as soft-RoCE says
+    attributes(-1); // 2^64 - 1, as soft-RoCE reports
     assertThat(device.context().attributes().maxMemoryRegionSize()).isEqualTo(Long.MAX_VALUE);
   }
 
@@ -110,7 +110,7 @@ class VerbsContextTest {
   }
 
   @Test
-  void theEndOfTheDeviceIsTold() {
+  void aFatalDeviceErrorIsReported() {
     event(8, 0);
     assertThat(device.context().nextAsyncEvent())
         .contains(new AsyncEvent(AsyncEvent.Type.DEVICE_FATAL, 8, 0));
@@ -118,7 +118,7 @@ class VerbsContextTest {
   }
 
   @Test
-  void anErrorOfAQueuePairIsTold() {
+  void anErrorOfAQueuePairIsReported() {
     event(1, 0x1234_5678_9abcL);
     assertThat(device.context().nextAsyncEvent())
         .contains(new AsyncEvent(AsyncEvent.Type.QUEUE_PAIR_FATAL, 1, 0x1234_5678_9abcL));
@@ -126,14 +126,14 @@ class VerbsContextTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 20, 21, 1000})
-  void anEventThatThisVersionDoesNotKnowIsToldWithItsNumber(int code) {
+  void anUnknownEventIsReportedWithItsNumber(int code) {
     event(code, 5);
     assertThat(device.context().nextAsyncEvent())
         .contains(new AsyncEvent(AsyncEvent.Type.UNKNOWN, code, 5));
   }
 
   @Test
-  void aDeviceWithNothingToTellHasNoEvent() {
+  void aDeviceWithoutPendingEventHasNoEvent() {
     device.errno = Errno.EAGAIN;
     assertThat(device.context().nextAsyncEvent()).isEmpty();
     device.errno = Errno.EINTR;
@@ -177,7 +177,7 @@ class VerbsContextTest {
   }
 
   @Test
-  void aQueuePairKnowsItsNumberAndSizes() {
+  void aQueuePairHasItsNumberAndSizes() {
     QueuePair queuePair = device.queuePair();
     assertThat(queuePair.number()).isEqualTo(77);
     assertThat(queuePair.sizes()).isEqualTo(new QueuePairSizes(8, 8, 0));

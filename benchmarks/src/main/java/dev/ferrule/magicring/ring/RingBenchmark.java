@@ -20,10 +20,10 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What the magic saves: how much of a ring messages of mixed lengths take, beside how long they
- * are, and how often a sender finds no room, though the receiver frees as much as a magic ring
- * needs. Both ends' bookkeeping is the real one, without a device between them; so the time is what
- * a message costs in bookkeeping, on both sides together.
+ * Measures the effect of mapping a ring twice ("magic"): the ring space that messages of mixed
+ * lengths occupy per byte, and how often a sender stalls although the receiver frees as much as a
+ * magic ring needs. Both ends use the real bookkeeping, without a device; the time is the cost of
+ * the bookkeeping of a message, on both sides together.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -37,11 +37,11 @@ public class RingBenchmark {
   private static final int WINDOW = 4096;
   private static final int LENGTHS = 1 << 12;
 
-  /** How the ring is mapped. */
+  /** The mapping of the ring. */
   @Param({"MAGIC", "PLAIN"})
   public Mapping mapping;
 
-  /** The mean length of a message; they are from 1 byte to twice as long, at random. */
+  /** The mean length of a message; lengths are random, from 1 byte to twice the mean. */
   @Param({"64", "1000", "3000", "5000", "9000", "12000", "16000"})
   public int length;
 
@@ -50,13 +50,13 @@ public class RingBenchmark {
 
   private RingSpace sender;
   private RingMessages receiver;
-  private int oldest; // slot of the oldest message that is held
+  private int oldest; // slot of the oldest held message
   private long heldBytes;
 
-  /** Made by JMH. */
+  /** Called by JMH. */
   public RingBenchmark() {}
 
-  /** What is told beside the time. */
+  /** The figures reported in addition to the time. */
   @State(Scope.Thread)
   @AuxCounters(AuxCounters.Type.EVENTS)
   public static class Usage {
@@ -64,12 +64,12 @@ public class RingBenchmark {
     private RingSpace ring;
     private long messages;
     private long stalls;
-    private int iterations; // over which JMH adds up what is told
+    private int iterations; // over which JMH sums up the figures
 
-    /** Made by JMH. */
+    /** Called by JMH. */
     public Usage() {}
 
-    /** Forgets what was before. */
+    /** Resets the figures. */
     @Setup(Level.Iteration)
     public void reset(BenchmarkParams parameters) {
       iterations = parameters.getMeasurement().getCount();
@@ -77,18 +77,18 @@ public class RingBenchmark {
       stalls = 0;
     }
 
-    /** How many bytes of the ring a byte of a message takes. */
+    /** Returns the bytes of the ring occupied per byte of a message. */
     public double ringBytesPerByte() {
       return ring == null ? 0 : (double) ring.ringBytes() / ring.payloadBytes() / iterations;
     }
 
-    /** How often the sender found no room, in a thousand messages. */
+    /** Returns how often the sender stalled, per thousand messages. */
     public double stallsPerThousand() {
       return messages == 0 ? 0 : 1000.0 * stalls / messages / iterations;
     }
   }
 
-  /** Makes an empty ring. */
+  /** Creates an empty ring. */
   @Setup(Level.Iteration)
   public void makeRing() {
     sender = new RingSpace(RING, mapping, WINDOW);
@@ -99,7 +99,7 @@ public class RingBenchmark {
     Arrays.setAll(lengths, i -> random.nextInt(1, 2 * length));
   }
 
-  /** One message, with as much freed before it as a magic ring needs, and then what is lacking. */
+  /** Sends one message; frees before it as much as a magic ring needs, and then what is missing. */
   @Benchmark
   public long message(Usage usage) {
     usage.ring = sender;
@@ -118,7 +118,7 @@ public class RingBenchmark {
     long offset = sender.place(now, now);
     int slot = receiver.arrived(now);
     if (receiver.offset(slot) != offset) {
-      throw new IllegalStateException("the two sides do not agree");
+      throw new IllegalStateException("the two sides disagree");
     }
     heldBytes += RingCursor.rounded(now);
     return offset;

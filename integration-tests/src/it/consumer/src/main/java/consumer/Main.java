@@ -20,8 +20,8 @@ public final class Main {
   /**
    * Runs the program.
    *
-   * @param args none
-   * @throws Exception if anything goes wrong
+   * @param args unused
+   * @throws Exception if it fails
    */
   public static void main(String[] args) throws Exception {
     Path directory = Files.createTempDirectory("consumer");
@@ -42,7 +42,7 @@ public final class Main {
         }
       }
     } finally {
-      // Fails if the provider left anything in it.
+      // Fails if the provider has left files in it.
       Files.delete(directory);
     }
   }

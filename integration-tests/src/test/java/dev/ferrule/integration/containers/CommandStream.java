@@ -7,8 +7,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The lines that a program is told, for the engine's client to pass on. The JDK's pipe would fail
- * when the thread that wrote last has ended, as a test's does.
+ * A stream of a program's commands, for the engine's client. The JDK's pipe would fail when the
+ * last writing thread has ended, as a test's does.
  */
 final class CommandStream extends InputStream {
 
@@ -34,7 +34,7 @@ final class CommandStream extends InputStream {
     return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
   }
 
-  /** Returns what is there of a line, and waits only if there is nothing. */
+  /** Returns what is available of a line, and blocks only if there is nothing. */
   @Override
   public int read(byte[] into, int offset, int length) {
     while (!ended && next == current.length) {

@@ -11,38 +11,39 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A test in containers; see CONTRIBUTING.md for how these are run. What a test makes here is gone
- * after it, the last first: no reaper does it, whose image would have to be fetched.
+ * A test in containers; CONTRIBUTING.md describes how these are run. Resources that a test creates
+ * here are removed after it, in reverse order, without a reaper, whose image would have to be
+ * fetched.
  */
 @Tag("containers")
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class ContainerTest {
 
-  /** Where containers have the shared volume. */
+  /** The mount point of the shared volume in containers. */
   static final String SHARED = "/shared";
 
-  /** The directory in it that the tests' endpoints are in. */
+  /** The directory in it for the tests' endpoints. */
   static final String BASE = SHARED + "/app";
 
   static final String ADDRESS = "sm://" + BASE;
 
   private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
-  /** A volume that containers can share. */
+  /** Returns a volume that containers can share. */
   final SharedVolume volume(String size) {
     SharedVolume volume = SharedVolume.tmpfs(size);
     made.push(volume);
     return volume;
   }
 
-  /** A container that is to be started. */
+  /** Returns a container to be started. */
   final PeerContainer container() {
     PeerContainer container = new PeerContainer();
     made.push(container);
     return container;
   }
 
-  /** A container of the plain kind, which has the volume and nothing else in common with others. */
+  /** Returns a default container, which shares the volume and nothing else with others. */
   final PeerContainer container(SharedVolume volume) {
     return container().volume(volume, SHARED);
   }
@@ -54,25 +55,25 @@ abstract class ContainerTest {
     }
   }
 
-  /** Has two programs connect, each to the other; the connection gets the next number in both. */
+  /** Connects two programs; the connection gets the next number in both. */
   static void connect(PeerContainer server, PeerContainer client, String address) {
-    server.tell("accept");
+    server.send("accept");
     client.ask("connect " + address);
     server.answer();
   }
 
-  /** Has messages go both ways at the same time, and sees that they come as they were sent. */
+  /** Exchanges messages in both directions concurrently, and checks that they arrive as sent. */
   static void exchangeMessages(PeerContainer one, PeerContainer other, int connection) {
-    one.tell("exchange " + connection);
-    other.tell("exchange " + connection);
+    one.send("exchange " + connection);
+    other.send("exchange " + connection);
     Traffic.Report first = Traffic.Report.parse(one.answer());
     Traffic.Report second = Traffic.Report.parse(other.answer());
     first.assertIsWhatTheOtherSideSaw(second);
   }
 
-  /** Has each side read and write the other's memory, and returns by which way. */
+  /** Lets each side read and write the other's memory, and checks the path taken. */
   static void accessMemory(PeerContainer one, PeerContainer other, String path) {
-    one.tell("share 1");
+    one.send("share 1");
     other.ask("share 1");
     one.answer();
     assertThat(one.ask("path 1")).isEqualTo(path);
@@ -82,6 +83,6 @@ abstract class ContainerTest {
     assertThat(other.ask("read 1")).as("read").isEqualTo(one.ask("memory 1"));
     assertThat(one.ask("write 1")).as("written").isEqualTo(other.ask("memory 1"));
     assertThat(other.ask("write 1")).as("written").isEqualTo(one.ask("memory 1"));
-    assertThat(one.ask("path 1")).as("the way, still").isEqualTo(path);
+    assertThat(one.ask("path 1")).as("the path is unchanged").isEqualTo(path);
   }
 }

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Containers that end without a word, and those that come after them. */
+/** Containers that end without closing their connections, and those that replace them. */
 class LossTest extends ContainerTest {
 
-  /** A peer that is silent is waited for, so that it has to be noticed that it is gone. */
+  /** Disables the peer timeout, so that the loss of a peer must be detected in another way. */
   private static final String FOREVER = "?peerTimeout=0";
 
   private static final String LOST = "PeerLostException";
 
   @Test
-  void aContainerThatIsKilledInTheMiddleEndsItsOwnConnectionsAndNoOther() {
+  void aContainerKilledMeanwhileEndsItsOwnConnectionsOnly() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).start();
     PeerContainer victim = container(volume).start();
@@ -24,8 +24,8 @@ class LossTest extends ContainerTest {
     connect(server, victim, ADDRESS + FOREVER);
     connect(server, victim, ADDRESS + FOREVER);
 
-    // one of the victim's connections is full from it, the other full towards it
-    victim.tell("flood 1");
+    // one of the victim's connections is full in one direction, another in the other
+    victim.send("flood 1");
     server.ask("begin flood 3");
     server.ask("stalled 3");
     server.ask("drain 2 1000");
@@ -71,16 +71,16 @@ class LossTest extends ContainerTest {
     PeerContainer client = container(volume).start();
     String endpoint = server.ask("listen " + ADDRESS + FOREVER);
     connect(server, client, endpoint + FOREVER);
-    client.tell("receive 1");
+    client.send("receive 1");
     server.ask("send 1 old");
     assertThat(client.answer()).isEqualTo("old");
 
-    client.tell("receive 1");
+    client.send("receive 1");
     server.kill();
     assertThat(client.failure()).startsWith(LOST);
     assertThat(client.failureOf("connect " + endpoint))
         .startsWith("ConnectionRefusedException")
-        .contains("nobody listens");
+        .contains("no listener at ");
 
     server.restart();
     assertThat(server.ask("listen " + ADDRESS + FOREVER)).isEqualTo(endpoint);
@@ -89,8 +89,8 @@ class LossTest extends ContainerTest {
     assertThat(client.failureOf("receive 1")).startsWith(LOST);
     assertThat(client.failureOf("send 1 lost")).startsWith(LOST);
     assertThat(client.ask("receive 2")).isEqualTo("new");
-    server.tell("exchange 1");
-    client.tell("exchange 2");
+    server.send("exchange 1");
+    client.send("exchange 2");
     Traffic.Report atServer = Traffic.Report.parse(server.answer());
     atServer.assertIsWhatTheOtherSideSaw(Traffic.Report.parse(client.answer()));
 

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.dockerjava.api.model.Capability;
 import org.junit.jupiter.api.Test;
 
-/** What containers have in common besides a volume, and what becomes of remote memory access. */
+/**
+ * Namespaces that containers share besides a volume, and the resulting paths of remote memory
+ * access.
+ */
 class NamespacesTest extends ContainerTest {
 
-  /** As Docker up to 20.10 has it by itself. */
+  /** The default profile of Docker up to 20.10. */
   private static final String WITHOUT_CROSS_MEMORY =
       "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"process_vm_readv\","
           + "\"process_vm_writev\"],\"action\":\"SCMP_ACT_ERRNO\"}]}";
@@ -24,9 +27,9 @@ class NamespacesTest extends ContainerTest {
   }
 
   @Test
-  void containersThatShareAVolumeAndAreBothProcess1ExchangeMessagesAndMemory() {
+  void containersThatShareAVolumeAndAreBothPid1ExchangeMessagesAndMemory() {
     SharedVolume volume = volume("64m");
-    // permitted what the kernel's way takes, so that each finds itself where the other should be
+    // with the permission for the kernel's path, each process finds itself at the peer's pid
     PeerContainer server = container(volume).capability(Capability.SYS_PTRACE).start();
     PeerContainer client = container(volume).capability(Capability.SYS_PTRACE).start();
     assertThat(server.ask("whoami")).isEqualTo("1 0");
@@ -36,7 +39,7 @@ class NamespacesTest extends ContainerTest {
     connect(server, client, ADDRESS);
     exchangeMessages(server, client, 1);
     accessMemory(server, client, "mmap");
-    server.tell("accept");
+    server.send("accept");
     client.ask("connect " + ADDRESS + "?rma=cma");
     server.answer();
     assertThat(client.failureOf("path 2"))
@@ -64,7 +67,7 @@ class NamespacesTest extends ContainerTest {
   }
 
   @Test
-  void memoryIsAccessedThroughTheVolumeIfTheEngineRefusesTheKernelsWay() {
+  void memoryIsAccessedThroughTheVolumeIfTheEngineRefusesTheKernelsPath() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).seccomp(WITHOUT_CROSS_MEMORY).start();
     PeerContainer client = container(volume).pidOf(server).seccomp(WITHOUT_CROSS_MEMORY).start();
@@ -72,7 +75,7 @@ class NamespacesTest extends ContainerTest {
     server.ask("listen " + ADDRESS);
     connect(server, client, ADDRESS);
     accessMemory(server, client, "mmap");
-    server.tell("accept");
+    server.send("accept");
     client.ask("connect " + ADDRESS + "?rma=cma");
     server.answer();
     assertThat(client.failureOf("path 2"))

@@ -25,15 +25,15 @@ import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 
 /**
- * A container with a {@link PeerProgram}, which does what it is told, one line after the other, and
- * answers each with a line.
+ * A container with a {@link PeerProgram}, which executes commands, one per line, and answers each
+ * with a line.
  */
 final class PeerContainer implements AutoCloseable {
 
-  /** Longer than anything takes on a busy machine, and far from for ever. */
+  /** Longer than any operation takes on a busy machine. */
   private static final long PATIENCE_SECONDS = 60;
 
-  /** What the program's output ends with, which the program does not say. */
+  /** The end of the program's output, which the program itself never prints. */
   private static final String END = "end of output";
 
   private final GenericContainer<?> container = new GenericContainer<>(PeerImage.INSTANCE);
@@ -64,19 +64,19 @@ final class PeerContainer implements AutoCloseable {
     return this;
   }
 
-  /** In the PID namespace of another container. */
+  /** Shares the PID namespace of another container. */
   PeerContainer pidOf(PeerContainer other) {
     settings.add(command -> host(command).withPidMode("container:" + other.id()));
     return this;
   }
 
-  /** With a /dev/shm that other containers may have as well. */
+  /** Makes its /dev/shm shareable with other containers. */
   PeerContainer shareable() {
     settings.add(command -> host(command).withIpcMode("shareable"));
     return this;
   }
 
-  /** With the /dev/shm of another container. */
+  /** Shares the /dev/shm of another container. */
   PeerContainer shmOf(PeerContainer other) {
     settings.add(command -> host(command).withIpcMode("container:" + other.id()));
     return this;
@@ -87,13 +87,13 @@ final class PeerContainer implements AutoCloseable {
     return this;
   }
 
-  /** With other rules than the engine's for which system calls are allowed. */
+  /** Replaces the engine's seccomp profile. */
   PeerContainer seccomp(String profile) {
     settings.add(command -> host(command).withSecurityOpts(List.of("seccomp=" + profile)));
     return this;
   }
 
-  /** As a user and a group, by their numbers. */
+  /** Runs as a user and a group, by their numbers. */
   PeerContainer user(int user, int group) {
     settings.add(command -> command.withUser(user + ":" + group));
     return this;
@@ -105,7 +105,7 @@ final class PeerContainer implements AutoCloseable {
     return this;
   }
 
-  /** Starts the container anew, after it has ended, with all that it is and has. */
+  /** Restarts the container after it has ended, with the same identity and configuration. */
   void restart() {
     engine().startContainerCmd(id()).exec();
     attach();
@@ -136,28 +136,28 @@ final class PeerContainer implements AutoCloseable {
     }
   }
 
-  /** Tells the program to do something. */
-  void tell(String command) {
+  /** Sends the program a command. */
+  void send(String command) {
     input.add(command);
   }
 
-  /** Waits until it has done what it was told, and returns what it has to say about it. */
+  /** Waits until the command has succeeded, and returns its answer. */
   String answer() {
     return reply(PeerProgram.OK);
   }
 
-  /** Waits until it has failed to do what it was told, and returns how. */
+  /** Waits until the command has failed, and returns the failure. */
   String failure() {
     return reply(PeerProgram.FAILED);
   }
 
   String ask(String command) {
-    tell(command);
+    send(command);
     return answer();
   }
 
   String failureOf(String command) {
-    tell(command);
+    send(command);
     return failure();
   }
 
@@ -166,7 +166,7 @@ final class PeerContainer implements AutoCloseable {
       String line = output.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
       if (line == null || line.equals(END)) {
         throw new AssertionError(
-            (line == null ? "no answer" : "it has ended") + "; it said:\n" + container.getLogs());
+            (line == null ? "no answer" : "it has ended") + "; its log:\n" + container.getLogs());
       }
       assertThat(line).startsWith(wanted);
       return line.substring(wanted.length());
@@ -175,15 +175,15 @@ final class PeerContainer implements AutoCloseable {
     }
   }
 
-  /** Kills it, as the kernel or an administrator would: nothing of it runs any more. */
+  /** Kills the container with SIGKILL. */
   void kill() {
     engine().killContainerCmd(id()).withSignal("KILL").exec();
     exitCode();
   }
 
-  /** Has the program exit as programs do, and returns with what. */
+  /** Lets the program exit, and returns its exit code. */
   int exit() {
-    tell("exit");
+    send("exit");
     return exitCode();
   }
 
@@ -200,7 +200,7 @@ final class PeerContainer implements AutoCloseable {
     container.stop();
   }
 
-  /** The program's lines; what it writes as errors goes to this JVM's. */
+  /** The program's output lines; its error output is copied to this JVM's. */
   private static final class Lines extends ResultCallback.Adapter<Frame> {
 
     private final BlockingQueue<String> lines;
@@ -240,8 +240,8 @@ final class PeerContainer implements AutoCloseable {
   }
 
   /**
-   * A program that ends soon is a matter for the test, which waits for what it has to say; and to
-   * look takes a second each time.
+   * A program that exits early is handled by the test, which waits for its answers; checking takes
+   * a second each time.
    */
   private static final class WhateverBecomesOfIt extends StartupCheckStrategy {
 

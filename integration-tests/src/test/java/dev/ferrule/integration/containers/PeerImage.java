@@ -6,6 +6,8 @@ import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Volume;
 import dev.ferrule.Ferrule;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.support.Lifecycle;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -14,28 +16,29 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.testcontainers.images.builder.ImageFromDockerfile;
 
 /**
- * The image of the containers: nothing but Ferrule and the tests' program, since there may be no
- * registry to get more from. The Java and the C library are this machine's, mounted read-only.
+ * The containers' image: only Ferrule and the tests' program, since there may be no registry for
+ * more. The JDK and the C library are this machine's, mounted read-only.
  */
 final class PeerImage {
 
   private static final String FOLDER = "/ferrule";
 
-  /** By any user, whatever the umask was here. */
+  /** Readable by any user, whatever the umask. */
   private static final int READABLE = 0755;
 
   private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
 
-  /** Where the C library and those that Java needs may be, in different distributions. */
+  /** Possible places of the C library and those that Java needs, in different distributions. */
   private static final List<String> LIBRARIES = List.of("/lib", "/lib64", "/usr/lib", "/usr/lib64");
 
-  /** Made once, and removed when this JVM exits. */
+  /** Created once, and removed when this JVM exits. */
   static final ImageFromDockerfile INSTANCE = make();
 
   private PeerImage() {}
@@ -54,12 +57,18 @@ final class PeerImage {
     return image;
   }
 
-  /** Whatever of this JVM's class path the program needs, each a jar or a folder. */
+  /** The entries of this JVM's class path that the program needs, each a jar or a folder. */
   private static List<Path> classPath() {
     List<Path> result = new ArrayList<>();
     try {
       for (Class<?> one :
-          List.of(Ferrule.class, LibC.class, provider(), NullMarked.class, PeerProgram.class)) {
+          List.of(
+              Ferrule.class,
+              Lifecycle.class,
+              LibC.class,
+              provider(),
+              NullMarked.class,
+              PeerProgram.class)) {
         result.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()));
       }
     } catch (URISyntaxException e) {
@@ -69,14 +78,15 @@ final class PeerImage {
   }
 
   private static Class<?> provider() {
-    return Ferrule.providers().stream()
+    return ServiceLoader.load(ConnectionProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
         .filter(provider -> provider.scheme().equals("sm"))
         .findFirst()
         .orElseThrow()
         .getClass();
   }
 
-  /** The command that runs the program. */
+  /** Returns the command that runs the program. */
   static List<String> command() {
     List<String> command = new ArrayList<>();
     command.add(JAVA_HOME.resolve("bin/java").toString());
@@ -85,7 +95,7 @@ final class PeerImage {
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-XX:-UsePerfData", // there is no /tmp
-            "-XX:+ErrorFileToStderr", // nor anything else to write to
+            "-XX:+ErrorFileToStderr", // nor any writable directory
             "-Xmx128m",
             "--enable-native-access=ALL-UNNAMED",
             "-cp"));
@@ -99,7 +109,7 @@ final class PeerImage {
     return command;
   }
 
-  /** What of this machine a container needs. */
+  /** Returns the bind mounts of this machine's files. */
   static List<Bind> machine() {
     Set<Path> places = new LinkedHashSet<>();
     LIBRARIES.stream().map(Path::of).filter(Files::isDirectory).forEach(places::add);
@@ -110,7 +120,7 @@ final class PeerImage {
         .toList();
   }
 
-  /** Some distributions have Java's configuration elsewhere, and links to it. */
+  /** Returns the targets of links: some distributions have Java's configuration elsewhere. */
   private static Set<Path> placesOfLinkedFiles() {
     Set<Path> places = new LinkedHashSet<>();
     try (Stream<Path> files = Files.walk(JAVA_HOME.resolve("conf"))) {

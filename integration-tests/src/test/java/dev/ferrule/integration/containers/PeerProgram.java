@@ -25,16 +25,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs in a container: does what each line of standard input says, and answers it with a line.
- * A test so sees from afar what a program sees that uses Ferrule. Connections go by their numbers,
- * from 1 in the order in which the program made them.
+ * The program in a container: executes each line of standard input as a command, and answers it
+ * with a line. A test so observes remotely what a program that uses Ferrule observes. Connections
+ * are identified by numbers, from 1 in the order of their creation by the program.
  */
 public final class PeerProgram {
 
-  /** What an answer begins with if all went well. */
+  /** The prefix of a successful answer. */
   static final String OK = "ok ";
 
-  /** What an answer begins with if not: the exception's class and message follow. */
+  /** The prefix of a failure, followed by the exception's class and message. */
   static final String FAILED = "failed ";
 
   private final List<Connection> connections = new ArrayList<>();
@@ -45,9 +45,9 @@ public final class PeerProgram {
   private PeerProgram() {}
 
   /**
-   * Runs until standard input ends, or {@code exit} comes.
+   * Runs until standard input ends, or the command {@code exit} is read.
    *
-   * @param arguments none
+   * @param arguments unused
    * @throws IOException if standard input cannot be read
    */
   public static void main(String[] arguments) throws IOException {
@@ -62,7 +62,7 @@ public final class PeerProgram {
       System.out.println(program.reply(words).replace('\n', ' '));
       System.out.flush();
     }
-    System.exit(0); // whatever the connections are doing
+    System.exit(0); // regardless of the connections' state
   }
 
   private String reply(List<String> words) {
@@ -159,14 +159,14 @@ public final class PeerProgram {
     return memories.get(Integer.parseInt(words.get(0)) - 1);
   }
 
-  /** Sends for ever, which only a failure ends. */
+  /** Sends until a failure. */
   private static String flood(Connection connection) {
     for (long i = 0; ; i++) {
       connection.sender().send(MemorySegment.ofArray(new long[] {i}));
     }
   }
 
-  /** Returns when some thread that sends has had to wait. */
+  /** Returns when a sending thread has stalled. */
   private static String awaitStall(Connection connection) {
     while (connection.counters().backPressureStalls() == 0) {
       Thread.onSpinWait();
@@ -174,7 +174,7 @@ public final class PeerProgram {
     return "";
   }
 
-  /** Receives what {@link #flood} sends. */
+  /** Receives the messages of {@link #flood}. */
   private static String drain(Connection connection, long count) {
     for (long i = 0; i < count; i++) {
       connection.receiver().receive().close();

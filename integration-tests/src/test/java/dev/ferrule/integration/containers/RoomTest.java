@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Shared memory lies in no file system, so that containers need next to no room in one. */
+/** Shared memory is not in a file system, so containers need almost no space in one. */
 class RoomTest extends ContainerTest {
 
   private static final String SHM = "/dev/shm";
 
   @Test
-  void aVolumeThatIsSmallerThanTheSharedMemoryDoes() {
+  void aVolumeSmallerThanTheSharedMemorySuffices() {
     SharedVolume volume = volume("64k");
     PeerContainer server = container(volume).start();
     PeerContainer client = container(volume).start();
@@ -19,7 +19,7 @@ class RoomTest extends ContainerTest {
     server.ask("listen " + ADDRESS);
     connect(server, client, ADDRESS);
     exchangeMessages(server, client, 1);
-    accessMemory(server, client, "mmap"); // whose buffer is made when it is first needed
+    accessMemory(server, client, "mmap"); // whose buffer is allocated on first use
     client.ask("close 1");
     server.ask("close 1");
 
@@ -30,7 +30,7 @@ class RoomTest extends ContainerTest {
   }
 
   @Test
-  void whatAContainersShmHasByItselfDoesForMoreSharedMemoryThanItHas() {
+  void aContainersDefaultShmSufficesForMoreSharedMemoryThanItsSize() {
     PeerContainer server = container().shareable().start();
     PeerContainer client = container().shmOf(server).start();
     assertThat(server.ask("room " + SHM)).isEqualTo("tmpfs " + (64 << 20));

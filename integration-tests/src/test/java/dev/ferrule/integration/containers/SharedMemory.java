@@ -14,12 +14,12 @@ import java.util.Random;
 import java.util.zip.CRC32;
 
 /**
- * Memory of this program that the peer reads and writes, and the peer's, with which this one does.
- * Both sides make one at the same time.
+ * Memory of this program that the peer reads and writes, and the peer's memory, which this program
+ * reads and writes. Both sides create one at the same time.
  */
 final class SharedMemory {
 
-  /** More than the fragments' buffer holds, and no multiple of anything. */
+  /** More than the fragments' buffer holds, and not a multiple of any block size. */
   private static final int SIZE = (3 << 20) + 7;
 
   private final Connection connection;
@@ -28,7 +28,7 @@ final class SharedMemory {
   private final RegisteredMemory local;
   private final RemoteMemory remote;
 
-  /** Tells the peer of memory with random content, and hears of the peer's. */
+  /** Exposes memory with random content, and exchanges handles with the peer. */
   SharedMemory(Connection connection) {
     this.connection = connection;
     this.local = connection.register(Arena.global().allocate(SIZE));
@@ -47,18 +47,18 @@ final class SharedMemory {
     MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, SIZE);
   }
 
-  /** What is in this program's own memory now. */
+  /** Returns the checksum of this program's own memory. */
   String ownChecksum() {
     return checksum(own);
   }
 
-  /** Reads all of the peer's memory, and says what was in it. */
+  /** Reads all of the peer's memory, and returns its checksum. */
   String readChecksum() {
     connection.rma().await(connection.rma().read(local, 0, remote, 0, SIZE));
     return checksum(local.segment());
   }
 
-  /** Writes all of the peer's memory, and says what. */
+  /** Writes all of the peer's memory, and returns the checksum of what was written. */
   String write() {
     fill(local.segment());
     connection.rma().await(connection.rma().write(local, 0, remote, 0, SIZE));

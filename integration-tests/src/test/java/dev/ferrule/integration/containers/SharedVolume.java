@@ -8,10 +8,12 @@ import java.util.Map;
 import java.util.UUID;
 import org.testcontainers.DockerClientFactory;
 
-/** A tmpfs that several containers can have. It is empty again when the last of them has ended. */
+/** A tmpfs for several containers. It is emptied when the last of them has ended. */
 final class SharedVolume implements AutoCloseable {
 
-  /** On all that the tests make, so that build-support/docker.sh can remove what they leave. */
+  /**
+   * A label on all resources of the tests, by which build-support/docker.sh removes remaining ones.
+   */
   static final Map<String, String> RUN =
       Map.of("dev.ferrule.tests", System.getProperty("dev.ferrule.tests", ""));
 
@@ -23,10 +25,10 @@ final class SharedVolume implements AutoCloseable {
     this.name = name;
   }
 
-  /** Makes one that is as large as the kernel's option {@code size} says, such as 64m. */
+  /** Creates a tmpfs of a size, in the format of the kernel's option {@code size}, such as 64m. */
   static SharedVolume tmpfs(String size) {
     DockerClient engine = DockerClientFactory.instance().client();
-    // By its name alone, in a container's binds, it would be a folder on a disk.
+    // In a container's binds, a name alone would be a folder on disk.
     String name = "ferrule-" + UUID.randomUUID();
     engine
         .createVolumeCmd()

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.zip.CRC32;
 
-/** Messages of many lengths, in both directions at once, with a checksum of each direction. */
+/** Messages of many lengths, in both directions concurrently, with a checksum of each direction. */
 final class Traffic {
 
   private static final int MESSAGES = 2_000;
@@ -22,10 +22,10 @@ final class Traffic {
   private Traffic() {}
 
   /**
-   * What one side has sent and received, for the other side's to be compared with.
+   * One side's checksums, to be compared with the other side's.
    *
-   * @param sent the checksum of what it has sent: all bytes and lengths, in their order
-   * @param received the checksum of what it has received
+   * @param sent the checksum of all bytes and lengths sent, in order
+   * @param received the checksum of all bytes and lengths received, in order
    */
   record Report(long sent, long received) {
 
@@ -35,8 +35,8 @@ final class Traffic {
     }
 
     void assertIsWhatTheOtherSideSaw(Report other) {
-      assertThat(received).as("checksum of what came").isEqualTo(other.sent);
-      assertThat(other.received).as("checksum of what came at the other side").isEqualTo(sent);
+      assertThat(received).as("checksum of received messages").isEqualTo(other.sent);
+      assertThat(other.received).as("checksum at the other side").isEqualTo(sent);
       assertThat(sent).as("the two directions differ").isNotEqualTo(received);
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Containers of different users, who may be in a group together. */
+/** Containers of different users, with or without a common group. */
 class UsersTest extends ContainerTest {
 
   private static final int USER = 1_001;
@@ -26,13 +26,13 @@ class UsersTest extends ContainerTest {
     connect(server, client, ADDRESS + ACCESS);
     exchangeMessages(server, client, 1);
     accessMemory(server, client, "mmap");
-    server.tell("accept");
+    server.send("accept");
     root.ask("connect " + ADDRESS + ACCESS);
     server.answer();
     root.ask("send 1 hello");
     assertThat(server.ask("receive 2")).isEqualTo("hello");
 
-    // a user's death is noticed by the other, who may then remove only what is its own
+    // a user detects another user's death, and may then remove only its own files
     client.kill();
     assertThat(server.failureOf("receive 1")).startsWith("PeerLostException");
     assertThat(root.exit()).isZero();
@@ -41,7 +41,7 @@ class UsersTest extends ContainerTest {
   }
 
   @Test
-  void differentUsersWithoutAccessAreToldWhatIsMissing() {
+  void differentUsersWithoutAccessGetTheMissingPermissionInTheMessage() {
     SharedVolume volume = volume("64m");
     PeerContainer server = container(volume).user(USER, GROUP).start();
     PeerContainer client = container(volume).user(ANOTHER, GROUP).start();
@@ -58,18 +58,18 @@ class UsersTest extends ContainerTest {
     }
     assertThat(root.failureOf("connect " + closed))
         .startsWith("ConnectionRefusedException")
-        .contains(SHARED + "/closed", "belongs to the user with the id " + USER, "access=group");
+        .contains(SHARED + "/closed", "is owned by user id " + USER, "access=group");
     server.ask("unlisten");
 
     server.ask("listen " + ADDRESS + ACCESS);
     assertThat(client.failureOf("connect " + ADDRESS))
-        .contains("belongs to the user with the id " + USER, "access=group");
+        .contains("is owned by user id " + USER, "access=group");
     assertThat(stranger.failureOf("connect " + ADDRESS + ACCESS))
         .startsWith("ConnectionRefusedException")
-        .contains("permission denied", BASE, "a group in common");
-    // root may open everything, and so hears of it only by the silence of a server that may not
+        .contains("permission denied", BASE, "a common group");
+    // root may open everything, so it only sees that the server, which may not, does not answer
     assertThat(root.failureOf("connect " + ADDRESS + ACCESS + "&connectTimeout=200ms"))
         .startsWith("OperationTimeoutException")
-        .contains("runs as the user with the id " + USER, "is that in the group of " + BASE);
+        .contains("runs as user id " + USER, "must be in the group of " + BASE);
   }
 }

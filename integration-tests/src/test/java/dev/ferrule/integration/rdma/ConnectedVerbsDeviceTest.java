@@ -29,7 +29,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The verbs layer on a device: connections, and all that is done over them. */
+/** The verbs layer on a device: connections, and the operations on them. */
 @RdmaTest
 class ConnectedVerbsDeviceTest {
 
@@ -82,7 +82,7 @@ class ConnectedVerbsDeviceTest {
     assertThat(pair.client().queuePair.sizes().inline()).isGreaterThanOrEqualTo(Loopback.INLINE);
     pair.client().write(0, "first");
     SendChain chain = new SendChain(1);
-    // A key that is none: the device must not look at it.
+    // An invalid key: the device must not use it.
     chain.set(
         0,
         SendOperation.SEND,
@@ -94,7 +94,7 @@ class ConnectedVerbsDeviceTest {
     assertThat(pair.client().queuePair.post(chain, 0, 1)).isZero();
     pair.client().write(0, "after");
 
-    pair.server().receive(1024, 100); // only now, so that it was sent or repeated after the change
+    pair.server().receive(1024, 100); // only now, so that the send follows the change
     assertThat(pair.server().nextReceived().status()).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(pair.server().read(1024, 5)).isEqualTo("first");
   }
@@ -127,7 +127,7 @@ class ConnectedVerbsDeviceTest {
           i == count - 1 ? SendChain.SIGNALED : 0);
     }
     assertThat(pair.server().queuePair.post(receives, 0, count)).isZero();
-    // Two runs of one chain, of which the first has to end before the second.
+    // Two runs of one chain, the first of which must complete before the second.
     assertThat(pair.client().queuePair.post(sends, 0, 3)).isZero();
     assertThat(pair.client().queuePair.post(sends, 3, count - 3)).isZero();
 
@@ -161,7 +161,7 @@ class ConnectedVerbsDeviceTest {
       }
       batches.add(batch);
     }
-    assertThat(batches).contains(4); // all had been acknowledged before, so were there
+    assertThat(batches).contains(4); // all were acknowledged before, so were completed
     for (int i = 0; i < count; i++) {
       assertThat(polled.get(i).id()).isEqualTo(i * 64L);
       assertThat(polled.get(i).length()).isEqualTo(i);
@@ -169,11 +169,11 @@ class ConnectedVerbsDeviceTest {
   }
 
   /**
-   * Events of a queue come in the order of its completions. So one too many in an early round would
-   * be taken in the place of a later round's, and be left over at the end.
+   * Events of a queue arrive in the order of its completions. A surplus event in an early round
+   * would be taken for a later round's, and leave one over at the end.
    */
   @Test
-  void anEventComesIfAskedForAndOnceOnly() {
+  void anEventArrivesOnlyIfRequestedAndOnlyOnce() {
     int rounds = 4;
     Pair pair = loopback.connect();
     End server = pair.server();
@@ -182,7 +182,7 @@ class ConnectedVerbsDeviceTest {
     }
     for (int i = 0; i < rounds; i++) {
       pair.client().send(SendOperation.SEND, 1, 0, 5, 0);
-      server.nextReceived(); // without an event, as none was asked for
+      server.nextReceived(); // without an event, as none was requested
 
       assertThat(server.receives.requestNotification()).isZero();
       pair.client().send(SendOperation.SEND, 2, 0, 5, 0);
@@ -211,7 +211,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void memoryOfThePeerIsWrittenAndThePeerTold() {
+  void memoryOfThePeerIsWrittenAndThePeerNotified() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 0);
     pair.client().write(0, "written");
@@ -262,10 +262,10 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aFullQueueTakesNoMoreAndTellsWhere() {
+  void aFullQueueRejectsMoreAndReturnsTheFailedRequest() {
     Pair pair = loopback.connect();
     int room = pair.server().queuePair.sizes().receives();
-    ReceiveChain chain = new ReceiveChain(4 * room); // soft-RoCE has more room than it says
+    ReceiveChain chain = new ReceiveChain(4 * room); // soft-RoCE has more entries than reported
     for (int i = 0; i < chain.capacity(); i++) {
       chain.set(i, i, pair.server().address(0), 64, pair.server().memory.localKey());
     }
@@ -273,7 +273,7 @@ class ConnectedVerbsDeviceTest {
     int failed = chain.failedIndex();
     assertThat(failed).isBetween(room, chain.capacity() - 1);
 
-    // The chain is whole again, and those before the failed one were taken.
+    // The chain is complete again, and those before the failed one were posted.
     assertThat(pair.server().queuePair.post(chain, failed, 1)).isEqualTo(-Errno.ENOMEM);
     assertThat(chain.failedIndex()).isEqualTo(failed);
     pair.server().queuePair.toError();
@@ -292,7 +292,7 @@ class ConnectedVerbsDeviceTest {
     Completion received = pair.server().nextReceived();
     assertThat(sent.id()).isEqualTo(7);
     assertThat(received.id()).isZero();
-    // Soft-RoCE takes the receive for broken; the specification wants what others do.
+    // Soft-RoCE reports operation errors; other devices conform to the specification.
     boolean soft = RdmaDevice.name().startsWith("rxe");
     assertThat(sent.status())
         .isEqualTo(
@@ -330,7 +330,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void disconnectingIsToldOnBothSidesOnceBothDoItAndFlushes() {
+  void disconnectingIsReportedOnBothSidesOnceBothDisconnectAndFlushes() {
     Pair pair = loopback.connect();
     pair.server().receive(0, 64);
     assertThat(pair.client().id.disconnect()).isZero();
@@ -341,7 +341,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void privateDataGoesBothWays() {
+  void privateDataIsExchangedInBothDirections() {
     CmId listener = loopback.listen();
     End client = loopback.client(listener.port());
     assertThat(client.id.setAckTimeout(14)).isTrue();
@@ -386,7 +386,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aClientIsTurnedAwayAndToldWhy() {
+  void aClientIsRejectedWithTheReason() {
     CmId listener = loopback.listen();
     End client = loopback.client(listener.port());
     client.id.connect(Loopback.parameters(""));
@@ -401,7 +401,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void whereNobodyListensTheKernelSaysNo() {
+  void withoutAListenerTheKernelRejects() {
     CmId listener = loopback.channel.createId();
     listener.bind(new InetSocketAddress(loopback.address, 0));
     int port = listener.port();
@@ -413,7 +413,7 @@ class ConnectedVerbsDeviceTest {
   }
 
   @Test
-  void aPortIsListenedOnByOneOnly() {
+  void aPortHasOneListenerOnly() {
     CmId listener = loopback.listen();
     InetSocketAddress taken = new InetSocketAddress(loopback.address, listener.port());
     try (CmId second = loopback.channel.createId()) {

@@ -23,8 +23,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * The verbs layer repeats some numbers of C, so that it can be used without the libraries in tests.
- * They are compared here, where the libraries are, to those that jextract found in the headers.
+ * The verbs layer repeats some constants of C, so that tests can use it without the libraries. Here
+ * they are compared with those that jextract found in the headers.
  */
 @RdmaTest
 class ConstantsVerbsDeviceTest {
@@ -114,7 +114,7 @@ class ConstantsVerbsDeviceTest {
     assertOrdinals(CmEvent.Type.class, expected, CmEvent.Type.UNKNOWN);
   }
 
-  /** Enums whose order is C's; unknown comes last and is not C's. */
+  /** Enums in C's order; the unknown value comes last and is not C's. */
   private static <E extends Enum<E>> void assertOrdinals(
       Class<E> type, Map<E, Integer> expected, E unknown) {
     Map<E, Integer> ordinals = new EnumMap<>(type);
@@ -177,7 +177,7 @@ class ConstantsVerbsDeviceTest {
         .isEqualTo(RdmaCm.RDMA_OPTION_ID_REUSEADDR());
     assertThat(constant(CmId.class, "OPTION_ACK_TIMEOUT"))
         .isEqualTo(RdmaCm.RDMA_OPTION_ID_ACK_TIMEOUT());
-    Class<?> eventLoop = Class.forName("dev.ferrule.verbs.endpoint.EventLoop");
+    Class<?> eventLoop = Class.forName("dev.ferrule.rdma.context.EventLoop");
     assertThat(constant(eventLoop, "READABLE")).isEqualTo(LibC.POLLIN());
   }
 

@@ -22,9 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * That the credits of many connections, which share one group of buffers, promise no more than
- * there is: the device refuses no message (RNR), however slow the receiver is. What such a test is
- * worth, {@link CreditsTest} shows.
+ * The credits of many connections that share one pool of buffers never exceed the buffers: the
+ * device refuses no message (RNR), however slow the receiver is. {@link CreditsTest} shows that
+ * such a test can fail.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -32,12 +32,12 @@ class CreditsOfManyConnectionsTest {
 
   private static final int CONNECTIONS = 32;
 
-  /** Of each connection; more than it can have credit for before anything is received. */
+  /** The messages of each connection: more than its initial credit. */
   private static final int MESSAGES = 100;
 
   /**
-   * Twice as long as the step of the fabric's thread, which grants meanwhile what was freed before.
-   * Nothing is expected to have happened by then, and no message may be refused after it.
+   * Twice the period of the event thread, which meanwhile grants what was freed before. Nothing is
+   * expected to have happened by then, and no message may be refused after it.
    */
   private static final Duration STOP = Duration.ofMillis(500);
 
@@ -46,11 +46,10 @@ class CreditsOfManyConnectionsTest {
     Refusals.assumeCounted();
   }
 
-  /** With 512 buffers they are scarce, with 2048 the shares grow. */
+  /** 512 buffers are scarce; with 2048 the shares grow. */
   @ParameterizedTest
   @CsvSource({"off, 512", "off, 2048", "on, 512", "on, 2048"})
-  void noMessageIsRefusedOrLostWhileTheReceiverOfAllStopsNowAndThen(
-      String singleReceiver, int receives) {
+  void noMessageIsRefusedOrLostWhileTheCommonReceiverPauses(String singleReceiver, int receives) {
     List<Long> before = Refusals.count();
     List<Wires.Pair> pairs = new ArrayList<>();
     try (Listener listener =
@@ -88,7 +87,9 @@ class CreditsOfManyConnectionsTest {
         });
   }
 
-  /** Takes all messages, holds some for a while, stops at times, and checks each one's place. */
+  /**
+   * Receives all messages, holds some for a while, pauses at times, and checks each one's order.
+   */
   private static void receiveWithStops(Source source, List<Wires.Pair> pairs) {
     Random random = new Random(1);
     Map<Connection, Integer> next = new HashMap<>();
@@ -111,17 +112,19 @@ class CreditsOfManyConnectionsTest {
     assertThat(next.values()).containsOnly(MESSAGES);
   }
 
-  /** Where the messages of all connections come from, in the order of each. */
+  /** The source of the messages of all connections, in the order of each. */
   private interface Source {
 
-    /** Takes what is there, or null, while the program holds those messages. */
+    /** Receives an available message, or returns null, while the program holds those messages. */
     ReceiveRegion tryNext(List<ReceiveRegion> held);
 
-    /** Waits for a message; frees what is held where that may be all that its sender may send. */
+    /**
+     * Waits for a message; frees held messages where they may be all that their sender may send.
+     */
     default ReceiveRegion next(List<ReceiveRegion> held) {
       ReceiveRegion[] found = {null};
       Task.await(
-          "a message comes",
+          "a message arrives",
           () -> {
             found[0] = tryNext(held);
             if (found[0] == null && !held.isEmpty()) {
@@ -137,7 +140,7 @@ class CreditsOfManyConnectionsTest {
     return held -> held.isEmpty() ? receiver.receive(Task.PATIENCE) : receiver.tryReceive();
   }
 
-  /** Looks at each connection in turn, but at none of which a message is held. */
+  /** Polls the connections round-robin, except those with a held message. */
   private static Source oneByOne(List<Wires.Pair> pairs) {
     int[] turn = {0};
     return held -> {

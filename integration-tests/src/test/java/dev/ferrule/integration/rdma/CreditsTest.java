@@ -26,16 +26,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * That a slow receiver holds its peer up by credits, and never by the device's refusal to take a
- * message for which no receive is posted (RNR), as the device's own counters tell.
+ * A slow receiver stops its peer by credits, and never by RNR NAKs of the device, according to the
+ * device's own counters.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsTest {
 
   /**
-   * For tests of a receiver that stops, with {@code peerTimeout=400ms}: that this passes is what is
-   * tested, as a peer that is taken for dead too early shows by nothing else.
+   * The pause of tests in which a receiver stops, with {@code peerTimeout=400ms}. The pause itself
+   * is the test: only it shows that the peer is not considered dead too early.
    */
   static final Duration SEVERAL_PEER_TIMEOUTS = Duration.ofSeconds(2);
 
@@ -59,12 +59,12 @@ class CreditsTest {
         });
   }
 
-  /** Waits until a sender has found no room for a message. */
+  /** Waits until a sender has stalled. */
   static void awaitStall(Connection connection) {
-    Task.await("a sender finds no room", () -> connection.counters().backPressureStalls() > 0);
+    Task.await("a sender stalls", () -> connection.counters().backPressureStalls() > 0);
   }
 
-  /** Takes messages with pauses, holding some of them, and frees them in any order. */
+  /** Receives messages with pauses, holds some of them, and frees them in any order. */
   private static Task<Void> receiveSlowly(Connection connection, int count, int receives) {
     return Task.start(
         () -> {
@@ -117,7 +117,7 @@ class CreditsTest {
     try (Wires.Pair pair = Wires.pair(query)) {
       for (int round = 0; round < 3; round++) {
         int first = round * receives;
-        // on another thread, as credit comes back while the receiver receives
+        // on another thread, as credit returns while the receiver receives
         Task<Void> sending = send(pair.client(), first, receives);
         List<ReceiveRegion> held = new ArrayList<>();
         for (int i = 0; i < receives; i++) {
@@ -128,7 +128,7 @@ class CreditsTest {
         assertThatThrownBy(() -> pair.client().sender().claim(1, Duration.ofMillis(100)))
             .isInstanceOf(OperationTimeoutException.class);
 
-        // even the one buffer that comes last to hand makes room again
+        // even a single freed buffer returns credit
         held.remove(held.size() - 1).close();
         SendRegion room = pair.client().sender().claim(1, Task.PATIENCE);
         room.abort();
@@ -159,7 +159,7 @@ class CreditsTest {
     assertThat(Refusals.count()).isEqualTo(before);
   }
 
-  /** What the tests above are worth: without credits, the counters do move. */
+  /** Shows that the tests above can fail: without credits, the counters increase. */
   @Test
   void withoutCreditsMessagesAreRefusedAndSentAgainUntilTheyAreReceived() {
     int count = 100;
@@ -178,9 +178,9 @@ class CreditsTest {
     }
   }
 
-  /** One message was sent and freed, which is too little for the receiver to tell by itself. */
+  /** One message was sent and freed, too few for the receiver to report by itself. */
   @Test
-  void aSenderCanClaimAllOfItsCreditBeforeItSends() {
+  void aSenderCanClaimAllItsCreditBeforeItSends() {
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&unacked=64&wait=block")) {
       Numbered.send(pair.client().sender(), 0);
       pair.server().receiver().receive(Task.PATIENCE).close();
@@ -208,12 +208,12 @@ class CreditsTest {
   }
 
   /**
-   * Each of the first rounds is too little to be granted by itself, and is granted after a while.
-   * Of these grants only so many may be under way, and what confirms them is in messages that the
-   * receiver does not look at: here, as one thread does both.
+   * Each of the first rounds is too small for an immediate grant, and is granted after a delay. The
+   * number of unconfirmed grants is limited, and their confirmation is in messages that the
+   * receiver does not poll, as one thread drives both sides here.
    */
   @Test
-  void allRoomThatWasFreedIsGrantedThoughTheReceiverLooksNoMore() {
+  void allFreedBuffersAreGrantedAlthoughTheReceiverNeverPollsAgain() {
     int receives = 8;
     try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&wait=block&receives=" + receives)) {
       int sent = 0;

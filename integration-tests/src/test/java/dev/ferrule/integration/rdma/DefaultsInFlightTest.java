@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How many messages are on their way with the default options. */
+/** The number of messages in flight with the default options. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DefaultsInFlightTest {
@@ -21,7 +21,7 @@ class DefaultsInFlightTest {
 
   @ParameterizedTest
   @CsvSource({"sendrecv, 64", "sendrecv, longest", "magicring, 64", "magicring, longest"})
-  void byDefault64MessagesAreSentBeforeTheReceiverLooksAtTheFirst(String scheme, String length) {
+  void byDefault64MessagesAreSentBeforeTheReceiverPolls(String scheme, String length) {
     try (Wires.Pair pair = Wires.pair(scheme + "?")) {
       Sender sender = pair.client().sender();
       int bytes = length.equals("longest") ? sender.maxMessageSize() : Integer.parseInt(length);

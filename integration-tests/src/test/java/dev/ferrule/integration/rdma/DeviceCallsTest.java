@@ -23,14 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What sendrecv asks of the device, call by call. */
+/** Verifies the calls of sendrecv into the device's library. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceCallsTest {
 
   private static final Duration BOUND = Duration.ofSeconds(10);
 
-  /** Without probes, which are posted as well. */
+  /** Without keepalive probes, which are posted as well. */
   private static final String OPTIONS =
       "?receives=64&unacked=64&maxMessage=4KiB&wait=block&inline=64&peerTimeout=0";
 
@@ -83,7 +83,7 @@ class DeviceCallsTest {
   }
 
   @Test
-  void onlyEverySixteenthMessageAsksForACompletion() {
+  void onlyEverySixteenthMessageIsSignaled() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment message = arena.allocate(8);
       for (int i = 0; i < 48; i++) {
@@ -98,7 +98,7 @@ class DeviceCallsTest {
   }
 
   @Test
-  void messagesUpToTheOptionInlineRideInTheRequestAndLongerOnesDoNot() {
+  void messagesUpToTheOptionInlineAreSentInlineAndLongerOnesAreNot() {
     try (Arena arena = Arena.ofConfined()) {
       client.sender().send(arena.allocate(64));
       client.sender().send(arena.allocate(65));
@@ -111,7 +111,7 @@ class DeviceCallsTest {
   }
 
   @Test
-  void completionsArePolledManyAtATimeAndReceivesPostedAgainTogether() {
+  void completionsArePolledInBatchesAndReceivesRepostedTogether() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment message = arena.allocate(8);
       long last = 0;

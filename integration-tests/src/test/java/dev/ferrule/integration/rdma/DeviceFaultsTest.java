@@ -36,9 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What a program sees when the device refuses, fails, or breaks, which this one has to be made to.
- */
+/** What a program observes when the device refuses, fails, or breaks, simulated here. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -68,7 +66,7 @@ class DeviceFaultsTest {
   private void expectNothingLeft() {
     long deadline = System.nanoTime() + BOUND.toNanos();
     while (!device.left().isEmpty() && System.nanoTime() - deadline < 0) {
-      Task.pause(Duration.ofMillis(1)); // the fabric's end is another thread's
+      Task.pause(Duration.ofMillis(1)); // another thread ends the rdmaContext
     }
     assertThat(device.left()).isEmpty();
   }
@@ -83,7 +81,7 @@ class DeviceFaultsTest {
         ConnectionOptions.builder().connectTimeout(Duration.ofSeconds(20)).build());
   }
 
-  /** A connection whose client's device has faults. */
+  /** Returns a connection whose client's device has faults. */
   private Wires.Pair pair() {
     return pair("");
   }
@@ -99,7 +97,7 @@ class DeviceFaultsTest {
         .isInstanceOf(PeerLostException.class);
   }
 
-  /** The client's host may hear of the end before it has completed the connection. */
+  /** The client's host may receive the disconnect before it has completed the connection. */
   private static void expectEndedAtOnce(Task<Connection> connecting) {
     Connection client;
     try {
@@ -116,7 +114,7 @@ class DeviceFaultsTest {
 
   @Test
   void aSendThatTheDeviceRefusesEndsTheConnectionAndIsNamed() {
-    try (Wires.Pair pair = pair("&peerTimeout=0")) { // or a probe may be what is refused
+    try (Wires.Pair pair = pair("&peerTimeout=0")) { // otherwise a probe may be refused instead
       long first = Numbered.send(pair.client().sender(), 0);
       device.fail("postSend", Errno.ENOMEM);
 
@@ -130,7 +128,7 @@ class DeviceFaultsTest {
           .isInstanceOf(ResourceExhaustedException.class);
       pair.client().close();
       try (ReceiveRegion message = pair.server().receiver().receive(BOUND)) {
-        Numbered.check(message, 0); // what went out before is not lost
+        Numbered.check(message, 0); // earlier messages are not lost
       }
       expectLost(pair.server());
     }
@@ -173,10 +171,10 @@ class DeviceFaultsTest {
     "RETRY_EXCEEDED, ackTimeout",
     "RESPONSE_TIMEOUT, link is cut",
     "LOCAL_PROTECTION_ERROR, not registered",
-    "FATAL, the device is broken",
+    "FATAL, the device is in a fatal state",
     "GENERAL_ERROR, GENERAL_ERROR",
   })
-  void aSendThatFailsEndsTheConnectionAndWhatIsUnderWay(CompletionStatus status, String text) {
+  void aFailedSendEndsTheConnectionAndOutstandingOperations(CompletionStatus status, String text) {
     try (Wires.Pair pair = pair()) {
       device.failSends(status);
       long id = Numbered.send(pair.client().sender(), 0);
@@ -238,7 +236,7 @@ class DeviceFaultsTest {
         "WORK_QUEUE_FATAL",
         "DEVICE_FATAL"
       })
-  void anErrorThatTheDeviceReportsByItselfEndsTheConnection(AsyncEvent.Type type) {
+  void anAsynchronousErrorOfTheDeviceEndsTheConnection(AsyncEvent.Type type) {
     try (Wires.Pair pair = pair()) {
       Task<Void> waiting =
           Task.start(
@@ -287,7 +285,7 @@ class DeviceFaultsTest {
     "postRecv, ibv_post_recv",
     "connect, rdma_connect",
   })
-  void aClientThatLacksSomethingSaysWhatAndLeavesNothingBehind(String function, String named) {
+  void aClientWithoutAResourceNamesItAndLeavesNothingBehind(String function, String named) {
     device.fail(function, Errno.ENOMEM);
 
     assertThatThrownBy(() -> connect(listener))
@@ -317,7 +315,7 @@ class DeviceFaultsTest {
     "createSrq, ibv_create_srq, on",
     "postSrqRecv, ibv_post_srq_recv, on",
   })
-  void aListenerThatLacksSomethingTellsBothSides(String function, String named, String srq) {
+  void aListenerWithoutAResourceReportsItToBothSides(String function, String named, String srq) {
     try (Listener lacking =
         provider.listen(
             URI.create("sendrecv://" + RdmaDevice.address() + ":0" + SMALL + "&srq=" + srq),
@@ -342,7 +340,7 @@ class DeviceFaultsTest {
     }
   }
 
-  /** It has its queues and its part of what the others share by then. */
+  /** The connection has its queues and its share of the common resources by then. */
   @ParameterizedTest
   @ValueSource(strings = {"", "&srq=on", "&singleReceiver=on", "&srq=on&singleReceiver=on"})
   void anAcceptThatFailsAtItsVeryEndHarmsNoOtherConnection(String modes) {
@@ -368,7 +366,7 @@ class DeviceFaultsTest {
   }
 
   @Test
-  void aClientThatComesWhileTheListenerIsBeingMadeIsAccepted() {
+  void aClientThatConnectsWhileTheListenerIsBeingCreatedIsAccepted() {
     URI address;
     try (Listener other = provider.listen(ANY_PORT, ConnectionOptions.defaults())) {
       address = other.uri();
@@ -388,9 +386,9 @@ class DeviceFaultsTest {
     }
   }
 
-  /** It is the message that is to be told of, and not that the accept came too late. */
+  /** The violation must be reported, and not that the accept came too late. */
   @Test
-  void aClientThatBreaksTheProtocolWhileItIsBeingAcceptedStopsNoOther() throws Exception {
+  void aClientThatViolatesTheProtocolWhileBeingAcceptedStopsNoOther() throws Exception {
     URI plain = URI.create(ANY_PORT + "&hello=off&credits=off");
     try (Listener made = provider.listen(plain, ConnectionOptions.defaults())) {
       CountDownLatch sent = new CountDownLatch(1);
@@ -400,7 +398,7 @@ class DeviceFaultsTest {
           Task.start(
               () -> {
                 try (RawPeer hostile = RawPeer.connect(made.uri().getPort(), new byte[0])) {
-                  hostile.send(new byte[8192]); // twice as long as the listener takes
+                  hostile.send(new byte[8192]); // twice the listener's limit
                   sent.countDown();
                   await(noticed);
                 }
@@ -420,7 +418,7 @@ class DeviceFaultsTest {
   }
 
   private static void await(CountDownLatch latch) {
-    Task.await("the other thread has come so far", () -> latch.getCount() == 0);
+    Task.await("the other thread has reached this point", () -> latch.getCount() == 0);
   }
 
   @Test
@@ -435,17 +433,17 @@ class DeviceFaultsTest {
                   pair.client().register(memory);
                 }
               });
-      Task.pause(Duration.ofMillis(10)); // any moment will do
+      Task.pause(Duration.ofMillis(10)); // at any moment
       pair.close();
       assertThat(registering.failure(BOUND)).isInstanceOf(ConnectionClosedException.class);
     }
-    expectNothingLeft(); // but what the listener of this test has, which is another library's
+    expectNothingLeft(); // except for the listener of this test, which uses another library
   }
 
-  /** What was received and not yet looked at must not be lost with the queue pair. */
+  /** Messages that were received but not yet polled must not be lost with the queue pair. */
   @ParameterizedTest
   @ValueSource(strings = {"", "&singleReceiver=on"})
-  void sharedBuffersComeBackAlthoughTheDeviceForgetsAQueuePairWithItsCompletions(String modes) {
+  void sharedBuffersAreRepostedAlthoughTheDeviceDropsTheCompletionsOfAQueuePair(String modes) {
     device.dropCompletionsOfDestroyed();
     URI address =
         URI.create(

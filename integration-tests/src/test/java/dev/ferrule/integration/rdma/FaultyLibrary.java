@@ -39,13 +39,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.mockito.invocation.InvocationOnMock;
 
 /**
- * The installed libraries on the real device, with faults that no device makes when it is asked to:
- * calls that fail, completions with an error, and asynchronous events. It also keeps count of what
- * is made and given up.
+ * The installed libraries on the real device, with injected faults: failing calls, completions with
+ * an error, and asynchronous events. It also counts the objects created and destroyed.
  */
 final class FaultyLibrary {
 
-  /** What makes something, and what gives it up. */
+  /** Functions that create an object, and those that destroy it. */
   private static final Map<String, String> PAIRS =
       Map.of(
           "allocPd", "deallocPd",
@@ -57,10 +56,10 @@ final class FaultyLibrary {
           "createId", "destroyId",
           "createEventChannel", "destroyEventChannel");
 
-  /** What makes the same in another way. */
+  /** Functions that create the same kind of object. */
   private static final Map<String, String> OTHER_WAYS = Map.of("regMr", "regMrIova");
 
-  /** What is called first when the fabric has made what it needs of a device. */
+  /** The first functions called when the rdmaContext has created what it needs of a device. */
   private static final Set<String> AFTER_THE_FABRIC = Set.of("createCq", "createSrq", "regMrIova");
 
   private static final Object DELEGATE = new Object();
@@ -76,7 +75,7 @@ final class FaultyLibrary {
   private volatile CompletionStatus sends = CompletionStatus.SUCCESS;
   private volatile CompletionStatus receives = CompletionStatus.SUCCESS;
   private final AtomicInteger emptyReads = new AtomicInteger(); // of events
-  private boolean requestAtHand; // the last event was a connect request; the fabric's thread's
+  private boolean requestPending; // by the last event; the event thread's
   private final AtomicInteger requestsTaken = new AtomicInteger();
   private final Queue<List<Integer>> sendPosts = new ConcurrentLinkedQueue<>(); // flags of each
   private final Queue<Integer> receivePosts = new ConcurrentLinkedQueue<>(); // requests of each
@@ -87,7 +86,7 @@ final class FaultyLibrary {
   private volatile boolean dropping;
   private final AtomicReference<Runnable> substitution = new AtomicReference<>(); // undoes it
 
-  /** What a provider is to go by. */
+  /** The library for a provider. */
   final VerbsLibrary library =
       VerbsLibrary.of(mocked(VerbsCalls.class, realVerbs), mocked(CmCalls.class, realCm));
 
@@ -95,17 +94,17 @@ final class FaultyLibrary {
     return mock(type, withSettings().stubOnly().defaultAnswer(call -> answer(real, call)));
   }
 
-  /** Lets a function, by its name in the seam, fail from now on. */
+  /** Lets a function, by its name in the interface, fail from now on. */
   void fail(String function, int errno) {
     failing.put(function, errno);
   }
 
-  /** Has something done when a function, by its name in the seam, has done its work once. */
+  /** Runs an action after the next call of a function, by its name in the interface. */
   void afterNext(String function, Runnable action) {
     following.put(function, action);
   }
 
-  /** Lets all functions work again. */
+  /** Removes all faults of functions. */
   void repair() {
     failing.clear();
   }
@@ -120,12 +119,12 @@ final class FaultyLibrary {
     receives = status;
   }
 
-  /** Lets completions vanish with their queue pair, as many a driver has it. */
+  /** Drops completions of destroyed queue pairs, as many drivers do. */
   void dropCompletionsOfDestroyed() {
     dropping = true;
   }
 
-  /** Lets the device report an event of the queue pair, or other queue, that was made last. */
+  /** Lets the device report an event of the last created queue pair, or other queue. */
   void report(AsyncEvent.Type type) {
     long element =
         switch (type) {
@@ -139,23 +138,23 @@ final class FaultyLibrary {
     }
   }
 
-  /** Waits until the fabric has acted on all events. */
+  /** Waits until the rdmaContext has handled all events. */
   void awaitEventsTaken() {
     int before = emptyReads.get();
-    Task.await("events were taken", () -> events.isEmpty() && emptyReads.get() > before);
+    Task.await("events were handled", () -> events.isEmpty() && emptyReads.get() > before);
   }
 
-  /** Waits until the fabric's thread has acted on a connect request. */
+  /** Waits until the event thread has handled a connect request. */
   void awaitRequestTaken() {
-    Task.await("a connect request was taken", () -> requestsTaken.get() > 0);
+    Task.await("a connect request was handled", () -> requestsTaken.get() > 0);
   }
 
-  /** The posts of sends since this was last asked: the flags of the requests of each. */
+  /** Returns the posts of sends since the last call: the flags of the requests of each. */
   List<List<Integer>> takeSendPosts() {
     return take(sendPosts);
   }
 
-  /** The posts of receives since this was last asked: how many requests each had. */
+  /** Returns the posts of receives since the last call: the number of requests of each. */
   List<Integer> takeReceivePosts() {
     return take(receivePosts);
   }
@@ -168,12 +167,12 @@ final class FaultyLibrary {
     return taken;
   }
 
-  /** The most completions that one poll has brought. */
+  /** Returns the largest number of completions returned by one poll. */
   int mostPolled() {
     return mostPolled.get();
   }
 
-  /** What was made and is not given up, by what makes it; without what there is none of. */
+  /** Returns the number of objects not destroyed, by the creating function; without zeros. */
   Map<String, Integer> left() {
     Map<String, Integer> left = new TreeMap<>();
     PAIRS.forEach(
@@ -229,8 +228,8 @@ final class FaultyLibrary {
   }
 
   /**
-   * Has the fabric watch our descriptor in place of the device's, which both fabrics of this
-   * process would read, and hands out our events.
+   * Replaces the device's descriptor, which both fabrics of this process would read, by a simulated
+   * one, and returns simulated events.
    */
   private Object onEvents(String function, Object[] arguments) {
     switch (function) {
@@ -247,7 +246,7 @@ final class FaultyLibrary {
         }
         AsyncEvent event = events.poll();
         if (event == null) {
-          emptyReads.incrementAndGet(); // those before were acted on
+          emptyReads.incrementAndGet(); // earlier events were handled
           return -Errno.EAGAIN;
         }
         MemorySegment memory = (MemorySegment) arguments[1];
@@ -264,7 +263,10 @@ final class FaultyLibrary {
     }
   }
 
-  /** The fabric has looked at it by now, and those who make queues need the right one. */
+  /**
+   * Restores the descriptor: the rdmaContext has polled it by now, and creating queues needs the
+   * real one.
+   */
   private void giveDescriptorBack() {
     Runnable undo = substitution.getAndSet(null);
     if (undo != null) {
@@ -276,7 +278,7 @@ final class FaultyLibrary {
     return MemorySegment.ofAddress(address).reinterpret(ibv_context.sizeof());
   }
 
-  /** Keeps what is posted; the device may edit the requests. */
+  /** Records what is posted; the device may edit the requests. */
   private void record(String function, Object[] arguments) {
     switch (function) {
       case "postSend" -> {
@@ -309,12 +311,12 @@ final class FaultyLibrary {
         destroyed.remove(ibv_qp.qp_num(queuePair));
       }
       case "getCmEvent" -> {
-        if (requestAtHand) {
-          requestsTaken.incrementAndGet(); // who asks for the next event has acted on the last
+        if (requestPending) {
+          requestsTaken.incrementAndGet(); // the last event has been handled by now
         }
-        requestAtHand = (long) result > 0 && isRequest((long) result);
-        if (requestAtHand) {
-          count("createId").incrementAndGet(); // it brings the client's id
+        requestPending = (long) result > 0 && isRequest((long) result);
+        if (requestPending) {
+          count("createId").incrementAndGet(); // it includes the client's id
         }
       }
       case "pollCq" -> {
@@ -330,7 +332,7 @@ final class FaultyLibrary {
     return rdma_cm_id.qp(memory).reinterpret(ibv_qp.sizeof());
   }
 
-  /** Takes out the completions of queue pairs that are gone; returns how many are left. */
+  /** Removes the completions of destroyed queue pairs; returns how many are left. */
   private int drop(int count, long completions) {
     MemorySegment all =
         MemorySegment.ofAddress(completions).reinterpret(Math.max(0, count) * ibv_wc.sizeof());

@@ -8,7 +8,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.Ferrule;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Experiment;
@@ -29,14 +29,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The command ferrule over RDMA, each side in a process of its own. */
+/** The ferrule command over RDMA, each side in a process of its own. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FerruleCommandTest {
 
   private static final String LITTLE = " --size 64 --messages 200 --warmup 50 --no-pin";
 
-  /** A JVM that has just started is slow in an emulated machine. */
+  /** A JVM starts slowly in an emulated machine. */
   private static final String PATIENT = " --option connectTimeout=60s";
 
   @TempDir private Path folder;
@@ -46,8 +46,8 @@ class FerruleCommandTest {
   }
 
   /**
-   * Runs a command to its end, in this process, for another JVM takes a quarter of a minute in an
-   * emulated machine; returns its standard output.
+   * Runs a command in this process, since another JVM takes a quarter of a minute in an emulated
+   * machine; returns its standard output.
    */
   private static String run(String arguments) {
     StringWriter output = new StringWriter();
@@ -69,7 +69,7 @@ class FerruleCommandTest {
         "magicring bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
             + " --rounds 2 --option mapping=plain",
       })
-  void aMeasurementStartsItsServerAndEndsWell(String line) {
+  void aMeasurementStartsItsServerAndSucceeds(String line) {
     String[] words = line.split(" ", 2);
     assertThat(run(words[1] + LITTLE + " --provider " + words[0]))
         .contains(words[0])
@@ -85,9 +85,9 @@ class FerruleCommandTest {
         .containsPattern("(?m)^rdma +read +307200 ");
   }
 
-  /** Returns an experiment of {@code evaluate --quick}, as the command defines it. */
+  /** Returns an experiment of {@code evaluate --quick}, as defined by the command. */
   private static Experiment experiment(String scheme, String id) {
-    ConnectionProvider provider =
+    ProviderInfo provider =
         Ferrule.providers().stream()
             .filter(candidate -> candidate.scheme().equals(scheme))
             .findFirst()
@@ -99,9 +99,9 @@ class FerruleCommandTest {
             .orElseThrow();
   }
 
-  /** Without repeats a message that finds no receive posted ends the connection. */
+  /** With rnrRetry=0 a message that finds no receive posted ends the connection. */
   @Test
-  void anEvaluationOnTheDeviceIsWholeAndNoMessageFindsNobodyReady() throws IOException {
+  void anEvaluationOnTheDeviceIsCompleteAndEveryMessageFindsAReceive() throws IOException {
     Path report = folder.resolve("report");
     run(
         "evaluate --provider sendrecv --quick --only rnr --rounds 1 --messages 300 --out "
@@ -118,7 +118,7 @@ class FerruleCommandTest {
     assertThat(report.resolve("report.html")).isNotEmptyFile();
   }
 
-  /** The test that the note on the magic ring asks for. */
+  /** The measurement described in the docs of magicring. */
   @Test
   void theSendReceiveAndFreeCallsAreTimedForMessagesOf2KiB() {
     String json =
@@ -161,16 +161,16 @@ class FerruleCommandTest {
     new Random(3).nextBytes(bytes);
     Path original = Files.write(folder.resolve("original"), bytes);
     Path copy = folder.resolve("copy");
-    Path said = folder.resolve("said");
+    Path errors = folder.resolve("errors");
     try (OtherProcess listener =
         OtherProcess.start(
             command("listen" + PATIENT + " sendrecv://" + RdmaDevice.address() + ":0")
                 .redirectOutput(copy.toFile())
-                .redirectError(said.toFile()))) {
-      while (lines(said).isEmpty()) { // as long as its JVM takes to start
+                .redirectError(errors.toFile()))) {
+      while (lines(errors).isEmpty()) { // until its JVM has started
         Task.pause(Duration.ofMillis(10));
       }
-      String address = lines(said).get(0).replaceFirst("listening on ", "");
+      String address = lines(errors).get(0).replaceFirst("listening on ", "");
 
       run("send" + PATIENT + " " + address + " " + original);
 
@@ -189,10 +189,10 @@ class FerruleCommandTest {
   }
 
   @Test
-  void theDoctorAndTheListOfProvidersKnowTheDevice() {
+  void theDoctorAndTheListOfProvidersShowTheDevice() {
     assertThat(run("doctor")).contains(RdmaDevice.name());
     assertThat(run("providers"))
-        .containsPattern("sendrecv - .*\n  works here")
-        .containsPattern("magicring - .*\n  works here");
+        .containsPattern("sendrecv - .*\n  works on this machine")
+        .containsPattern("magicring - .*\n  works on this machine");
   }
 }

@@ -16,10 +16,10 @@ import dev.ferrule.RemoteAccessException;
 import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
+import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Offer;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.connection.Hello;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Peers that use remote memory access for what they must not. The offsets are those of the table
- * that docs/rma.md describes.
+ * Peers that misuse remote memory access. The offsets are those of the table described in
+ * docs/rma.md.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -45,7 +45,7 @@ class HostileAccessPeerTest {
   private static final int TABLE = 12_288;
 
   private Listener listener;
-  private Connection other; // with which nothing is wrong
+  private Connection other; // a conforming connection
   private Connection otherClient;
 
   @BeforeEach
@@ -70,7 +70,10 @@ class HostileAccessPeerTest {
     }
   }
 
-  /** A client whose table is the memory of {@link RawPeer#ring}, where anything can be written. */
+  /**
+   * Runs a test with a client whose table is the memory of {@link RawPeer#ring}, where anything can
+   * be written.
+   */
   private void withClient(BiConsumer<RawPeer, Connection> test) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     Offer offer = new Offer(true, SIZE, 8);
@@ -101,7 +104,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void whatIsNotExposedForWritesCannotBeWrittenWhateverTheKey() {
+  void memoryNotExposedForWritesCannotBeWrittenWithAnyKey() {
     withClient(
         (peer, connection) -> {
           MemorySegment memory = memory();
@@ -116,7 +119,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void nothingIsWrittenBesideWhatIsExposed() {
+  void nothingIsWrittenOutsideExposedMemory() {
     withClient(
         (peer, connection) -> {
           MemorySegment memory = memory();
@@ -132,7 +135,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void whatWasTakenBackCannotBeWritten() {
+  void withdrawnMemoryCannotBeWritten() {
     withClient(
         (peer, connection) -> {
           MemorySegment memory = memory();
@@ -152,7 +155,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void aPeerThatNeverEndsItsAccessKeepsNobodyFromTakingMemoryBack() {
+  void aPeerThatNeverEndsItsAccessDoesNotPreventTheWithdrawalOfMemory() {
     withClient(
         (peer, connection) -> {
           ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.WRITE);
@@ -163,12 +166,12 @@ class HostileAccessPeerTest {
 
           assertThat(connection.failure())
               .isInstanceOf(PeerLostException.class)
-              .hasMessageContaining("accessing exposed memory for longer");
+              .hasMessageContaining("accessed the memory for longer");
         });
   }
 
   @Test
-  void aPeerThatExposesMemoryWhichIsNotThereEndsItsOwnConnection() {
+  void aPeerThatExposesMissingMemoryEndsItsOwnConnection() {
     withClient(
         (peer, connection) -> {
           RmaKey key = new RmaKey(3, 77, SIZE, Set.of(RmaRight.WRITE), 0x0bad_cafe);
@@ -191,7 +194,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void scribblingAllOverTheTableHarmsNobody() {
+  void overwritingTheTableHarmsNoOther() {
     withClient(
         (peer, connection) -> {
           ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.values());
@@ -209,7 +212,7 @@ class HostileAccessPeerTest {
   }
 
   @Test
-  void theTableEndsWhereItEnds() {
+  void accessesBeyondTheTableAreRefused() {
     withClient(
         (peer, connection) -> {
           assertThat(peer.write(new byte[2], TABLE - 1, tableKey(peer)))

@@ -6,17 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.Connection;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.verbs.cm.CmEvent;
-import dev.ferrule.verbs.connection.Hello;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** The same where a wrong peer shares the receive buffers with right ones. */
+/** The same tests, with a hostile peer that shares the receive buffers with conforming ones. */
 class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
 
-  /** So many that the first connection has credit for as many as without sharing. */
+  /** So many that the first connection has as much credit as without sharing. */
   private static final int BUFFERS = 192;
 
   private static final String SHARED = "?srq=on&maxMessage=4KiB&receives=" + BUFFERS;
@@ -31,7 +31,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
     return Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
   }
 
-  /** Whatever becomes of a connection, the buffers that it had are there for the next one. */
+  /** After the end of a connection, its buffers must be available to the next one. */
   private static void expectAllBuffers(Listener listener) {
     try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
       for (int i = 0; i < 3 * BUFFERS; i++) {
@@ -44,7 +44,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   @Test
-  void brokenConnectionsTakeNoBuffersWithThem() {
+  void brokenConnectionsLeaveTheirBuffers() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
         Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
@@ -52,7 +52,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
             Connection connection = accepting.result()) {
           peer.send(new byte[10], Immediate.of(i % 2 == 0 ? 7 : Immediate.MESSAGE, 60_000, 0));
           assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
-              .hasMessageContaining("broke the protocol");
+              .hasMessageContaining("protocol violation");
         }
       }
       expectAllBuffers(listener);
@@ -60,12 +60,12 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   /**
-   * The completions of such a peer lie in the queue of all connections, so a receiver of any other
-   * one finds them, ends the connection and posts its buffers again; and none of them is lost, as
-   * the queue has an entry for each buffer.
+   * The completions of such a peer are in the queue of all connections, so the receiver of any
+   * other connection finds them, ends the connection and reposts its buffers. None is lost, as the
+   * queue has an entry for each buffer.
    */
   @Test
-  void aPeerThatFillsAllBuffersBeforeItsMessagesAreReadKeepsThemFromNoOther() {
+  void aPeerThatFillsAllBuffersDoesNotWithholdThemFromOthers() {
     try (Listener listener = Wires.listen(SHARED);
         Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
       for (int round = 0; round < 3; round++) {
@@ -79,7 +79,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
           try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
             Numbered.check(message, round);
           }
-          // the thread that found both may be about to end the one connection
+          // the thread that found both may be about to end one connection
           Task.await("the connection ends", () -> connection.failure() != null);
           assertThat(connection.failure()).hasMessageContaining("more messages than it had credit");
         }
@@ -89,7 +89,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   }
 
   @Test
-  void connectionsThatBothSidesCloseAtOnceTakeNoBuffersWithThem() {
+  void connectionsThatBothSidesCloseConcurrentlyLeaveTheirBuffers() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
         try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
@@ -117,7 +117,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
         RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
       Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
-      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("without credits");
+      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("requires clients to use credits");
     }
   }
 }

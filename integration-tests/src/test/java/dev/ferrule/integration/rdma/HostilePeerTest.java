@@ -13,10 +13,10 @@ import dev.ferrule.Listener;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.VersionMismatchException;
+import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.sendrecv.wire.Offer;
 import dev.ferrule.verbs.cm.CmEvent;
-import dev.ferrule.verbs.connection.Hello;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A peer that speaks the protocol wrongly, on purpose or because it is another program: the program
- * is told what is wrong, and the listener goes on serving others.
+ * A peer that violates the protocol, on purpose or because it is another program: the violation is
+ * reported to the program, and the listener still serves others.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -50,7 +50,7 @@ class HostilePeerTest {
     listener = Wires.listen(listenQuery());
   }
 
-  /** What the listener under test is made with. */
+  /** The options of the listener under test. */
   String listenQuery() {
     return QUERY;
   }
@@ -72,7 +72,7 @@ class HostilePeerTest {
     return Offer.HELLO.encode(new Hello(version, kind, 0, offer.body(), new byte[0]));
   }
 
-  /** Immediate data with the right numbers for a peer that has taken nothing yet. */
+  /** Returns immediate data with valid counts for a peer that has received nothing yet. */
   private static int immediate(int type) {
     return Immediate.of(type, RawPeer.RECEIVES - 4, 0);
   }
@@ -89,7 +89,7 @@ class HostilePeerTest {
     byte[] hugeGrant = hello(Offer.VERSION, Hello.Kind.CONNECT);
     hugeGrant[18] = 1;
     byte[] hugeMessages = hello(Offer.VERSION, Hello.Kind.CONNECT);
-    hugeMessages[15] = (byte) 0x7f; // for which the other side would need gigabytes
+    hugeMessages[15] = (byte) 0x7f; // the other side would need gigabytes
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
         Arguments.of("noise", noise),
@@ -104,7 +104,7 @@ class HostilePeerTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("garbage")
-  void aClientThatSaysHelloWithGarbageIsRefused(String what, byte[] privateData) {
+  void aClientWithAnInvalidHelloIsRefused(String what, byte[] privateData) {
     try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), privateData)) {
       assertThat(peer.answer().type()).as(what).isEqualTo(CmEvent.Type.REJECTED);
       Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
@@ -116,7 +116,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void aClientOfAnotherVersionIsToldWhichVersionThisIs() {
+  void aClientOfAnotherVersionReceivesTheListenersVersion() {
     try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(9, Hello.Kind.CONNECT))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
       Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
@@ -197,7 +197,7 @@ class HostilePeerTest {
     }
   }
 
-  /** Connects with a right hello, and then does something wrong. */
+  /** Connects with a valid hello, and then violates the protocol. */
   private void wrongIs(Consumer<RawPeer> wrong, int goodMessages, String... words) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
@@ -238,19 +238,19 @@ class HostilePeerTest {
   }
 
   @Test
-  void creditsThatMakeNoSenseAreAProtocolError() {
+  void invalidCreditsAreAProtocolError() {
     wrongIs(
         peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 60_000, 0)),
         0,
-        "credits make no sense");
+        "credit count went backwards");
     wrongIs(
         peer -> peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, RawPeer.RECEIVES - 4, 99)),
         0,
-        "credits make no sense");
+        "credit count went backwards");
   }
 
   @Test
-  void moreMessagesThanThereIsCreditForAreAProtocolErrorBehindThoseThatHadSome() {
+  void moreMessagesThanCreditsAreAProtocolErrorAfterTheValidOnes() {
     wrongIs(
         peer -> {
           for (int i = 0; i < RECEIVES + 2; i++) {
@@ -269,7 +269,7 @@ class HostilePeerTest {
         "maxMessage");
   }
 
-  /** Each of them takes up a receive, and an honest peer has no more than these unconfirmed. */
+  /** Each of them consumes a receive, and a conforming peer has at most this many unconfirmed. */
   @Test
   void moreGrantsThanMayBeUnconfirmedAreAProtocolError() {
     wrongIs(
@@ -283,7 +283,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void aPeerThatGrantsAndSaysGoodbyeDoesNoHarm() {
+  void aPeerThatGrantsAndSendsGoodbyeDoesNoHarm() {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RawPeer peer =
             RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));

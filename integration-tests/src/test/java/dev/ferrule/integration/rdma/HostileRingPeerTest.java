@@ -17,9 +17,9 @@ import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.magicring.ring.RingCursor;
 import dev.ferrule.magicring.wire.Acknowledgment;
 import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.cm.CmEvent;
-import dev.ferrule.verbs.connection.Hello;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A peer that speaks magicring wrongly, on purpose or because it is another program: the program is
- * told what is wrong, and the listener goes on serving others.
+ * A peer that violates magicring's protocol, on purpose or because it is another program: the
+ * violation is reported to the program, and the listener still serves others.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -69,7 +69,7 @@ class HostileRingPeerTest {
     }
   }
 
-  /** A right hello, of a peer with a ring that has some key. */
+  /** Returns a valid hello of a peer with a ring that has a given key. */
   private static byte[] hello(int version, Hello.Kind kind, int key) {
     RingOffer offer = new RingOffer(false, false, key, RawPeer.RING, MAX_MESSAGE, WINDOW);
     return RingOffer.HELLO.encode(new Hello(version, kind, 0, offer.body(), new byte[0]));
@@ -79,7 +79,7 @@ class HostileRingPeerTest {
     return hello(RingOffer.VERSION, Hello.Kind.CONNECT, 1);
   }
 
-  /** A right hello of which one byte is wrong. */
+  /** Returns a valid hello except for one byte. */
   private static byte[] helloWith(int index, int value) {
     byte[] hello = hello();
     hello[index] = (byte) value;
@@ -91,7 +91,7 @@ class HostileRingPeerTest {
     new Random(1).nextBytes(noise);
     byte[] ringless = hello();
     ringless[16] = 0; // the only byte of the size, in pages, that is not 0
-    byte[] senderWithRing = helloWith(7, 2); // simplex, of a client that has a ring all the same
+    byte[] senderWithRing = helloWith(7, 2); // simplex, of a client that has a ring
     return Stream.of(
         Arguments.of("nothing", new byte[0]),
         Arguments.of("noise", noise),
@@ -118,7 +118,7 @@ class HostileRingPeerTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("garbage")
-  void aClientThatSaysHelloWithGarbageIsRefused(String what, byte[] privateData) {
+  void aClientWithAnInvalidHelloIsRefused(String what, byte[] privateData) {
     try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), privateData)) {
       assertThat(refusal(peer)).as(what).contains("does not speak this protocol");
     }
@@ -126,7 +126,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aClientOfAnotherVersionIsToldWhichVersionThisIs() {
+  void aClientOfAnotherVersionReceivesTheListenersVersion() {
     try (RawPeer peer =
         RawPeer.connect(listener.uri().getPort(), hello(9, Hello.Kind.CONNECT, 1))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
@@ -137,7 +137,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void aClientThatWantsToReceiveFromAListenerThatOnlyReceivesIsToldHowToConnect() {
+  void aClientThatRequestsMessagesFromAReceivingListenerIsRefusedWithTheFix() {
     try (Listener receiving = Wires.listen(SCHEME + QUERY + "&simplex=on");
         RawPeer peer = RawPeer.connect(receiving.uri().getPort(), hello())) {
       assertThat(refusal(peer)).contains("simplex=on");
@@ -179,7 +179,7 @@ class HostileRingPeerTest {
         .isInstanceOf(ConnectionRefusedException.class);
   }
 
-  /** A peer with a right hello, which finds its way around the listener's ring. */
+  /** A peer with a valid hello that keeps track of its position in the listener's ring. */
   private static final class RingPeer implements AutoCloseable {
 
     private final RawPeer raw;
@@ -193,7 +193,7 @@ class HostileRingPeerTest {
       tail = new RingCursor(offer.ringSize(), Mapping.MAGIC);
     }
 
-    /** Writes a message where it belongs, and says what its length is. */
+    /** Writes a message at the right position, and announces its length. */
     CompletionStatus write(byte[] message, int immediate) {
       return raw.write(message, immediate, tail.advance(message.length), offer.key());
     }
@@ -220,7 +220,7 @@ class HostileRingPeerTest {
     return bytes;
   }
 
-  /** What a peer does, and how many messages its other end has sent it before. */
+  /** Runs the peer's action, after its other end has sent it messages. */
   private void wrongIs(
       int sentBefore, Consumer<RingPeer> wrong, int goodMessages, String... words) {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
@@ -229,7 +229,7 @@ class HostileRingPeerTest {
       for (int i = 0; i < sentBefore; i++) {
         connection.sender().send(MemorySegment.ofArray(new byte[10]));
       }
-      // those that are to be received are held to the end, so that nothing is acknowledged
+      // expected messages are held to the end, so that nothing is acknowledged
       Task<ReceiveRegion> waiting =
           goodMessages > 0 ? null : Task.start(() -> connection.receiver().receive());
       wrong.accept(peer);
@@ -262,11 +262,11 @@ class HostileRingPeerTest {
         peer -> peer.write(new byte[10], length),
         0,
         "a message of 10 bytes",
-        "said that there are " + Integer.toUnsignedString(length));
+        "immediate data says " + Integer.toUnsignedString(length));
   }
 
   @Test
-  void aMessageLongerThanMaxMessageIsAProtocolErrorBehindOnesThatAreNot() {
+  void aMessageLongerThanMaxMessageIsAProtocolErrorAfterTheValidOnes() {
     wrongIs(
         0,
         peer -> {
@@ -275,7 +275,7 @@ class HostileRingPeerTest {
         },
         1,
         "a message of " + (MAX_MESSAGE + 1) + " bytes",
-        MAX_MESSAGE + " are the most");
+        "the maximum is " + MAX_MESSAGE);
   }
 
   @Test
@@ -284,7 +284,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void moreMessagesThanTheWindowAreAProtocolErrorBehindThoseThatWereAllowed() {
+  void moreMessagesThanTheWindowAreAProtocolErrorAfterTheValidOnes() {
     wrongIs(
         0,
         peer -> {
@@ -293,11 +293,11 @@ class HostileRingPeerTest {
           }
         },
         WINDOW,
-        "more than " + WINDOW + " messages without acknowledgment");
+        "more than " + WINDOW + " unacknowledged messages");
   }
 
   @Test
-  void aMessageForWhichTheRingHasNoRoomIsAProtocolError() {
+  void aMessageBeyondTheFreeSpaceOfTheRingIsAProtocolError() {
     wrongIs(
         0,
         peer -> {
@@ -305,10 +305,10 @@ class HostileRingPeerTest {
           peer.write(new byte[RING - 7]);
         },
         1,
-        "takes 4096 bytes where the ring has 4088 free");
+        "needs 4096 bytes of the ring, but 4088 are free");
   }
 
-  /** Only the device can say so, by ending the connection. */
+  /** Only the device can detect this, and ends the connection. */
   @ParameterizedTest
   @ValueSource(longs = {2 * RING - 9, 2 * RING, 1L << 40, -8, Long.MIN_VALUE})
   void aWriteOutsideOfTheRingIsRefusedByTheDevice(long offset) {
@@ -346,7 +346,7 @@ class HostileRingPeerTest {
         2,
         peer -> peer.control(Acknowledgment.ACK, 0, 3, 48),
         0,
-        "it acknowledged 3 messages, but only 2 were sent");
+        "the peer acknowledged 3 messages, but only 2 were sent");
     wrongIs(
         0,
         peer -> peer.control(Acknowledgment.GOODBYE, 0, Long.MAX_VALUE, 0),
@@ -355,7 +355,7 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void anAcknowledgmentThatComesTwiceIsAProtocolError() {
+  void aDuplicatedAcknowledgmentIsAProtocolError() {
     wrongIs(
         2,
         peer -> {
@@ -363,13 +363,13 @@ class HostileRingPeerTest {
           peer.control(Acknowledgment.ACK, 0, 1, 16);
         },
         0,
-        "it acknowledged once more");
-    wrongIs(0, peer -> peer.control(Acknowledgment.ACK, 0, 0, 0), 0, "once more");
+        "the peer acknowledged no more than");
+    wrongIs(0, peer -> peer.control(Acknowledgment.ACK, 0, 0, 0), 0, "no more than");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {Acknowledgment.ACK, Acknowledgment.WANT, Acknowledgment.GOODBYE})
-  void anAcknowledgmentThatTakesBackAnotherIsAProtocolError(int type) {
+  void anAcknowledgmentThatGoesBackwardsIsAProtocolError(int type) {
     wrongIs(
         2,
         peer -> {
@@ -377,8 +377,8 @@ class HostileRingPeerTest {
           peer.control(type, 0, 1, 16);
         },
         0,
-        "it acknowledged 1 messages after it had acknowledged 2");
-    wrongIs(0, peer -> peer.control(type, 0, -1, 0), 0, "it acknowledged -1 messages");
+        "the peer acknowledged 1 messages, fewer than the 2 before");
+    wrongIs(0, peer -> peer.control(type, 0, -1, 0), 0, "the peer acknowledged -1 messages");
   }
 
   @ParameterizedTest
@@ -388,7 +388,7 @@ class HostileRingPeerTest {
         2,
         peer -> peer.control(Acknowledgment.ACK, 0, 1, bytes),
         0,
-        "it acknowledged " + bytes + " bytes with 1 messages, which took 16");
+        "the peer acknowledged " + bytes + " bytes with 1 messages, which took 16");
   }
 
   @Test
@@ -418,8 +418,8 @@ class HostileRingPeerTest {
   }
 
   @Test
-  void wantsThatWereNeverSentAndAreTakenAreAProtocolError() {
-    wrongIs(0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "taken 1 wants");
+  void acceptedWantsThatWereNeverSentAreAProtocolError() {
+    wrongIs(0, peer -> peer.control(Acknowledgment.WANT, 1, 0, 0), 0, "confirmed 1 wants");
     wrongIs(1, peer -> peer.control(Acknowledgment.ACK, -1, 1, 16), 0, "wants");
   }
 
@@ -437,16 +437,16 @@ class HostileRingPeerTest {
 
       assertThatThrownBy(() -> connection.sender().await(id, Task.PATIENCE))
           .isInstanceOf(ProtocolException.class)
-          .hasMessageContaining("not where its hello said");
+          .hasMessageContaining("does not match its hello");
       assertThat(waiting.failure(Task.PATIENCE))
           .isInstanceOf(ProtocolException.class)
-          .hasMessageContaining("not where its hello said");
+          .hasMessageContaining("does not match its hello");
     }
   }
 
-  /** More of them than this side has receives, and each is allowed. */
+  /** More wants than this side has receives; each is allowed. */
   @Test
-  void aPeerThatWantsForEverAndSendsNothingDoesNoHarm() {
+  void aPeerThatSendsWantsForEverDoesNoHarm() {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {
@@ -467,9 +467,9 @@ class HostileRingPeerTest {
     }
   }
 
-  /** Whoever writes over a message that is held spoils it for itself, and nothing else. */
+  /** A peer that overwrites a held message corrupts that message only. */
   @Test
-  void bytesThatAreWrittenWhereTheyDoNotBelongAreNoMessage() {
+  void bytesWrittenAtOtherPositionsAreNoMessage() {
     Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
     try (RingPeer peer = new RingPeer(listener.uri().getPort());
         Connection connection = accepting.result()) {

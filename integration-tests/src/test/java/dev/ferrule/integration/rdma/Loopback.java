@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Both ends of a connection through the device to itself, by the verbs layer alone. */
+/** Both ends of a connection through the device to itself, by the verbs layer only. */
 final class Loopback implements AutoCloseable {
 
   static final int MEMORY = 64 * 1024;
@@ -92,13 +92,13 @@ final class Loopback implements AutoCloseable {
       return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Posts a receive, whose id is its offset. */
+    /** Posts a receive with its offset as the id. */
     void receive(int offset, int length) {
       receive.set(0, offset, address(offset), length, memory.localKey());
       int result =
           shared.isPresent() ? shared.get().post(receive, 0, 1) : queuePair.post(receive, 0, 1);
       if (result != 0) {
-        throw new AssertionError("a receive was not taken: " + result);
+        throw new AssertionError("post of a receive failed: " + result);
       }
     }
 
@@ -106,11 +106,11 @@ final class Loopback implements AutoCloseable {
       send.set(0, operation, requestId, address(offset), length, memory.localKey(), flags);
       int result = queuePair.post(send, 0, 1);
       if (result != 0) {
-        throw new AssertionError("a send was not taken: " + result);
+        throw new AssertionError("post of a send failed: " + result);
       }
     }
 
-    /** What the next send is to carry, or where it is to go. */
+    /** Returns the next send, to be filled in. */
     SendChain nextSend() {
       return send;
     }
@@ -153,7 +153,7 @@ final class Loopback implements AutoCloseable {
       sends.close();
       receives.close();
       events.close();
-      domain.close(); // fails if anything of it is left
+      domain.close(); // fails if any object in it is left
     }
   }
 
@@ -175,7 +175,7 @@ final class Loopback implements AutoCloseable {
     Optional<T> result = attempt.get();
     while (result.isEmpty()) {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("there was not " + what + " in time");
+        throw new AssertionError("timed out waiting for " + what);
       }
       Thread.onSpinWait();
       result = attempt.get();
@@ -194,7 +194,7 @@ final class Loopback implements AutoCloseable {
     return listener;
   }
 
-  /** A client that may connect to a port. */
+  /** Returns a client that may connect to a port. */
   End client(int port) {
     CmId id = channel.createId();
     id.resolveAddress(new InetSocketAddress(address, port), RESOLVE_MILLIS);
@@ -208,12 +208,12 @@ final class Loopback implements AutoCloseable {
     return closeLater(new End(channel.adopt(request.id()), sharedReceives));
   }
 
-  /** Waits for the request of a client. */
+  /** Waits for a client's request. */
   CmEvent awaitRequest(CmId listener) {
     return await("a request", event -> event.listenerId() == listener.address());
   }
 
-  /** Waits for an event of an id; what happens to others meanwhile is kept for later. */
+  /** Waits for an event of an id; events of others are kept for later. */
   CmEvent await(CmEvent.Type type, long id) {
     return await(type.toString(), event -> event.type() == type && event.id() == id);
   }

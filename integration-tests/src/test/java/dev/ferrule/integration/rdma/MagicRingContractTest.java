@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
 
-/** Each connection has two magic rings and a completion queue of its own. */
+/** Each connection has two magic rings and its own completion queue. */
 class MagicRingContractTest extends RdmaContracts {
 
   @Override

@@ -12,12 +12,12 @@ class MagicRingPeerFaultsTest extends PeerFaults {
   }
 
   @Test
-  void aKilledPeerEndsWhateverWaitsForItAndLeavesNothingBehind() {
-    aKilledPeerEndsWhateverWaits("", true);
+  void aKilledPeerEndsEveryWaitForItAndLeavesNothingBehind() {
+    aKilledPeerEndsEveryWait("", true);
   }
 
   @Test
-  void aKilledPeerThatOnlyReceivedEndsWhateverWaitsForIt() {
-    aKilledPeerEndsWhateverWaits("&simplex=on&mapping=plain", false);
+  void aKilledPeerThatOnlyReceivedEndsEveryWaitForIt() {
+    aKilledPeerEndsEveryWait("&simplex=on&mapping=plain", false);
   }
 }

@@ -35,12 +35,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One receiver for many connections, and one group of buffers for many connections. */
+/** One receiver for many connections, and one pool of buffers for many connections. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ManyConnectionsTest {
 
-  /** Got once, for getting it allocates as well. */
+  /** Obtained once, as that allocates as well. */
   private static final com.sun.management.ThreadMXBean THREADS =
       (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -81,8 +81,8 @@ class ManyConnectionsTest {
     "sendrecv, singleReceiver=on&srq=on&receives=2048",
     "magicring, singleReceiver=on&ring=4KiB&window=8",
   })
-  void shouldReceiveFromManyConnectionsInTheOrderOfEachAndKnowWhoseAMessageIs(
-      String scheme, String query) throws Exception {
+  void shouldReceiveFromManyConnectionsInTheOrderOfEachWithTheSender(String scheme, String query)
+      throws Exception {
     try (Listener listener = listen(scheme, query)) {
       Receiver receiver = listener.receiver();
       List<CompletableFuture<Void>> clients = new ArrayList<>();
@@ -142,7 +142,7 @@ class ManyConnectionsTest {
     listener.close();
 
     assertThatThrownBy(receiver::receive).isInstanceOf(ConnectionClosedException.class);
-    for (int number = 3; number < 600; number++) { // from then on it has a receiver of its own
+    for (int number = 3; number < 600; number++) { // from then on it has its own receiver
       try (ReceiveRegion message = server.receiver().receive(PATIENCE)) {
         assertThat(message.segment().get(ValueLayout.JAVA_INT, 4)).isEqualTo(number);
       }
@@ -152,11 +152,9 @@ class ManyConnectionsTest {
     server.close();
   }
 
-  /**
-   * A message may come before accept has returned its connection, and be the reason to close it.
-   */
+  /** A message may arrive before accept has returned its connection, and cause its closing. */
   @Test
-  void shouldLetAReceiverCloseConnectionsThatAreBeingAccepted() throws Exception {
+  void shouldAllowAReceiverToCloseConnectionsThatAreBeingAccepted() throws Exception {
     try (Listener listener = listen("singleReceiver=on")) {
       Receiver receiver = listener.receiver();
       CompletableFuture<Void> closing =
@@ -187,10 +185,10 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void shouldForgetTheMessagesOfConnectionsThatAreClosedUnread() throws Exception {
+  void shouldDropTheUnreadMessagesOfClosedConnections() throws Exception {
     try (Listener listener = listen("singleReceiver=on&receives=4000")) {
       Receiver receiver = listener.receiver();
-      for (int i = 0; i < 17; i++) { // more messages than there were places for in all
+      for (int i = 0; i < 17; i++) { // more messages than buffers in total
         CompletableFuture<Connection> connecting = connect(listener);
         Connection server = listener.accept(PATIENCE);
         Connection client = connecting.get();
@@ -217,7 +215,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void shouldSayWhichOptionACommonReceiverNeeds() {
+  void shouldNameTheOptionThatACommonReceiverNeeds() {
     try (Listener listener = listen("srq=off")) {
       assertThatThrownBy(listener::receiver)
           .isInstanceOf(IllegalStateException.class)
@@ -235,8 +233,8 @@ class ManyConnectionsTest {
         connectOne(listener, connections);
       }
       long eight = lockedKilobytes();
-      // the receive memory alone would be 7 times 4 MiB more; what each connection sends from is
-      // not shared
+      // the receive memory alone would be 7 times 4 MiB more; the send buffers of each connection
+      // are not shared
       assertThat(eight - one).isLessThan(7 * (2 * 256 + 1024 + 512));
       connections.forEach(Connection::close);
     }
@@ -259,7 +257,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void shouldTurnClientsAwayWhenAllSharedBuffersAreTakenAndTakeOthersInLater() throws Exception {
+  void shouldRejectClientsWhileAllSharedBuffersAreInUseAndAcceptOthersLater() throws Exception {
     try (Listener listener = listen("srq=on&receives=64")) {
       List<Connection> connections = new ArrayList<>();
       Throwable refusal = null;
@@ -290,7 +288,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void shouldTakeBackBuffersOfAConnectionThatIsClosedWhileItsMessagesAreHeld() throws Exception {
+  void shouldRepostBuffersOfAConnectionThatIsClosedWhileItsMessagesAreHeld() throws Exception {
     try (Listener listener = listen("srq=on&receives=64");
         Arena arena = Arena.ofConfined()) {
       MemorySegment message = arena.allocate(8);
@@ -301,7 +299,7 @@ class ManyConnectionsTest {
         for (int i = 0; i < 5; i++) {
           client.sender().send(message);
         }
-        ReceiveRegion held = server.receiver().receive(PATIENCE); // and four that wait
+        ReceiveRegion held = server.receiver().receive(PATIENCE); // and four in the queue
         MemorySegment segment = held.segment();
         server.close();
         assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_BYTE, 0))
@@ -351,7 +349,7 @@ class ManyConnectionsTest {
   }
 
   @Test
-  void shouldTellAConnectionsOwnReceiverThatItsMessagesGoToTheCommonOne() throws Exception {
+  void shouldRejectAConnectionsOwnReceiverIfThereIsACommonOne() throws Exception {
     try (Listener listener = listen("singleReceiver=on")) {
       CompletableFuture<Connection> first = connect(listener);
       Connection used = listener.accept(PATIENCE);

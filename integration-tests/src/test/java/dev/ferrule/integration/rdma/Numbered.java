@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Messages whose bytes follow from their number, so that one that is lost or doubled shows. */
+/** Messages whose bytes depend on their number, so that a lost or duplicated one is detected. */
 final class Numbered {
 
   static final int LONGEST = 1000;
@@ -29,9 +29,9 @@ final class Numbered {
     MemorySegment wanted = MemorySegment.ofArray(message(number));
     if (received.mismatch(wanted) != -1) {
       throw new AssertionError(
-          "instead of message "
+          "expected message "
               + number
-              + " came one of "
+              + ", received one of "
               + received.byteSize()
               + " bytes"
               + (received.byteSize() < Integer.BYTES

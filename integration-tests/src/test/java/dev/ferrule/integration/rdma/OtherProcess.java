@@ -11,9 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A JVM on this host that runs {@link Peer}, and is killed at the end of the test at the latest.
- */
+/** A JVM on this host that runs {@link Peer}, killed at the end of the test at the latest. */
 final class OtherProcess implements AutoCloseable {
 
   private final Process process;
@@ -25,7 +23,7 @@ final class OtherProcess implements AutoCloseable {
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Starts it; what it complains about goes to this JVM's standard error. */
+  /** Starts the process; its error output is copied to this JVM's standard error. */
   static OtherProcess start(String... arguments) {
     return start(builder(List.of(arguments)));
   }
@@ -38,12 +36,12 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** A peer's process. */
+  /** Returns a builder of a peer's process. */
   static ProcessBuilder builder(List<String> arguments) {
     return builder(Peer.class.getName(), arguments);
   }
 
-  /** The process of any program on this one's class path. */
+  /** Returns a builder of a process of any program on this one's class path. */
   static ProcessBuilder builder(String main, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -61,7 +59,7 @@ final class OtherProcess implements AutoCloseable {
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
   }
 
-  /** Waits for the other process to say something, and returns it. */
+  /** Waits for a line of the process, and returns it. */
   String line() {
     try {
       String line = output.readLine();
@@ -74,13 +72,13 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** Kills it, as the kernel or an administrator would: nothing of it runs any more. */
+  /** Kills the process with SIGKILL. */
   void kill() {
     process.destroyForcibly();
     exitCode();
   }
 
-  /** Stops it, as a debugger or a batch scheduler would: it lives and does nothing. */
+  /** Stops the process with SIGSTOP: it is alive, but does not run. */
   void stop() {
     signal("STOP");
   }

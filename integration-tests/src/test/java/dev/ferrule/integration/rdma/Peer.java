@@ -17,37 +17,37 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * The other process of a test, on this host or another: listens, and does with each connection what
- * its client's payload says. Most tests need a connection of a certain kind rather than a process
- * of its own, and in an emulated machine it takes seconds to start a JVM.
+ * The other process of a test, on this host or another: listens, and handles each connection as its
+ * client's payload requests. Most tests need a connection of a certain kind rather than a process
+ * of their own, and starting a JVM takes seconds in an emulated machine.
  */
 public final class Peer {
 
-  /** Accept, and do nothing. */
+  /** Accepts, and does nothing. */
   static final String IDLE = "idle";
 
-  /** Send back what comes. */
+  /** Echoes messages. */
   static final String ECHO = "echo";
 
-  /** Check that numbered messages come, and say how many there were when the client closes. */
+  /** Checks that numbered messages arrive, and reports their number when the client closes. */
   static final String COUNT = "count";
 
-  /** {@code flood N}: send so many numbered messages, and close. */
+  /** {@code flood N}: sends N numbered messages, and closes. */
   static final String FLOOD = "flood";
 
-  /** {@code stream}: send numbered messages for ever. */
+  /** {@code stream}: sends numbered messages for ever. */
   static final String STREAM = "stream";
 
   /**
-   * Expose {@link #BOARD_SIZE} bytes, send their handle, and answer each message with what they add
-   * up to.
+   * Exposes {@link #BOARD_SIZE} bytes, sends their handle, and answers each message with their
+   * checksum.
    */
   static final String BOARD = "board";
 
-  /** How much memory is exposed. */
+  /** The size of the exposed memory. */
   static final int BOARD_SIZE = 1 << 20;
 
-  /** {@code exit N}: send so many numbered messages, and exit without closing. */
+  /** {@code exit N}: sends N numbered messages, and exits without closing. */
   static final String EXIT = "exit";
 
   private Peer() {}
@@ -55,7 +55,7 @@ public final class Peer {
   /**
    * Listens until standard input ends.
    *
-   * @param listeners what {@link Wires#listen} takes, such as {@code ?receives=8}; a listener for
+   * @param listeners arguments of {@link Wires#listen}, such as {@code ?receives=8}; a listener for
    *     each, whose addresses are printed
    * @throws IOException if standard input cannot be read
    */
@@ -68,7 +68,7 @@ public final class Peer {
     while (System.in.read() >= 0) {
       // only its end counts
     }
-    System.exit(0); // whatever the connections are doing
+    System.exit(0); // regardless of the connections' state
   }
 
   private static synchronized void say(String line) {
@@ -111,7 +111,7 @@ public final class Peer {
       }
     } catch (FerruleException e) {
       if (!(e instanceof ConnectionClosedException)) {
-        System.err.println("peer: " + job + " ended: " + e); // the test may not know why
+        System.err.println("peer: " + job + " ended: " + e); // the test may not see the reason
       }
       say(job + " ended: " + e.getClass().getSimpleName());
       connection.close();
@@ -147,7 +147,7 @@ public final class Peer {
     }
   }
 
-  /** What the bytes of memory add up to, each by its place. */
+  /** Returns the checksum of memory, which depends on the bytes' order. */
   static long sum(MemorySegment memory) {
     long sum = 0;
     for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {

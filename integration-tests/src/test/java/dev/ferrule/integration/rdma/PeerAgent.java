@@ -13,12 +13,12 @@ import java.util.List;
 
 /**
  * Starts processes on the second host, for tests on the first: a {@link Peer} for each TCP
- * connection, whose first line are its arguments. What the process prints goes back. It is killed
+ * connection, whose first line has its arguments. The process's output is sent back. It is killed
  * when the TCP connection ends.
  */
 public final class PeerAgent {
 
-  /** Where it listens. */
+  /** The agent's port. */
   static final int PORT = 18_600;
 
   private PeerAgent() {}
@@ -26,8 +26,8 @@ public final class PeerAgent {
   /**
    * Serves until it is killed.
    *
-   * @param arguments none
-   * @throws IOException if the port is taken
+   * @param arguments unused
+   * @throws IOException if the port is in use
    */
   public static void main(String[] arguments) throws IOException {
     try (ServerSocket server =
@@ -51,7 +51,7 @@ public final class PeerAgent {
                   try (OutputStream output = client.getOutputStream()) {
                     process.getInputStream().transferTo(output);
                   } catch (IOException e) {
-                    process.destroyForcibly(); // nobody listens
+                    process.destroyForcibly(); // no reader is left
                   }
                 });
         while (client.getInputStream().read() >= 0) {
@@ -65,7 +65,7 @@ public final class PeerAgent {
     }
   }
 
-  /** A line without what may come behind it. */
+  /** Reads a line, without buffering what follows it. */
   private static String line(Socket client) throws IOException {
     StringBuilder result = new StringBuilder();
     int next = client.getInputStream().read();
@@ -76,7 +76,7 @@ public final class PeerAgent {
     return result.toString();
   }
 
-  /** A process on the other host, as a test sees it. */
+  /** A process on the other host, as seen by a test. */
   static final class RemoteProcess implements AutoCloseable {
 
     private final Socket socket;
@@ -85,7 +85,7 @@ public final class PeerAgent {
       this.socket = socket;
     }
 
-    /** Starts one, waiting until the agent is there. */
+    /** Starts a process, waiting until the agent is available. */
     static RemoteProcess start(String... arguments) throws IOException {
       String host = System.getenv("FERRULE_RXE_PEER");
       long deadline = System.nanoTime() + 120_000_000_000L; // the other host may still boot

@@ -22,15 +22,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a program sees of a peer that is killed, stopped, or gone, whatever the provider. */
+/** What a program observes of a peer that is killed, stopped, or gone, with any provider. */
 @SuppressWarnings("try") // closing early is what is tested
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class PeerFaults {
 
-  /** A JVM that has just started may be long in taking in its first client. */
+  /** A JVM that has just started may accept its first client late. */
   private static final String PATIENT = "&connectTimeout=30s";
 
-  /** A noticed death takes milliseconds; this is for a machine that has other things to do. */
+  /** A death is detected within milliseconds; this limit is for a busy machine. */
   static final Duration BOUND = Duration.ofSeconds(10);
 
   private final String scheme;
@@ -39,8 +39,8 @@ abstract class PeerFaults {
   /**
    * Creates the tests.
    *
-   * @param scheme the provider's
-   * @param options those of both sides, such as {@code ?window=8}
+   * @param scheme the provider's scheme
+   * @param options the options of both sides, such as {@code ?window=8}
    */
   PeerFaults(String scheme, String options) {
     this.scheme = scheme;
@@ -51,7 +51,10 @@ abstract class PeerFaults {
     return OtherProcess.start(scheme + options + more + PATIENT);
   }
 
-  /** What is open, without the pipes to the other process, which Java closes when it ends. */
+  /**
+   * Returns the open descriptors, without the pipes to the other process, which Java closes when it
+   * ends.
+   */
   private static List<String> descriptors() {
     return SystemResources.openDescriptors().stream()
         .filter(target -> !target.startsWith("pipe:") && !target.startsWith("closed"))
@@ -76,11 +79,11 @@ abstract class PeerFaults {
         });
   }
 
-  /** Waits in every way for a peer that is killed then. */
-  final void aKilledPeerEndsWhateverWaits(String more, boolean receives) {
+  /** Waits in every way for a peer that is then killed. */
+  final void aKilledPeerEndsEveryWait(String more, boolean receives) {
     try (OtherProcess other = start(more)) {
       String address = other.line() + options + more;
-      Wires.connect(address, Peer.IDLE).close(); // opens what a process opens once
+      Wires.connect(address, Peer.IDLE).close(); // opens the descriptors that a process opens once
       List<String> before = descriptors();
 
       List<Connection> connections = new ArrayList<>();
@@ -94,7 +97,7 @@ abstract class PeerFaults {
         }
         Connection sending = Wires.connect(address + wait, Peer.IDLE);
         waiting.put("send without room, " + strategy, sendForEver(sending));
-        Task.await("the sender lacks room", () -> sending.counters().backPressureStalls() > 0);
+        Task.await("the sender stalls", () -> sending.counters().backPressureStalls() > 0);
         connections.add(sending);
       }
       waiting.forEach((what, task) -> task.awaitWaiting(what));
@@ -118,10 +121,10 @@ abstract class PeerFaults {
     assertThat(task.failure(BOUND))
         .as(what)
         .isInstanceOf(PeerLostException.class)
-        .hasMessageContaining("process has ended");
+        .hasMessageContaining("process ended");
   }
 
-  /** Which has nothing to do with what messages look like, and takes a JVM more to start. */
+  /** Independent of the message format; takes a further JVM to start. */
   final void aKilledPeerIsReplaced() {
     try (OtherProcess first = start("")) {
       String address = first.line();
@@ -168,9 +171,9 @@ abstract class PeerFaults {
                 }
                 return null;
               });
-      Task.await("the sender has to wait", () -> connection.counters().backPressureStalls() > 0);
+      Task.await("the sender stalls", () -> connection.counters().backPressureStalls() > 0);
 
-      // several times the peer timeout, which is for hosts that do not answer
+      // several times the peer timeout, which applies to hosts that do not answer
       assertThatThrownBy(() -> connection.receiver().receive(Duration.ofSeconds(2)))
           .isInstanceOf(OperationTimeoutException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
@@ -184,7 +187,7 @@ abstract class PeerFaults {
   }
 
   @Test
-  void whatWasSentComesWhetherThePeerClosesOrExits() {
+  void sentMessagesArriveWhetherThePeerClosesOrExits() {
     int count = 200;
     try (OtherProcess other = start("")) {
       String address = other.line() + options;
@@ -211,7 +214,7 @@ abstract class PeerFaults {
         assertThat(receiver.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
       }
 
-      // and without a close, what was sent comes too, but the end is another
+      // without a close the messages sent arrive, too, but the connection ends in another way
       try (Connection receiver = Wires.connect(address, Peer.EXIT + " 7")) {
         assertThat(other.exitCode()).isZero();
         for (int i = 0; i < 7; i++) {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Messages between Ferrule and a program that knows nothing of it, with {@code hello=off}. */
+/** Messages between Ferrule and a program without Ferrule, with {@code hello=off}. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -50,7 +50,7 @@ class PlainModeTest {
     assertThat(connection.peerPayload()).isEmpty();
     assertThatThrownBy(connection::rma)
         .isInstanceOf(UnsupportedOperationException.class)
-        .hasMessageContaining("does not say hello");
+        .hasMessageContaining("needs a handshake");
   }
 
   @Test
@@ -76,16 +76,16 @@ class PlainModeTest {
           Connection connection = connecting.result()) {
         exchange(connection, peer);
         Numbered.send(connection.sender(), 5);
-        connection.close(); // which first lets the message through
+        connection.close(); // which first flushes the message
         Numbered.check(MemorySegment.ofArray(peer.receive().bytes()), 5);
         peer.awaitDisconnected();
       }
     }
   }
 
-  /** With librdmacm's RNR timer, and for longer than the device repeated by earlier defaults. */
+  /** With librdmacm's RNR timer, and for longer than the device retried with earlier defaults. */
   @Test
-  void aPeerThatPostsNoReceivesForSecondsIsNotTakenForDead() {
+  void aPeerThatPostsNoReceivesForSecondsIsNotConsideredDead() {
     int count = 20; // more than the receives
     String slow = PLAIN + "&minRnrTimer=0";
     try (Wires.Pair pair = Wires.pair(slow)) {
@@ -98,7 +98,7 @@ class PlainModeTest {
                 pair.client().sender().await(count, Task.PATIENCE);
                 return null;
               });
-      Task.pause(Duration.ofSeconds(7)); // that this passes is what is tested
+      Task.pause(Duration.ofSeconds(7)); // the pause is the test
       assertThat(sending.isDone()).isFalse();
       for (int i = 0; i < count; i++) {
         try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
@@ -110,7 +110,7 @@ class PlainModeTest {
   }
 
   @Test
-  void aSenderWhosePeerWantsNoRetriesIsToldThatItWasNotReady() {
+  void aSenderWhosePeerAllowsNoRetriesFailsWithReceiverNotReady() {
     try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
       Task<Connection> connecting = Task.start(() -> Wires.connect(listener.address() + PLAIN, ""));
       try (RawPeer peer = listener.accept(new byte[0], 0);
@@ -129,7 +129,7 @@ class PlainModeTest {
   }
 
   @Test
-  void aPlainListenerTakesPrivateDataThatItDoesNotUnderstand() {
+  void aPlainListenerAcceptsUnknownPrivateData() {
     try (Listener listener = Wires.listen(PLAIN)) {
       Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
       try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), new byte[] {1, 2, 3});

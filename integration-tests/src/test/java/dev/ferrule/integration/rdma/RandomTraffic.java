@@ -19,9 +19,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of random lengths in one direction, sent in all ways there are, held for random times
- * and freed in random order. Each is checked byte by byte when it comes, and again before it is
- * freed.
+ * Messages of random lengths in one direction, sent in all ways, held for random times and freed in
+ * random order. Each is checked byte by byte on arrival, and again before it is freed.
  */
 final class RandomTraffic {
 
@@ -34,11 +33,11 @@ final class RandomTraffic {
   private final MemorySegment pattern;
 
   /**
-   * Plans it.
+   * Creates a plan.
    *
-   * @param count how many messages
-   * @param longest how long they are at most
-   * @param seed of all that is random
+   * @param count the number of messages
+   * @param longest the maximum length
+   * @param seed the random seed
    */
   RandomTraffic(int count, int longest, long seed) {
     this.count = count;
@@ -50,7 +49,7 @@ final class RandomTraffic {
     this.pattern = MemorySegment.ofArray(bytes);
   }
 
-  /** What a message is to contain, which is something else for those near it. */
+  /** Returns the content of a message, which differs from that of its neighbours. */
   private MemorySegment content(int number) {
     return pattern.asSlice(number * 61L % SHIFTS, lengths.get(number));
   }
@@ -91,7 +90,7 @@ final class RandomTraffic {
         });
   }
 
-  /** Claims one, and as many more as there is room for, up to some number. */
+  /** Claims a region, and as many more as there are buffers for, up to some number. */
   private List<SendRegion> claim(Sender sender, Random random) {
     List<SendRegion> claimed = new ArrayList<>();
     SendRegion region = sender.claim(length(random), Task.PATIENCE);
@@ -102,7 +101,7 @@ final class RandomTraffic {
     return claimed;
   }
 
-  /** Sends them in any order, some shorter than claimed, and some not at all. */
+  /** Sends the claims in any order, some shorter than claimed, and aborts others. */
   private int sendClaims(Sender sender, List<SendRegion> claimed, int first, Random random) {
     int next = first;
     Collections.shuffle(claimed, random);
@@ -150,7 +149,7 @@ final class RandomTraffic {
             }
             if (!held.isEmpty() && (message == null || random.nextInt(3) == 0)) {
               Held freed = held.remove(random.nextInt(held.size()));
-              check(freed.region(), freed.number()); // nothing was written over it
+              check(freed.region(), freed.number()); // not overwritten
               freed.region().close();
             }
           }
@@ -158,14 +157,14 @@ final class RandomTraffic {
         });
   }
 
-  /** There may be no room for the next message before one is freed. */
+  /** There may be no buffer for the next message before one is freed. */
   private static @Nullable ReceiveRegion receiveSoon(Receiver receiver, Random random) {
     try {
       return receiver.receive(Duration.ofMillis(random.nextInt(3)));
     } catch (OperationTimeoutException e) {
       return null;
     } catch (IllegalStateException e) {
-      assertThat(e).hasMessageContaining("holds all the room");
+      assertThat(e).hasMessageContaining("held by this program");
       return null;
     }
   }
@@ -175,7 +174,7 @@ final class RandomTraffic {
     long mismatch = message.segment().mismatch(wanted);
     if (mismatch != -1) {
       throw new AssertionError(
-          "message %d of %d bytes came with %d, and is another one from byte %d on"
+          "message %d of %d bytes arrived with %d bytes, and differs from byte %d on"
               .formatted(number, wanted.byteSize(), message.length(), mismatch));
     }
   }

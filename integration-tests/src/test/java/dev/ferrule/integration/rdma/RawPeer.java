@@ -27,25 +27,25 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 
 /**
- * One end of a connection that is not Ferrule's: what a C program would do with librdmacm and
- * libibverbs, be it friendly or hostile. For one thread.
+ * One end of a connection without Ferrule: what a C program would do with librdmacm and libibverbs,
+ * conforming or hostile. For one thread.
  */
 final class RawPeer implements AutoCloseable {
 
-  /** Receives that are posted, always. */
+  /** The number of posted receives, kept constant. */
   static final int RECEIVES = 32;
 
   private static final int SENDS = 64;
 
-  private static final int READS = 4; // at a time, in either direction
+  private static final int READS = 4; // outstanding, in either direction
 
-  /** With 7, rdma_rxe never stops to repeat what a peer whose queue pair is in error ignores. */
+  /** With 7, rdma_rxe retransmits for ever to a peer whose queue pair is in the error state. */
   private static final int RETRIES = 6;
 
-  /** The size of the memory that the peer may write to, by offsets from 0. */
+  /** The size of the memory that the peer may write to, addressed from 0. */
   static final int RING = 64 << 10;
 
-  private static final int SIZE = 16 << 10; // of each receive, and of what is sent
+  private static final int SIZE = 16 << 10; // of each receive, and of a send
 
   private final Events events;
   private final CmId id;
@@ -54,19 +54,19 @@ final class RawPeer implements AutoCloseable {
   private final CompletionQueue sends;
   private final CompletionQueue receives;
   private final QueuePair queuePair;
-  private final MemoryRegion memory; // of the receives, and one more piece that is sent from
+  private final MemoryRegion memory; // of the receives, and of one send buffer
   private final Arena arena = Arena.ofShared();
   private final MemoryRegion ring; // for the peer to write to
   private final SendChain sendChain = new SendChain(1);
   private final ReceiveChain receiveChain = new ReceiveChain(1);
   private Optional<CmEvent> answer = Optional.empty();
 
-  /** The events of a channel, waited for with patience. */
+  /** The events of a channel, awaited with a time limit. */
   private record Events(EventChannel channel) {
 
     static Events create() {
       EventChannel channel = EventChannel.create(VerbsLibrary.system());
-      // so that a test that waits in vain fails, rather than to leave a thread in the kernel
+      // so that a test that waits in vain fails, instead of leaving a thread in the kernel
       LibC.fcntl
           .makeInvoker(LibC.C_INT)
           .apply(channel.descriptor(), LibC.F_SETFL(), LibC.O_NONBLOCK());
@@ -78,7 +78,7 @@ final class RawPeer implements AutoCloseable {
       Optional<CmEvent> event = channel.nextEvent();
       while (event.isEmpty()) {
         if (System.nanoTime() - deadline > 0) {
-          throw new AssertionError("the connection manager has nothing to tell");
+          throw new AssertionError("timed out waiting for a connection manager event");
         }
         Task.pause(Duration.ofMillis(1));
         event = channel.nextEvent();
@@ -89,12 +89,12 @@ final class RawPeer implements AutoCloseable {
     void expect(CmEvent.Type wanted) {
       CmEvent event = next();
       if (event.type() != wanted) {
-        throw new AssertionError("instead of " + wanted + " came " + event);
+        throw new AssertionError("expected " + wanted + ", got " + event);
       }
     }
   }
 
-  /** A message that came. */
+  /** A received message. */
   record Message(byte[] bytes, boolean hasImmediate, int immediate) {}
 
   /** Waits for clients. */
@@ -119,17 +119,17 @@ final class RawPeer implements AutoCloseable {
     private CmId nextClient() {
       CmEvent request = events.next();
       if (request.type() != CmEvent.Type.CONNECT_REQUEST) {
-        throw new AssertionError("instead of a client came " + request);
+        throw new AssertionError("expected a client, got " + request);
       }
       return events.channel().adopt(request.id());
     }
 
-    /** Lets the next client in; the peer is to be closed before the listener. */
+    /** Accepts the next client; the peer must be closed before the listener. */
     RawPeer accept(byte[] privateData) {
       return accept(privateData, 7);
     }
 
-    /** The same, and the client's device is to repeat so often what finds no receive. */
+    /** Accepts the next client, with the number of RNR retries of its device. */
     RawPeer accept(byte[] privateData, int rnrRetry) {
       CmId client = nextClient();
       RawPeer peer = new RawPeer(events, client, false);
@@ -138,7 +138,7 @@ final class RawPeer implements AutoCloseable {
       return peer;
     }
 
-    /** Takes the next client, and goes without an answer to it. */
+    /** Takes the next client's request without answering it. */
     void ignoreClient() {
       nextClient().close();
     }
@@ -176,19 +176,19 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /** Connects to a listener; {@link #answer} tells what came of it. */
+  /** Connects to a listener; {@link #answer} returns the result. */
   static RawPeer connect(int port, byte[] privateData) {
     return connect(port, key -> privateData);
   }
 
-  /** The same with a hello that tells the key of the memory that the listener may write to. */
+  /** Connects with a hello that contains the key of the memory that the listener may write to. */
   static RawPeer connect(int port, IntFunction<byte[]> privateData) {
     RawPeer peer = connectInSilence(port, privateData);
     peer.takeAnswer();
     return peer;
   }
 
-  /** The same, but does not look at the answer, without which it confirms nothing. */
+  /** Connects without reading the answer, and so without confirming the connection. */
   static RawPeer connectInSilence(int port, IntFunction<byte[]> privateData) {
     Events events = Events.create();
     CmId id = events.channel().createId();
@@ -213,7 +213,7 @@ final class RawPeer implements AutoCloseable {
     answer = Optional.of(event);
   }
 
-  /** What came of connecting. */
+  /** Returns the result of connecting. */
   CmEvent answer() {
     return answer.orElseThrow();
   }
@@ -230,23 +230,25 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /** Sends a message without immediate data, and waits until the peer's device has taken it. */
+  /** Sends a message without immediate data, and waits for the peer's device to acknowledge it. */
   CompletionStatus send(byte[] message) {
     return send(SendOperation.SEND, message, 0);
   }
 
-  /** Sends a message with immediate data, and waits until the peer's device has taken it. */
+  /** Sends a message with immediate data, and waits for the peer's device to acknowledge it. */
   CompletionStatus send(byte[] message, int immediate) {
     return send(SendOperation.SEND_WITH_IMMEDIATE, message, immediate);
   }
 
-  /** Writes to the peer's memory with immediate data, and waits until its device has answered. */
+  /**
+   * Writes to the peer's memory with immediate data, and waits for its device to acknowledge it.
+   */
   CompletionStatus write(byte[] message, int immediate, long remoteOffset, int remoteKey) {
     sendChain.setRemote(0, remoteOffset, remoteKey);
     return send(SendOperation.RDMA_WRITE_WITH_IMMEDIATE, message, immediate);
   }
 
-  /** Writes to the peer's memory, and waits until its device has answered. */
+  /** Writes to the peer's memory, and waits for its device to acknowledge it. */
   CompletionStatus write(byte[] bytes, long remoteOffset, int remoteKey) {
     sendChain.setRemote(0, remoteOffset, remoteKey);
     return send(SendOperation.RDMA_WRITE, bytes, 0);
@@ -291,7 +293,7 @@ final class RawPeer implements AutoCloseable {
     id.disconnect();
   }
 
-  /** The memory that the peer may write to and read. */
+  /** Returns the memory that the peer may write to and read. */
   MemorySegment ring() {
     return ring.segment();
   }

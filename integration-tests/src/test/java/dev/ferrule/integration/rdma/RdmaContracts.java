@@ -15,7 +15,7 @@ import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
-/** The whole contract of the api, for a provider in some mode. */
+/** The whole contract of the API, for a provider in some mode. */
 abstract class RdmaContracts extends RdmaMessagingContracts {
 
   @Nested

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The device that the tests use: by the system property rdma.device, or the one that with-rxe has
- * found to work, or the first one.
+ * The device for the tests: the one named by the system property rdma.device, or the one that
+ * with-rxe has found to work, or the first one.
  */
 final class RdmaDevice {
 
@@ -25,16 +25,19 @@ final class RdmaDevice {
     String property = System.getProperty("rdma.device", "");
     String wanted = property.isEmpty() ? found : property;
     if (names.isEmpty() || (!wanted.isEmpty() && !names.contains(wanted))) {
-      throw new AssertionError("there is no RDMA device " + wanted + " among " + names);
+      throw new AssertionError("no RDMA device " + wanted + " among " + names);
     }
     return wanted.isEmpty() ? names.get(0) : wanted;
   }
 
-  /** An IPv4 address of the device: with-rxe's if it is its device, or as the GID table has it. */
+  /**
+   * Returns an IPv4 address of the device: with-rxe's if it is that device, or one from the GID
+   * table.
+   */
   static String address() {
     String found = System.getenv().getOrDefault("FERRULE_RXE_ADDRESS", "");
     if (!found.isEmpty() && name().equals(System.getenv("FERRULE_RXE_DEVICE"))) {
-      return found; // InfiniBand's is not in that table
+      return found; // that of InfiniBand is not in the table
     }
     try (VerbsContext context = VerbsLibrary.system().open(name())) {
       PortAttributes port = context.port(1);

@@ -6,11 +6,11 @@ import dev.ferrule.contract.MessagingContract;
 import dev.ferrule.contract.ProviderUnderTest;
 import org.junit.jupiter.api.Nested;
 
-/** The parts of the api's contract that say how messages go, for a provider in some mode. */
+/** The parts of the API's contract about messages, for a provider in some mode. */
 @RdmaTest
 abstract class RdmaMessagingContracts {
 
-  /** What is under test, anew for each test. */
+  /** Returns the provider under test, new for each test. */
   abstract ProviderUnderTest underTest();
 
   @Nested

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
-/** A test that needs an RDMA device; see CONTRIBUTING.md for how these are run. */
+/** A test that needs an RDMA device; CONTRIBUTING.md describes how these are run. */
 @Tag("rdma")
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,7 +11,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Set;
 
-/** What the contract tests have to know of a provider that works on the address of the device. */
+/** The properties of a provider under test that uses the device's address. */
 final class RdmaUnderTest implements ProviderUnderTest {
 
   private final String scheme;
@@ -34,36 +34,36 @@ final class RdmaUnderTest implements ProviderUnderTest {
   }
 
   /**
-   * Sendrecv in one of its modes.
+   * Returns sendrecv in one of its modes.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternately
    */
   static RdmaUnderTest sendRecv(String... options) {
     return new RdmaUnderTest("sendrecv", "receives", "32", false, options);
   }
 
   /**
-   * Sendrecv whose listeners receive for the connections that they have accepted.
+   * Returns sendrecv with listeners that receive for the connections accepted.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternately
    */
   static RdmaUnderTest sendRecvViaListenerReceiver(String... options) {
     return new RdmaUnderTest("sendrecv", "receives", "32", true, options);
   }
 
   /**
-   * Magicring in one of its modes.
+   * Returns magicring in one of its modes.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternately
    */
   static RdmaUnderTest magicRing(String... options) {
     return new RdmaUnderTest("magicring", "ring", "140KiB", false, options);
   }
 
   /**
-   * Magicring whose listeners receive for the connections that they have accepted.
+   * Returns magicring with listeners that receive for the connections accepted.
    *
-   * @param options names and values of further options, in turn
+   * @param options names and values of further options, alternately
    */
   static RdmaUnderTest magicRingViaListenerReceiver(String... options) {
     return new RdmaUnderTest("magicring", "ring", "140KiB", true, options);
@@ -89,7 +89,7 @@ final class RdmaUnderTest implements ProviderUnderTest {
     return viaListenerReceiver ? new ViaListenerReceiver(listener, connection) : connection;
   }
 
-  /** The device does both, and counts the one for its port and the other not at all. */
+  /** The device counts retransmissions per port, and wake-ups of the peer not at all. */
   @Override
   public Set<String> notCounted() {
     return Set.of("retransmissions", "wakeupsSent");
@@ -103,7 +103,7 @@ final class RdmaUnderTest implements ProviderUnderTest {
         : ProviderUnderTest.super.messagesWithoutBackPressure();
   }
 
-  /** The modes differ in how they receive, not in how connections are made. */
+  /** The modes differ in receiving, not in connecting. */
   @Override
   public int connectCloseCycles() {
     int cycles = ProviderUnderTest.super.connectCloseCycles();
@@ -122,6 +122,6 @@ final class RdmaUnderTest implements ProviderUnderTest {
 
   @Override
   public void close() {
-    // there is nothing to remove
+    // nothing to remove
   }
 }

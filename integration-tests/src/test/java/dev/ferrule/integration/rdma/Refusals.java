@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The device's counts of messages that were refused since no receive was posted (RNR). */
+/** The device's counters of messages refused because no receive was posted (RNR). */
 final class Refusals {
 
   private static final Path COUNTERS =
@@ -19,15 +19,15 @@ final class Refusals {
 
   private Refusals() {}
 
-  /** Skips the test on a device that does not count. */
+  /** Skips the test on a device without these counters. */
   static void assumeCounted() {
     assumeTrue(
         Files.exists(COUNTERS.resolve("send_rnr_err")), "the device does not count RNR NAKs");
   }
 
-  /** How often the device refused a message, and was refused one. */
+  /** Returns how often the device refused a message, and had one refused. */
   static List<Long> count() {
-    Task.pause(Duration.ofMillis(50)); // the kernel shows what it read up to 10 ms ago
+    Task.pause(Duration.ofMillis(50)); // the kernel caches the counters for up to 10 ms
     return Stream.of("send_rnr_err", "rcvd_rnr_err")
         .map(
             name -> {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What both sides learn of each other when a client connects. */
+/** The information that both sides receive when a client connects. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RequestsTest {
@@ -33,7 +33,7 @@ class RequestsTest {
   private static final String TERABYTE = "?receives=16384&maxMessage=64MiB";
 
   @Test
-  void aRequestTellsTheAddressOfItsClientAndAConnectionTheOneThatItCameBy() {
+  void aRequestHasItsClientsAddressAndAConnectionTheLocalOne() {
     String address = RdmaDevice.address();
     try (Listener listener = Ferrule.listen(URI.create("sendrecv://0.0.0.0:0" + SMALL))) {
       int port = listener.uri().getPort();
@@ -55,24 +55,24 @@ class RequestsTest {
   }
 
   @Test
-  void listeningAtAnAddressThatNoDeviceHasIsRefused() {
+  void listeningAtAnAddressOfNoDeviceIsRefused() {
     assertThatThrownBy(() -> Wires.listen("sendrecv://127.0.0.1:0"))
         .isInstanceOf(InvalidAddressException.class)
         .hasMessageContaining("no RDMA device of this host has that address");
   }
 
   @Test
-  void aClientOfAHostThatIsNotThereIsToldThatNobodyHasAnswered() {
-    String nobody = RdmaDevice.address().replaceFirst("\\d+$", "250");
+  void aClientOfAMissingHostReportsThatNoHostAnswered() {
+    String absent = RdmaDevice.address().replaceFirst("\\d+$", "250");
     assertThatThrownBy(
-            () -> Wires.connect("sendrecv://" + nobody + ":1" + SMALL + "&connectTimeout=1s", ""))
+            () -> Wires.connect("sendrecv://" + absent + ":1" + SMALL + "&connectTimeout=1s", ""))
         .isInstanceOf(FerruleException.class)
-        .hasMessageContaining("no host with that address has answered");
+        .hasMessageContaining("no host has answered");
   }
 
   @ParameterizedTest
   @CsvSource({"sendrecv, magicring", "magicring, sendrecv"})
-  void aClientOfTheOtherProtocolIsToldWhichOneTheListenerSpeaks(String scheme, String other) {
+  void aClientOfTheOtherProtocolReportsTheListenersProtocol(String scheme, String other) {
     try (Listener listener = Wires.listen(scheme + SMALL)) {
       String address = listener.uri().toString().replaceFirst(scheme, other);
 
@@ -83,16 +83,16 @@ class RequestsTest {
   }
 
   @Test
-  void aPortWithoutAListenerIsNamedAsOne() {
+  void aPortWithoutAListenerIsReported() {
     assertThatThrownBy(() -> Wires.connect("sendrecv://" + RdmaDevice.address() + ":9" + SMALL, ""))
         .isInstanceOf(ConnectionRefusedException.class)
         .hasMessageContaining("no listener at that port")
         .hasMessageContaining("(reject reason 8)");
   }
 
-  /** As a process that ends does it, too: the kernel rejects what was not answered. */
+  /** As when a process exits, too: the kernel rejects requests that were not answered. */
   @Test
-  void aListenerThatEndsBeforeItAnswersIsNamedAsTheCause() {
+  void aListenerThatEndsBeforeItAnswersIsReportedAsTheCause() {
     Task<Connection> connecting;
     try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
       connecting = Task.start(() -> Wires.connect(listener.address() + SMALL, ""));
@@ -100,11 +100,11 @@ class RequestsTest {
     }
     assertThat(connecting.failure(Task.PATIENCE))
         .isInstanceOf(ConnectionRefusedException.class)
-        .hasMessageContaining("before it had answered");
+        .hasMessageContaining("before it answered");
   }
 
   @Test
-  void aListenerThatWantsMoreMemoryThanThereIsTellsBothSides() {
+  void aListenerWithoutEnoughMemoryReportsItToBothSides() {
     for (String modes : new String[] {"", "&srq=on"}) {
       try (Listener listener = Wires.listen(TERABYTE + modes)) {
         Task<Connection> connecting = Task.start(() -> Wires.connect(listener.uri() + SMALL, ""));
@@ -120,7 +120,7 @@ class RequestsTest {
   }
 
   @Test
-  void aClientThatWantsMoreMemoryThanThereIsSaysSo() {
+  void aClientWithoutEnoughMemoryReportsIt() {
     try (Listener listener = Wires.listen(SMALL)) {
       assertThatThrownBy(() -> Wires.connect(listener.uri() + TERABYTE, ""))
           .isInstanceOf(ResourceExhaustedException.class)
@@ -129,7 +129,7 @@ class RequestsTest {
   }
 
   @Test
-  void aClientThatNeverConfirmsKeepsNobodyWaiting() {
+  void aClientThatNeverConfirmsDelaysNoOther() {
     try (Listener listener = Wires.listen(NO_HELLO + "&connectTimeout=60s");
         RawPeer silent = RawPeer.connectInSilence(listener.uri().getPort(), key -> new byte[0])) {
       assertThat(silent).isNotNull();
@@ -141,26 +141,26 @@ class RequestsTest {
   }
 
   @Test
-  void aClientThatNeverConfirmsIsNotKeptThoughNobodyAcceptsAnyMore() {
+  void aClientThatNeverConfirmsIsReleasedWithoutAnAcceptingThread() {
     try (Listener listener = Wires.listen(NO_HELLO + "&connectTimeout=3s");
         RawPeer silent = RawPeer.connectInSilence(listener.uri().getPort(), key -> new byte[0])) {
       assertThat(silent).isNotNull();
       int before = mappings();
       Task<Connection> accepting = Task.start(() -> listener.accept(Duration.ofSeconds(2)));
-      Task.await("something is made for it", () -> mappings() > before);
+      Task.await("resources are allocated for it", () -> mappings() > before);
       assertThat(accepting.failure(Task.PATIENCE)).isInstanceOf(OperationTimeoutException.class);
 
-      Task.await("that is given up", () -> mappings() == before);
+      Task.await("they are released", () -> mappings() == before);
     }
   }
 
-  /** What the device shares with this process, a few for each queue. */
+  /** Returns the number of the device's mappings in this process, a few for each queue. */
   private static int mappings() {
     return SystemResources.mappings("infiniband").size();
   }
 
   @Test
-  void aClientThatIsBeingAcceptedWhenTheTimeIsOverIsTheNextCalls() {
+  void aClientBeingAcceptedAtATimeoutIsReturnedByTheNextCall() {
     try (Listener listener = Wires.listen(SMALL)) {
       Task<Connection> connecting = Task.start(() -> Wires.connect(listener.uri() + SMALL, ""));
       try (Connection server = acceptWithoutPatience(listener);
@@ -180,7 +180,7 @@ class RequestsTest {
         Task.pause(Duration.ofMillis(1));
       }
     }
-    throw new AssertionError("no client came");
+    throw new AssertionError("no client connected");
   }
 
   @Test

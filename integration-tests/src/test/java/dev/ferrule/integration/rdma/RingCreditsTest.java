@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What {@link CreditsTest} says of sendrecv, for the window and the ring of magicring. */
+/** The tests of {@link CreditsTest} for the window and the ring of magicring. */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RingCreditsTest {
@@ -68,7 +68,7 @@ class RingCreditsTest {
     try (Wires.Pair pair = Wires.pair(query(wait, window))) {
       for (int round = 0; round < 3; round++) {
         int first = round * window;
-        // on another thread, as room comes back while the receiver receives
+        // on another thread, as buffer space returns while the receiver receives
         Task<Void> sending = CreditsTest.send(pair.client(), first, window);
         List<ReceiveRegion> held = new ArrayList<>();
         for (int i = 0; i < window; i++) {
@@ -81,7 +81,7 @@ class RingCreditsTest {
             .isInstanceOf(OperationTimeoutException.class);
         assertThat(pair.client().counters().backPressureStalls()).isGreaterThan(stalls);
         if (window > 1) {
-          held.remove(held.size() - 1).close(); // which makes no room, for it is not the oldest
+          held.remove(held.size() - 1).close(); // which frees no space, as it is not the oldest
           assertThatThrownBy(() -> pair.client().sender().claim(1, Duration.ofMillis(20)))
               .isInstanceOf(OperationTimeoutException.class);
         }
@@ -117,7 +117,7 @@ class RingCreditsTest {
     assertThat(Refusals.count()).isEqualTo(before);
   }
 
-  /** As each of them has an acknowledgment of its own, and those could lack receives, too. */
+  /** Each message has an acknowledgment of its own, which could lack receives, too. */
   @Test
   void noAcknowledgmentIsRefusedOfAStreamOfEmptyMessagesInBothDirections() {
     int count = 3000;

@@ -13,13 +13,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rings in huge pages, of which an emulated machine gets some, and others need to have them. */
+/** Rings in huge pages, which an emulated machine allocates, and other machines must have. */
 @RdmaTest
 class RingHugePagesTest {
 
   private static final Path SETTING = Path.of("/proc/sys/vm/nr_hugepages");
   private static final int PAGES = 4;
-  private static final int MESSAGES = 6_000; // more bytes than there are in the ring
+  private static final int MESSAGES = 6_000; // more bytes than the ring has
 
   @BeforeEach
   void setHugePagesAside() throws IOException {
@@ -32,7 +32,7 @@ class RingHugePagesTest {
   }
 
   @Test
-  void messagesComeThroughARingInHugePagesAsThroughAnyOther() throws IOException {
+  void messagesPassThroughARingInHugePagesAsThroughAnyOther() throws IOException {
     try (Wires.Pair pair = Wires.pair("magicring?hugePages=on&ring=2MiB&maxMessage=64KiB")) {
       assertThat(ringPageSizes()).hasSize(2 * 2).containsOnly("2048 kB"); // two, mapped twice each
       for (int i = 0; i < MESSAGES; i++) {
@@ -47,7 +47,7 @@ class RingHugePagesTest {
   }
 
   @Test
-  void aRingThatNoHugePageIsLeftForIsInNormalOnes() throws IOException {
+  void aRingWithoutFreeHugePagesIsInNormalPages() throws IOException {
     long tooLarge = (freeHugePages() + 1) * 2;
     try (Wires.Pair pair =
         Wires.pair("magicring?hugePages=on&maxMessage=64KiB&ring=" + tooLarge + "MiB")) {
@@ -64,7 +64,7 @@ class RingHugePagesTest {
         .sum();
   }
 
-  /** The page size of each mapping of a ring. */
+  /** Returns the page size of each mapping of a ring. */
   private static List<String> ringPageSizes() throws IOException {
     List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
     return IntStream.range(0, lines.size())

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Rings that are always full: nothing is lost, doubled or overwritten, and nobody waits for ever,
- * whatever the sizes and in whatever order messages are claimed, sent and freed.
+ * Rings that are always full: no message is lost, duplicated or overwritten, and no thread waits
+ * for ever, for any sizes and any order of claims, sends and frees.
  */
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -35,7 +35,9 @@ class RingPressureTest {
 
   private static final int PAGE = 4096;
 
-  /** In each direction of each ring; a longer run goes by the property of the contract's tests. */
+  /**
+   * The messages in each direction of each ring; more with the property of the contract's tests.
+   */
   private static final int MESSAGES =
       Math.max(100, Integer.getInteger("ferrule.contract.messages", 1000) / 5);
 
@@ -67,7 +69,7 @@ class RingPressureTest {
 
   @ParameterizedTest
   @MethodSource("rings")
-  void everyMessageComesAsItWasSentInBothDirectionsAtOnce(Mapping mapping, int pages, int window) {
+  void everyMessageArrivesAsSentInBothDirectionsAtOnce(Mapping mapping, int pages, int window) {
     int longest = longest(mapping, pages);
     RandomTraffic there = new RandomTraffic(MESSAGES, longest, 31L * pages + window);
     RandomTraffic back = new RandomTraffic(MESSAGES, longest, 37L * pages + window);
@@ -99,7 +101,7 @@ class RingPressureTest {
     }
   }
 
-  /** Each full ring starts 8 bytes further on, so that the seam comes to lie anywhere in it. */
+  /** Each full ring starts 8 bytes further on, so that its end is at every possible offset. */
   @ParameterizedTest
   @CsvSource({"MAGIC, 1", "MAGIC, 3", "PLAIN, 1", "PLAIN, 3"})
   void theLongestMessageFitsWhereverItStarts(Mapping mapping, int pages) {
@@ -128,9 +130,9 @@ class RingPressureTest {
   }
 
   @Test
-  void whatWasFreedMakesRoomThoughTheReceiverNeverLooksAgain() {
+  void freedSpaceIsAvailableAlthoughTheReceiverNeverPollsAgain() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 64)) {
-      for (int i = 0; i < 10; i++) { // too few to be told of at once
+      for (int i = 0; i < 10; i++) { // too few for an immediate acknowledgment
         pair.client().sender().send(message(i, 8));
         expect(pair.server(), i, 8);
       }
@@ -144,7 +146,7 @@ class RingPressureTest {
   }
 
   @Test
-  void aMessageWithoutBytesComesThoughTheRingIsFull() {
+  void anEmptyMessageArrivesAlthoughTheRingIsFull() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
       pair.client().sender().send(message(0, PAGE));
       try (ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE)) {
@@ -157,7 +159,7 @@ class RingPressureTest {
   }
 
   @Test
-  void aReceiverThatHoldsTheRoomThatTheSenderWaitsForIsToldSoWhileItWaits() {
+  void aReceiverThatHoldsTheSpaceThatTheSenderWaitsForGetsAnError() {
     try (Wires.Pair pair = pair(Mapping.MAGIC, 1, 8)) {
       pair.client().sender().send(message(0, PAGE));
       ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE);
@@ -185,7 +187,7 @@ class RingPressureTest {
     "MAGIC, 3, 64, 1000", "MAGIC, 3, 7, 1000", "MAGIC, 1, 64, 4096", "MAGIC, 33, 2, 0",
     "PLAIN, 3, 64, 1000", "PLAIN, 3, 7, 1000", "PLAIN, 1, 64, 2048", "PLAIN, 33, 2, 0",
   })
-  void whoClaimsEverythingIsToldSoAndSendsItInReverse(
+  void aSenderThatClaimsEverythingGetsAnErrorAndSendsInReverse(
       Mapping mapping, int pages, int window, int length) {
     try (Wires.Pair pair = pair(mapping, pages, window)) {
       Sender sender = pair.client().sender();
@@ -194,13 +196,13 @@ class RingPressureTest {
         List<SendRegion> claimed = new ArrayList<>();
         assertThatThrownBy(
                 () -> {
-                  // until the peer has told of all that it has freed, this waits and finds room
+                  // waits for space until the peer has acknowledged all that it has freed
                   while (true) {
                     claimed.add(sender.claim(length, Task.PATIENCE));
                   }
                 })
             .isInstanceOf(IllegalStateException.class)
-            .hasMessageContaining("claimed all the room");
+            .hasMessageContaining("claimed by this program");
         assertThat(claimed).isNotEmpty();
         assertThat(sender.tryClaim(length)).isNull();
         int first = number;
@@ -219,7 +221,7 @@ class RingPressureTest {
 
   @ParameterizedTest
   @CsvSource({"MAGIC, 3", "PLAIN, 3"})
-  void whatIsClaimedAndGivenUpMakesRoomForTheLongest(Mapping mapping, int pages) {
+  void abortedClaimsMakeSpaceForTheLongest(Mapping mapping, int pages) {
     int longest = longest(mapping, pages);
     try (Wires.Pair pair = pair(mapping, pages, 64)) {
       for (int i = 0; i < 20; i++) {
@@ -239,9 +241,9 @@ class RingPressureTest {
     }
   }
 
-  /** As far as the receiver knows, the sender has room for much more. */
+  /** From the receiver's point of view, the sender has much more space. */
   @Test
-  void aClaimGetsRoomThatWasFreedAndOfWhichTheReceiverHadNoReasonToTell() {
+  void aClaimGetsFreedSpaceThatTheReceiverHadNotAcknowledged() {
     try (Wires.Pair pair = Wires.pair("magicring?wait=block&ring=64KiB&maxMessage=4KiB")) {
       for (int round = 0; round < 10; round++) {
         for (int i = 0; i < 4; i++) {
@@ -272,7 +274,7 @@ class RingPressureTest {
   }
 
   @Test
-  void aClaimGetsRoomThatIsFreedWhileItWaits() {
+  void aClaimGetsSpaceThatIsFreedWhileItWaits() {
     try (Wires.Pair pair = Wires.pair("magicring?wait=block&ring=64KiB&maxMessage=4KiB")) {
       Sender sender = pair.client().sender();
       for (int round = 0; round < 10; round++) {
@@ -282,16 +284,16 @@ class RingPressureTest {
         long stalls = pair.client().counters().backPressureStalls();
         Task<SendRegion> waiting = Task.start(() -> sender.claim(PAGE, Task.PATIENCE));
         Task.await(
-            "there is no room",
+            "the claim stalls",
             () -> {
-              // the receiver has to look, or it does not know what its peer wants
+              // the receiver must poll to receive the peer's want
               assertThat(pair.server().receiver().tryReceive()).isNull();
               return pair.client().counters().backPressureStalls() > stalls;
             });
         assertThat(waiting.isDone()).isFalse();
         held.close();
         Task.await(
-            "there is room",
+            "the claim succeeds",
             () -> {
               assertThat(pair.server().receiver().tryReceive()).isNull();
               return waiting.isDone();

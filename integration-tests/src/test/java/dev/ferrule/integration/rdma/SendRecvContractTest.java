@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
 
-/** Each connection has buffers and a completion queue of its own. */
+/** Each connection has its own buffers and completion queue. */
 class SendRecvContractTest extends RdmaContracts {
 
   @Override

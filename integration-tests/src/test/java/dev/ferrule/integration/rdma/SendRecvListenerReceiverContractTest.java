@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A listener's common receiver receives as that of a single connection does. */
+/** A listener's common receiver behaves like that of a single connection. */
 @ExtendWith(ListenerReceiverDifferences.class)
 class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
 
@@ -36,10 +36,10 @@ class SendRecvListenerReceiverContractTest extends RdmaMessagingContracts {
     }
   }
 
-  /** More clients may come, so that nobody knows that nothing can arrive. */
+  /** More clients may connect, so it is never certain that nothing can arrive. */
   @Test
   @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void holdingAllThatOneConnectionMaySendIsNoErrorAndStopsNoOther() {
+  void holdingAllBuffersOfOneConnectionIsNoErrorAndStopsNoOther() {
     String query = "?maxMessage=4KiB&receives=8";
     try (Listener listener = Wires.listen(query + "&singleReceiver=on");
         Wires.Pair held = Wires.pair(listener, query);

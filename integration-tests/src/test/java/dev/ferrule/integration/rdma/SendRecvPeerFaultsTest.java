@@ -25,9 +25,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
 
   private static final String OPTIONS = "?receives=8&maxMessage=4KiB";
 
-  // Code 20 is 10 ms: a peer that is asked again every 0.64 ms by several connections is busy. With
-  // 7, soft-RoCE asks for ever; otherwise a busy machine could make the peer seem dead before it
-  // is.
+  // Code 20 is 10 ms: a peer that several connections retry every 0.64 ms is busy. With 7,
+  // soft-RoCE retries for ever; otherwise a busy machine could make the peer seem dead too early.
   private static final String UNCREDITED = OPTIONS + "&credits=off&minRnrTimer=20&retries=7";
 
   SendRecvPeerFaultsTest() {
@@ -35,8 +34,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
   }
 
   @Test
-  void aKilledPeerEndsWhateverWaitsForItAndLeavesNothingBehind() {
-    aKilledPeerEndsWhateverWaits("", true);
+  void aKilledPeerEndsEveryWaitForItAndLeavesNothingBehind() {
+    aKilledPeerEndsEveryWait("", true);
   }
 
   @Test
@@ -46,7 +45,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
 
   @Test
   void aKilledPeerEndsTheWaitForAnAcknowledgment() {
-    int count = 30; // more than the peer has posted receives
+    int count = 30; // more than the peer's posted receives
     try (OtherProcess other = OtherProcess.start(UNCREDITED)) {
       String address = other.line() + UNCREDITED;
       List<Connection> connections = new ArrayList<>();
@@ -66,7 +65,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
                   connection.sender().await(last);
                   return null;
                 }));
-        Task.await("all is on its way", () -> connection.counters().messagesSent() == count);
+        Task.await("all are in flight", () -> connection.counters().messagesSent() == count);
       }
       waiting.forEach((what, task) -> task.awaitWaiting(what));
       other.kill();
@@ -78,7 +77,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aListenerThatIsClosedRefusesThoseWhoConnect(boolean accepting) {
+  void aClosedListenerRefusesClients(boolean accepting) {
     for (int round = 0; round < 5; round++) {
       Listener listener = Wires.listen(OPTIONS);
       String address = listener.uri() + OPTIONS;
@@ -95,7 +94,7 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       for (int i = 0; i < 8; i++) {
         clients.add(Task.start(() -> Wires.connect(address, "")));
       }
-      Task.pause(Duration.ofMillis(3L * round)); // another moment each time; each of them is right
+      Task.pause(Duration.ofMillis(3L * round)); // a different moment each time, all are valid
       listener.close();
 
       List<Connection> connected = new ArrayList<>();
@@ -109,8 +108,8 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       if (accepting) {
         assertThat(server.failure(BOUND)).isInstanceOf(ConnectionClosedException.class);
       }
-      // those that were let in, and that no program has seen, are told
-      Task.await("as many are left as were accepted", () -> open(connected) == accepted.size());
+      // clients that were connected, but not yet returned to a program, are disconnected
+      Task.await("only the accepted ones are left", () -> open(connected) == accepted.size());
       for (Connection connection : connected) {
         if (connection.state() == ConnectionState.OPEN) {
           Numbered.send(connection.sender(), 1);

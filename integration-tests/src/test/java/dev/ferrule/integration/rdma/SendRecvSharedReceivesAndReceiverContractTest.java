@@ -4,8 +4,8 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.ProviderUnderTest;
 
 /**
- * All connections of a listener share one group of receive buffers and one completion queue. This
- * is where the two meet; the rest is tested with each alone.
+ * All connections of a listener share one pool of receive buffers and one completion queue. This
+ * tests the combination; each alone has tests of its own.
  */
 class SendRecvSharedReceivesAndReceiverContractTest extends RdmaMessagingContracts {
 

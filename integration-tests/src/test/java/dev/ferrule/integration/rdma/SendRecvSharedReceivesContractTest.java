@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
 
-/** All connections of a listener share one group of receive buffers. */
+/** All connections of a listener share one pool of receive buffers. */
 class SendRecvSharedReceivesContractTest extends RdmaMessagingContracts {
 
   @Override

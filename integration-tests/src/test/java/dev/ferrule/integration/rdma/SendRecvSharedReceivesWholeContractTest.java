@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
 
-/** What {@link SendRecvSharedReceivesContractTest} leaves out as well; run when asked for. */
+/** Includes the parts that {@link SendRecvSharedReceivesContractTest} omits; run on request. */
 class SendRecvSharedReceivesWholeContractTest extends RdmaContracts {
 
   @Override

@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
 
-/** What {@link SendRecvSingleReceiverContractTest} leaves out as well; run when asked for. */
+/** Includes the parts that {@link SendRecvSingleReceiverContractTest} omits; run on request. */
 class SendRecvSingleReceiverWholeContractTest extends RdmaContracts {
 
   @Override

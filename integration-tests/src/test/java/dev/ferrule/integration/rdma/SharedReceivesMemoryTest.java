@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What memory connections take with receive buffers of their own and with shared ones: pinned
- * memory, the kernel's memory for queues, and the heap. The clients are in this process, too; they
- * are as small as possible, and the same in both cases.
+ * The memory of connections with their own receive buffers and with shared ones: pinned memory, the
+ * kernel's memory for queues, and the heap. The clients are in this process, too; they are as small
+ * as possible, and equal in both cases.
  */
 @RdmaTest
 @Timeout(value = 240, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -39,7 +39,7 @@ class SharedReceivesMemoryTest {
           reachable());
     }
 
-    /** Some of what is not reachable is only freed after a cleaner has run. */
+    /** Returns the reachable heap; some objects are freed only after a cleaner has run. */
     private static long reachable() {
       long least = Long.MAX_VALUE;
       for (int same = 0; same < 3; ) {
@@ -75,7 +75,7 @@ class SharedReceivesMemoryTest {
   @ParameterizedTest
   @ValueSource(ints = {64, 256, 1024, 4096})
   void connectionsTakeLessMemoryIfTheyShareTheirReceiveBuffers(int maxMessage) {
-    use(maxMessage, ""); // what is loaded and made once is not counted
+    use(maxMessage, ""); // warm-up: one-time allocations do not count
     Usage own = use(maxMessage, "");
     Usage shared = use(maxMessage, "&srq=on");
 

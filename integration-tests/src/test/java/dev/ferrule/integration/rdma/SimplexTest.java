@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections on which only the client sends, so that there is one ring and not two. */
+/** Connections on which only the client sends, so that there is one ring instead of two. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -54,7 +54,7 @@ class SimplexTest {
     }
   }
 
-  /** A listener takes such clients, whether or not it takes others. */
+  /** A listener accepts such clients, whether or not it accepts others. */
   @ParameterizedTest
   @ValueSource(strings = {SMALL, SIMPLEX})
   void theClientSendsAndTheServerReceives(String listenQuery) {
@@ -77,7 +77,7 @@ class SimplexTest {
   }
 
   @Test
-  void aListenerThatOnlyReceivesRefusesOthersAndSaysHowToConnect() {
+  void aListenerThatOnlyReceivesRefusesOthersWithTheFix() {
     try (Listener listener = Wires.listen("magicring" + SIMPLEX)) {
       Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
       assertThatThrownBy(() -> Wires.connect(listener.uri() + SMALL, ""))
@@ -93,7 +93,7 @@ class SimplexTest {
   }
 
   @Test
-  void theSenderIsHeldUpByAReceiverThatHoldsMessages() {
+  void aReceiverThatHoldsMessagesStallsTheSender() {
     try (Wires.Pair pair = Wires.pair("magicring" + SIMPLEX)) {
       Task<Void> sending = send(pair.client().sender(), 8);
       List<ReceiveRegion> held = new ArrayList<>();
@@ -110,7 +110,7 @@ class SimplexTest {
   }
 
   @Test
-  void whatWasSentBeforeACloseIsReceived() {
+  void messagesSentBeforeACloseAreReceived() {
     try (Wires.Pair pair = Wires.pair("magicring" + SIMPLEX)) {
       Task<Void> closing =
           Task.start(
@@ -134,7 +134,7 @@ class SimplexTest {
   void aReceiverThatClosesEndsASenderThatWaits() {
     try (Wires.Pair pair = Wires.pair("magicring" + SIMPLEX)) {
       Task<Void> sending = send(pair.client().sender(), Integer.MAX_VALUE);
-      Task.await("the sender lacks room", () -> pair.client().counters().backPressureStalls() > 0);
+      Task.await("the sender stalls", () -> pair.client().counters().backPressureStalls() > 0);
       pair.server().close();
       assertThat(sending.failure(Task.PATIENCE))
           .isInstanceOfSatisfying(
@@ -143,7 +143,7 @@ class SimplexTest {
   }
 
   @Test
-  void oneReceiverTakesTheMessagesOfSeveralSenders() {
+  void oneReceiverReceivesTheMessagesOfSeveralSenders() {
     int clients = 4;
     int count = 100;
     try (Listener listener = Wires.listen("magicring" + SIMPLEX + "&singleReceiver=on")) {
@@ -160,17 +160,17 @@ class SimplexTest {
           Numbered.check(message, counts.merge(message.connection(), 1, Integer::sum) - 1);
         }
       }
-      assertThat(counts).hasSize(clients).allSatisfy((who, n) -> assertThat(n).isEqualTo(count));
+      assertThat(counts).hasSize(clients).allSatisfy((client, n) -> assertThat(n).isEqualTo(count));
       sending.forEach(Task::result);
       pairs.forEach(Wires.Pair::close);
     }
   }
 
   @Test
-  void theSidesHaveOneRingAndThePinnedMemoryOfOne() throws IOException {
+  void theSidesHaveOneRingAndItsPinnedMemoryOnly() throws IOException {
     String large = "?ring=4MiB&maxMessage=64KiB&buffer=256KiB&window=8";
     try (Listener listener = Wires.listen("magicring" + large)) {
-      long before = ringMappings(); // of other tests that have not closed theirs
+      long before = ringMappings(); // of other tests' open connections
       long none = pinnedKilobytes();
       long duplex;
       try (Wires.Pair pair = Wires.pair(listener, large)) {
@@ -179,7 +179,7 @@ class SimplexTest {
       }
       try (Wires.Pair pair = Wires.pair(listener, large + "&simplex=on")) {
         assertThat(ringMappings() - before).isEqualTo(2);
-        // a ring twice, as the device counts; but for some pages that earlier tests give back now
+        // a ring twice, as the device counts, except for pages freed meanwhile by earlier tests
         assertThat(duplex - (pinnedKilobytes() - none)).isGreaterThan(2 * 4096 - 512);
       }
       assertThat(ringMappings()).isEqualTo(before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import dev.ferrule.spi.Waiter;
+import dev.ferrule.support.Waiter;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
-/** Something that runs on a thread of its own while the test goes on. */
+/** An operation on a thread of its own, concurrent to the test. */
 final class Task<T> {
 
-  /** Longer than anything takes on an emulated machine, and far from for ever. */
+  /** Longer than any operation takes on an emulated machine. */
   static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final FutureTask<T> future;
@@ -41,10 +41,10 @@ final class Task<T> {
     }
   }
 
-  /** What ended it, which is to be an exception, within some time. */
+  /** Returns the exception that ended it, which must occur within a time limit. */
   Throwable failure(Duration limit) {
     try {
-      throw new AssertionError("ended well, with " + outcome(limit));
+      throw new AssertionError("succeeded with " + outcome(limit));
     } catch (ExecutionException e) {
       return e.getCause();
     }
@@ -64,7 +64,9 @@ final class Task<T> {
     }
   }
 
-  /** Waits until the thread waits in the library; by its stack, as one that spins is RUNNABLE. */
+  /**
+   * Waits until the thread waits in the library; by its stack, as a spinning thread is RUNNABLE.
+   */
   void awaitWaiting(String what) {
     await(
         what + " waits",
@@ -77,18 +79,18 @@ final class Task<T> {
         });
   }
 
-  /** Waits until something holds. */
+  /** Waits for a condition. */
   static void await(String what, BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("it never happened that " + what);
+        throw new AssertionError("timed out waiting until " + what);
       }
       pause(Duration.ofMillis(1));
     }
   }
 
-  /** Lets time pass; for steps of a loop, and where the passing of time is what is tested. */
+  /** Sleeps; for polling loops, and where the passing of time is tested. */
   static void pause(Duration time) {
     try {
       Thread.sleep(time);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /**
- * One listener whose clients come by two devices. The second one is made for it, and stays: the
- * system does not remove a device that a process has open, as librdmacm has.
+ * One listener with clients on two devices. The second device is created for the test, and remains:
+ * the system does not remove a device that a process has open, as librdmacm does.
  */
 @RdmaTest
 @EnabledIfEnvironmentVariable(named = "FERRULE_RXE_VM", matches = ".+")
@@ -91,7 +91,7 @@ class TwoDevicesTest {
     return null;
   }
 
-  /** Until the connection is closed. */
+  /** Sends until the connection is closed. */
   private static Void sendOn(Connection server) {
     try {
       while (true) {

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a program sees of another host and of the wire to it. One process plays the peer on the
- * other host for all tests, as starting one takes long; each test makes connections of its own.
+ * What a program observes of another host and of the wire to it. One process plays the peer on the
+ * other host for all tests, as starting one takes long; each test has its own connections.
  */
 @Tag("rdma-two")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -45,30 +45,30 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TwoHostsTest {
 
   /**
-   * A silent host is asked for a sign of life each 250 ms, and has failed when 7 tries of 134 ms
-   * have gone unanswered; less than that an emulated host may well be silent. rdma_rxe takes 7
-   * retries for endless ones, so these are 6. Only connecting may take long: the first time, each
-   * side has to load half of the library.
+   * A silent host is probed every 250 ms, and has failed when 7 tries of 134 ms are unanswered; an
+   * emulated host may well be silent for less than that. rdma_rxe treats 7 retries as infinite, so
+   * these are 6. Only connecting may take long: the first time, each side has to load half of the
+   * library.
    */
   private static final String IMPATIENT =
       "?receives=16&maxMessage=4KiB&peerTimeout=1s&ackTimeout=15&retries=6&connectTimeout=20s";
 
-  /** The same for magicring. */
+  /** The same options for magicring. */
   private static final String RING = IMPATIENT.replace("receives=16", "ring=16KiB&window=16");
 
   /**
-   * Bytes of an access over a wire that loses packets and changes their order: one packet. rdma_rxe
-   * repeats longer ones from where something was missing, and gives up when it has done so as often
-   * as it may, however much got through meanwhile.
+   * The bytes of an access over a wire that loses and reorders packets: one packet. rdma_rxe
+   * retransmits longer accesses from the first missing packet on, and gives up after its number of
+   * retries, however much arrived meanwhile.
    */
   private static final int ONE_PACKET = 1024;
 
-  /** The above with the patience that a machine needs that emulates two. */
+  /** The time limit of the above, for a machine that emulates two hosts. */
   private static final Duration BOUND = Duration.ofSeconds(10);
 
   /**
-   * Closing waits for nothing over a connection that has failed; rdma_rxe takes up to 3 s to let go
-   * of a queue pair whose packets wait in the network.
+   * Closing does not wait on a failed connection; rdma_rxe takes up to 3 s to release a queue pair
+   * whose packets wait in the network.
    */
   private static final Duration CLOSE_BOUND = Duration.ofMillis(700);
 
@@ -105,7 +105,7 @@ class TwoHostsTest {
     sending.result();
   }
 
-  /** A connection of each kind there is: one that waits, one that sends, one that receives. */
+  /** One connection of each kind: one that is idle, one that sends, one that receives. */
   private static final class Busy {
     private final List<Connection> connections = new ArrayList<>();
     private final List<Task<Void>> tasks = new ArrayList<>();
@@ -143,7 +143,7 @@ class TwoHostsTest {
                 return null;
               }));
       Task.await("messages flow", () -> sending.counters().messagesReceived() > 20);
-      Task.await("messages come", () -> receiving.counters().messagesReceived() > 20);
+      Task.await("messages arrive", () -> receiving.counters().messagesReceived() > 20);
     }
 
     void areAllLost() {
@@ -163,7 +163,7 @@ class TwoHostsTest {
     }
   }
 
-  /** Where each provider listens on the other host. */
+  /** The providers' addresses on the other host. */
   static Stream<String> addresses() {
     return Stream.of(address, ringAddress);
   }
@@ -221,7 +221,7 @@ class TwoHostsTest {
   @ParameterizedTest
   @MethodSource("addresses")
   @Order(3)
-  void aWireThatIsLateAndLosesPacketsLosesAndDoublesNoMessage(String address) throws IOException {
+  void aWireThatDelaysAndLosesPacketsLosesAndDoublesNoMessage(String address) throws IOException {
     Commands.run(
         "tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", "2ms", "1ms", "loss", "3%");
     try (Connection connection = Wires.connect(address, Peer.ECHO)) {
@@ -238,7 +238,7 @@ class TwoHostsTest {
 
   @Test
   @Order(4)
-  void aWireThatIsCutLosesThePeerAndWhenMendedTakesNewConnections() {
+  void aCutWireLosesThePeerAndAfterRepairCarriesNewConnections() {
     List<Busy> all = addresses().map(Busy::new).toList();
     Commands.run("rxe-wire", "down");
     try {
@@ -259,11 +259,11 @@ class TwoHostsTest {
 
   @Test
   @Order(5)
-  void aSilentHostIsNoticedWithTheDefaultOptionsToo() {
+  void aSilentHostIsDetectedWithTheDefaultOptions() {
     Connection connection = Wires.connect(address.substring(0, address.indexOf('?')), Peer.IDLE);
     Commands.run("rxe-wire", "down");
     try {
-      // a quarter of the default peerTimeout passes until the host is asked
+      // the host is probed after a quarter of the default peerTimeout
       assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
           .isInstanceOf(PeerLostException.class);
     } finally {
@@ -272,18 +272,18 @@ class TwoHostsTest {
     }
   }
 
-  /** No test after this one has another host. */
+  /** Must be the last test with another host. */
   @Test
   @Order(10)
-  void aHostThatIsDeadFromOneMomentToTheNextIsLost() {
+  void aHostThatDiesSuddenlyIsLost() {
     List<Busy> all = addresses().map(Busy::new).toList();
     Commands.run("rxe-wire", "kill-peer");
     all.forEach(Busy::areAllLost);
   }
 
   /**
-   * No test after this one has a device. The kernel does not let go of it before this process has
-   * ended, so nobody waits for the command.
+   * Must be the last test with a device. The kernel does not release it before this process has
+   * ended, so the test does not wait for the command.
    */
   @Test
   @Order(11)
@@ -297,7 +297,7 @@ class TwoHostsTest {
       assertThat(receiving.failure(BOUND))
           .isInstanceOf(PeerLostException.class)
           .hasMessageContaining("device");
-      Task.await("the other end is told", () -> pair.server().state() == ConnectionState.FAILED);
+      Task.await("the other end has failed", () -> pair.server().state() == ConnectionState.FAILED);
       assertThat(accepting.failure(BOUND))
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("device");

@@ -4,6 +4,7 @@ package dev.ferrule.integration.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.ferrule.rdma.context.RdmaAvailability;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
@@ -44,8 +45,8 @@ class VerbsDeviceTest {
   }
 
   @Test
-  void theDeviceIsListedAndKnowsItsName() {
-    assertThat(VerbsLibrary.availability().available()).isTrue();
+  void theDeviceIsListedAndHasItsName() {
+    assertThat(RdmaAvailability.here().available()).isTrue();
     assertThat(library.deviceNames()).contains(RdmaDevice.name()).doesNotHaveDuplicates();
     assertThat(context.deviceName()).isEqualTo(RdmaDevice.name());
   }
@@ -103,7 +104,7 @@ class VerbsDeviceTest {
   }
 
   @Test
-  void aDeviceWithNothingToTellHasNoEvent() {
+  void aDeviceWithNothingToReportHasNoEvent() {
     Loopback.doNotBlock(context.asyncDescriptor());
     assertThat(context.nextAsyncEvent()).isEmpty();
   }
@@ -136,7 +137,7 @@ class VerbsDeviceTest {
         assertThat(region.localKey()).isNotZero();
       }
       assertThat(pinnedBytes()).isEqualTo(before);
-      region.close(); // too late to do anything
+      region.close(); // no effect any more
     }
   }
 
@@ -148,7 +149,7 @@ class VerbsDeviceTest {
         MemorySegment memory = arena.allocate(SIZE, 4096);
         domain.register(arena, memory, Access.LOCAL_WRITE).close();
         assertThat(pinnedBytes()).isEqualTo(before);
-        memory.fill((byte) 1); // still the program's
+        memory.fill((byte) 1); // still owned by the program
       }
     }
   }
@@ -180,7 +181,7 @@ class VerbsDeviceTest {
     }
   }
 
-  /** Of this process, as the kernel counts it. */
+  /** Returns the pinned memory of this process, as counted by the kernel. */
   private static long pinnedBytes() throws IOException {
     return Files.readAllLines(Path.of("/proc/self/status")).stream()
         .filter(line -> line.startsWith("VmPin:"))

@@ -8,7 +8,7 @@ import dev.ferrule.Listener;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/** Makes connections for tests. */
+/** Creates connections for tests. */
 final class Wires {
 
   private Wires() {}
@@ -23,9 +23,9 @@ final class Wires {
   }
 
   /**
-   * Returns where to listen.
+   * Returns an address to listen on.
    *
-   * @param what options, such as {@code ?receives=8}; or a scheme before them, such as {@code
+   * @param what options, such as {@code ?receives=8}; or a scheme and options, such as {@code
    *     magicring?window=8}; or a whole address
    */
   static String listenAddress(String what) {

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The main class of the server's process and of the client's, or of one that is both. Its standard
- * input has a line for each step; the answers go to standard output. It ends with its input, and
- * then closes nothing: its parent removes the files.
+ * The main class of the server's process, the client's, or of one that is both. Each line of its
+ * standard input is a step; the answers go to standard output. It exits at the end of its input
+ * without closing anything: its parent removes the files.
  */
 final class ConcurrencySide {
 
@@ -49,8 +49,8 @@ final class ConcurrencySide {
   /**
    * Runs one side.
    *
-   * @param arguments the contender's name, the workload, the messages' length, and {@link #SERVER}
-   *     with a directory or {@link #CLIENT} with an address, and how many threads accept
+   * @param arguments the transport's name, the workload, the messages' length, {@link #SERVER} with
+   *     a directory or {@link #CLIENT} with an address, and the number of accepting threads
    */
   public static void main(String[] arguments) {
     try {
@@ -78,7 +78,7 @@ final class ConcurrencySide {
         switch (words[0]) {
           case "connect" -> side.connect(where, Integer.parseInt(words[1]));
           case "measure" -> side.measure(Long.parseLong(words[1]));
-          default -> throw new IllegalArgumentException("no step has the name " + words[0]);
+          default -> throw new IllegalArgumentException("unknown step " + words[0]);
         }
       }
     }
@@ -88,7 +88,7 @@ final class ConcurrencySide {
     return Contenders.concurrent().stream()
         .filter(contender -> contender.name().equals(name))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no contender has the name " + name));
+        .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
   }
 
   private String serve(Path directory, int acceptors) {
@@ -108,7 +108,9 @@ final class ConcurrencySide {
     }
   }
 
-  /** Connects all at the same time; answers how many succeeded, and how many seconds that took. */
+  /**
+   * Connects all clients concurrently; answers the number of connections and the seconds needed.
+   */
   private void connect(String address, int count) throws InterruptedException {
     AtomicInteger connected = new AtomicInteger();
     CountDownLatch begin = new CountDownLatch(1);
@@ -137,10 +139,10 @@ final class ConcurrencySide {
   }
 
   /**
-   * Answers how many messages have come per second, and from the slowest connection; 0 if there is
-   * no connection.
+   * Answers the number of messages received per second, in total and from the slowest connection; 0
+   * without connections.
    *
-   * @param millis how long to count
+   * @param millis the duration of the count
    */
   private void measure(long millis) throws InterruptedException {
     long[] before = counters.stream().mapToLong(AtomicLong::getOpaque).toArray();

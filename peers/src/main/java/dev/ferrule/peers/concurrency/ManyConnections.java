@@ -26,14 +26,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures many connections that are made at the same time and then all carry messages. */
+/** Measures many connections that are established concurrently and then all carry messages. */
 @Command(
     name = ManyConnections.NAME,
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
-        "Connects many clients at the same time, each with a thread of its own at both ends, and"
-            + " then counts how many messages the server receives from all of them.")
+        "Connects many clients concurrently, each with a thread of its own on both sides, and then"
+            + " counts the messages that the server receives from all of them.")
 public final class ManyConnections implements Callable<Integer> {
 
   static final String NAME = "many-connections";
@@ -48,14 +48,14 @@ public final class ManyConnections implements Callable<Integer> {
       split = ",",
       paramLabel = "N",
       defaultValue = "2,8,64,500",
-      description = "How many connections. Default: ${DEFAULT-VALUE}.")
+      description = "Number of connections. Default: ${DEFAULT-VALUE}.")
   private List<Integer> connections = List.of();
 
   @Option(
       names = "--only",
       split = ",",
       paramLabel = "NAME",
-      description = "Which transports: sm-adaptive, sm-block, unix, aeron. Default: all.")
+      description = "Transports: sm-adaptive, sm-block, unix, aeron. Default: all.")
   private @Nullable List<String> only;
 
   @Option(
@@ -64,8 +64,8 @@ public final class ManyConnections implements Callable<Integer> {
       paramLabel = "NAME",
       defaultValue = "stream,echo",
       description =
-          "stream: clients send without a pause; echo: each waits for its message to come back."
-              + " Default: ${DEFAULT-VALUE}.")
+          "stream: clients send without a pause; echo: each waits for its message's echo. Default:"
+              + " ${DEFAULT-VALUE}.")
   private List<Workload> workloads = List.of();
 
   @Option(
@@ -74,28 +74,30 @@ public final class ManyConnections implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "2",
       description =
-          "2: clients and server have a process each; 1: they share one. Default: ${DEFAULT-VALUE}.")
+          "2: a process for the clients and one for the server; 1: both in one. Default:"
+              + " ${DEFAULT-VALUE}.")
   private List<Integer> processes = List.of();
 
   @Option(
       names = "--acceptors",
       paramLabel = "N",
       defaultValue = "1",
-      description = "How many of the server's threads accept. Default: ${DEFAULT-VALUE}.")
+      description = "Number of accepting threads of the server. Default: ${DEFAULT-VALUE}.")
   private int acceptors;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "3",
-      description = "How many turns each has. Default: ${DEFAULT-VALUE}.")
+      description = "Number of rounds. Default: ${DEFAULT-VALUE}.")
   private int rounds;
 
   @Option(
       names = "--seconds",
       paramLabel = "N",
       defaultValue = "2",
-      description = "How long to count, after half of that to warm up. Default: ${DEFAULT-VALUE}.")
+      description =
+          "Duration of the count, after a warm-up of half of it. Default: ${DEFAULT-VALUE}.")
   private long seconds;
 
   @Option(
@@ -103,7 +105,7 @@ public final class ManyConnections implements Callable<Integer> {
       paramLabel = "N",
       converter = Values.Size.class,
       defaultValue = "64",
-      description = "The length of the messages in bytes. Default: ${DEFAULT-VALUE}.")
+      description = "Message size in bytes. Default: ${DEFAULT-VALUE}.")
   private int size;
 
   @Spec private CommandSpec spec;
@@ -124,8 +126,8 @@ public final class ManyConnections implements Callable<Integer> {
   /**
    * Runs the command within this process.
    *
-   * @param out for the results, a line for each
-   * @param err for problems
+   * @param out receives the results, a line for each
+   * @param err receives problems
    * @param arguments the command line
    * @return its exit code
    */
@@ -171,7 +173,7 @@ public final class ManyConnections implements Callable<Integer> {
     List<String> names = all.stream().map(Contender::name).toList();
     for (String name : only) {
       if (!names.contains(name)) {
-        throw usage("--only: there is no " + name + "; there are " + String.join(", ", names));
+        throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
       }
     }
     return all.stream().filter(contender -> only.contains(contender.name())).toList();
@@ -180,7 +182,7 @@ public final class ManyConnections implements Callable<Integer> {
   private void checkNumbers() {
     for (int count : processes) {
       if (count < 1 || count > 2) {
-        throw usage("--processes is 1 or 2, and not " + count);
+        throw usage("--processes must be 1 or 2, not " + count);
       }
     }
     for (int count : connections) {
@@ -190,18 +192,18 @@ public final class ManyConnections implements Callable<Integer> {
     checkPositive("--seconds", seconds);
     if (size < Transport.SHORTEST || size > Transport.LONGEST) {
       throw usage(
-          "--size is from "
+          "--size must be "
               + Transport.SHORTEST
               + " to "
               + Transport.LONGEST
-              + " bytes, and not "
+              + " bytes, not "
               + size);
     }
   }
 
   private void checkPositive(String option, long value) {
     if (value < 1) {
-      throw usage(option + " is at least 1, and not " + value);
+      throw usage(option + " must be at least 1, not " + value);
     }
   }
 
@@ -246,7 +248,7 @@ public final class ManyConnections implements Callable<Integer> {
     server.awaitAnswer(CONNECT_TIMEOUT);
     server.tell("measure " + millis);
     String[] rate = server.awaitAnswer(CONNECT_TIMEOUT).split(" ");
-    quiet = true; // what the sides say from now on is of their end
+    quiet = true; // later errors are consequences of the shutdown
     out()
         .printf(
             "%-8s %-12s %9d %11d %9s %9.2f %12.0f %12.0f%n",
@@ -271,7 +273,7 @@ public final class ManyConnections implements Callable<Integer> {
             where,
             Integer.toString(acceptors)),
         line -> {
-          if (!quiet) { // hundreds of connections may fail alike
+          if (!quiet) { // hundreds of connections may fail for one reason
             quiet = true;
             Problems.print(spec.commandLine().getErr(), NAME, ChildProcess.withoutPrefix(line));
           }

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
-/** What each connection carries. */
+/** The traffic of each connection. */
 enum Workload {
-  /** The client sends without a pause, as far as there is room. */
+  /** The client sends without a pause, as far as buffer space permits. */
   STREAM(256) {
     @Override
     void answer(Transport transport, int size, IdleStrategy idle) {}
@@ -22,7 +22,7 @@ enum Workload {
     }
   },
 
-  /** The client sends a message and waits for the server to send it back. */
+  /** The client sends a message and waits for its echo. */
   ECHO(1) {
     @Override
     void answer(Transport transport, int size, IdleStrategy idle) {
@@ -36,11 +36,11 @@ enum Workload {
         send(transport, value, size, idle);
         idle.reset();
         while (transport.poll(1) == 0) {
-          idle.idle(); // only a transport that cannot block comes here
+          idle.idle(); // reached only by transports that cannot block
         }
         if (transport.lastValue() != value) {
           throw new IllegalStateException(
-              "message " + value + " came back as " + transport.lastValue());
+              "message " + value + " was echoed as " + transport.lastValue());
         }
       }
     }
@@ -52,7 +52,7 @@ enum Workload {
     this.pollLimit = pollLimit;
   }
 
-  /** Does the server's part on a connection until that ends; counts the messages that came. */
+  /** Runs the server's side of a connection until it ends; counts the messages received. */
   void serve(Transport transport, AtomicLong received, int size) {
     IdleStrategy idle = new BackoffIdleStrategy();
     while (true) {
@@ -65,10 +65,10 @@ enum Workload {
     }
   }
 
-  /** Sends what the server sends after each poll that has received messages. */
+  /** Sends the server's answer to a poll that has received messages. */
   abstract void answer(Transport transport, int size, IdleStrategy idle);
 
-  /** Does the client's part on a connection until that ends. */
+  /** Runs the client's side of a connection until it ends. */
   abstract void run(Transport transport, int size);
 
   private static void send(Transport transport, long value, int size, IdleStrategy idle) {

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Many connections at once, each with a thread of its own, on few processors. */
+/** Many concurrent connections, each with a thread of its own, on few processors. */
 package dev.ferrule.peers.concurrency;

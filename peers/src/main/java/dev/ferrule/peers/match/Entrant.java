@@ -5,25 +5,25 @@ import dev.ferrule.peers.transport.Mode;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Someone who may take part in a comparison. */
+/** A competitor in a comparison. */
 public interface Entrant {
 
   /**
-   * Returns the short name by which it is chosen and shown.
+   * Returns the short name, for options and results.
    *
    * @return a word
    */
   String name();
 
   /**
-   * Returns what exactly is measured.
+   * Returns the version measured.
    *
    * @return the library or program with its version, and how it is used
    */
   String version();
 
   /**
-   * Returns what keeps it from taking part on this machine.
+   * Returns why it cannot run on this machine.
    *
    * @return what is missing and how to get it; empty if nothing is
    */
@@ -32,7 +32,7 @@ public interface Entrant {
   }
 
   /**
-   * Returns whether there is a way to measure something.
+   * Returns whether it supports a measure.
    *
    * @param measure what is measured
    * @return false if it has no such use
@@ -40,20 +40,20 @@ public interface Entrant {
   boolean takesPart(Measure measure);
 
   /**
-   * Tells whether each measurement starts anew and warms itself up.
+   * Returns whether each measurement starts anew and includes its own warm-up.
    *
-   * @return false if the caller is to do many messages before the ones that count
+   * @return false if the caller must warm it up
    */
   default boolean warmsUpItself() {
     return false;
   }
 
   /**
-   * Gets both sides ready.
+   * Starts both sides.
    *
    * @param mode how the connection will be used
-   * @param problems is told in one line what goes wrong without being a failure
-   * @return both sides, to be closed
+   * @param problems receives one line for each problem that is not a failure
+   * @return both sides, which the caller closes
    */
   Match start(Mode mode, Consumer<String> problems);
 }

@@ -19,9 +19,9 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 /**
- * A contender of this JVM's, in two processes of its own, or in one if it cannot connect two.
+ * A transport of this JVM, in two processes, or in one if it cannot connect two.
  *
- * @param contender the way of carrying messages
+ * @param contender the transport
  */
 public record JavaEntrant(Contender contender) implements Entrant {
 
@@ -73,7 +73,7 @@ public record JavaEntrant(Contender contender) implements Entrant {
             Side.class.getName(), List.of(role, contender.name(), mode.name(), where), problems));
   }
 
-  /** A directory in shared memory for one match. */
+  /** A directory in shared memory for both sides. */
   private record Directory(Path path) implements AutoCloseable {
 
     static Directory fresh() {
@@ -83,7 +83,7 @@ public record JavaEntrant(Contender contender) implements Entrant {
       } catch (IOException e) {
         throw new ToolException(
             ExitCode.NO_RESOURCE,
-            "cannot make a directory in " + parent + ": " + e.getMessage(),
+            "cannot create a directory in " + parent + ": " + e.getMessage(),
             e);
       }
     }
@@ -94,7 +94,7 @@ public record JavaEntrant(Contender contender) implements Entrant {
     }
   }
 
-  /** The processes of a match; the first is the client's, which answers by what it measured. */
+  /** The processes of both sides; the first is the client's, which answers with its measurement. */
   private record Sides(Guarded<Directory> directory, List<Guarded<ChildProcess>> processes)
       implements Match {
 
@@ -110,8 +110,8 @@ public record JavaEntrant(Contender contender) implements Entrant {
     }
 
     /**
-     * Waits until all processes have carried out an order, or one has failed: the other would wait
-     * for its messages forever.
+     * Waits until all processes have executed an order, or one has failed: the other would wait for
+     * its messages forever.
      */
     private String answer() {
       List<CompletableFuture<String>> answers =

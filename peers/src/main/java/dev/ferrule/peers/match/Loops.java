@@ -16,42 +16,42 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * What is done with every {@link Transport} to measure it. A message that is lost, duplicated or
- * reordered is an {@link IllegalStateException}. There is no look at whether the peer still lives:
- * the process that has started both ends them when one fails.
+ * The loops that measure every {@link Transport}. A message that is lost, duplicated or reordered
+ * is an {@link IllegalStateException}. The loops do not check whether the peer is alive: the parent
+ * process ends both when one fails.
  */
 final class Loops {
 
-  /** How long the sink waits for the next message before it is lost. */
+  /** Time limit of the sink for the next message. */
   static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private static final int POLL_LIMIT = 256;
-  private static final int LOOKS_PER_CLOCK = 1 << 20; // some ten milliseconds
+  private static final int LOOKS_PER_CLOCK = 1 << 20; // about ten milliseconds
   private static final int SPINS = 200;
   private static final long START = 0;
 
   private Loops() {}
 
   /**
-   * Does round trips; the peer has to {@link #echo} one more than are timed.
+   * Performs round trips; the peer must {@link #echo} one more than are timed.
    *
    * @param first the value of the first message; the others follow
-   * @param periods is filled with the time of each, in nanoseconds
-   * @param count how many to time; one more is made, which starts the clock
+   * @param periods receives the time of each, in nanoseconds
+   * @param count the number to time; one more is made, which starts the clock
    */
   static void ping(Transport transport, long first, long[] periods, int count, int length) {
     long before = 0;
     for (int i = -1; i < count; i++) {
       long value = first + i + 1;
       send(transport, value, length);
-      // The clock is read while the message is on its way: its cost does not count.
+      // The clock is read while the message is in flight: its cost does not count.
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
       }
       before = now;
       while (transport.poll(1) == 0) {
-        // on its way
+        // in flight
       }
       checkEcho(transport, value);
     }
@@ -60,11 +60,11 @@ final class Loops {
   private static void checkEcho(Transport transport, long value) {
     if (transport.lastValue() != value) {
       throw new IllegalStateException(
-          "message " + value + " came back as " + transport.lastValue());
+          "message " + value + " was echoed as " + transport.lastValue());
     }
   }
 
-  /** Sends each message back. */
+  /** Echoes each message. */
   static void echo(Transport transport, long count, int length) {
     for (long left = count; left > 0; ) {
       int taken = transport.poll(1);
@@ -76,10 +76,10 @@ final class Loops {
   }
 
   /**
-   * Sends messages one by one, as fast as they go, to a peer that does {@link #sink}.
+   * Sends single messages as fast as possible to a peer that executes {@link #sink}.
    *
    * @param first the value of the first; the others follow
-   * @return the time from when the peer was ready to when it had the last one, in nanoseconds
+   * @return the time from the peer being ready until it has received the last one, in nanoseconds
    */
   static long send(Transport transport, long first, long count, int length) {
     awaitMessage(transport);
@@ -91,11 +91,11 @@ final class Loops {
   }
 
   /**
-   * Sends messages in batches, as fast as they go, to a peer that does {@link #sink}.
+   * Sends batches as fast as possible to a peer that executes {@link #sink}.
    *
    * @param first the value of the first; the others follow
-   * @param batch how many messages are sent together
-   * @return the time from when the peer was ready to when it had the last one, in nanoseconds
+   * @param batch the number of messages per batch
+   * @return the time from the peer being ready until it has received the last one, in nanoseconds
    */
   static long sendBatches(Transport transport, long first, long count, int batch, int length) {
     awaitMessage(transport);
@@ -118,20 +118,20 @@ final class Loops {
     awaitMessage(transport);
     long nanos = System.nanoTime() - start;
     if (transport.lastValue() != last) {
-      throw new IllegalStateException("messages were lost, or came twice");
+      throw new IllegalStateException("messages were lost or duplicated");
     }
     return nanos;
   }
 
-  /** Reports that it is ready, takes messages, and reports the last. */
+  /** Reports that it is ready, receives messages, and reports the last. */
   static void sink(Transport transport, long count) {
     sink(transport, count, LOST_NANOS);
   }
 
   /**
-   * Does the same.
+   * Reports that it is ready, receives messages, and reports the last.
    *
-   * @param lostNanos how long to wait for the next message before it is lost
+   * @param lostNanos the time limit for the next message
    */
   static void sink(Transport transport, long count, long lostNanos) {
     long before = transport.lastValue();
@@ -152,7 +152,7 @@ final class Loops {
     send(transport, transport.lastValue(), Transport.SHORTEST);
   }
 
-  /** Takes messages, and checks those of each poll, given how many were taken so far. */
+  /** Receives messages, and calls the check after each poll with the number received so far. */
   private static void takeAll(Transport transport, long count, long lostNanos, LongConsumer check) {
     Stall stall = new Stall(lostNanos);
     for (long taken = 0; taken < count; ) {
@@ -168,13 +168,13 @@ final class Loops {
   }
 
   /**
-   * Sends messages from several threads on one connection, as fast as they go, to a peer that does
-   * {@link #sinkOfSeveral}.
+   * Sends messages from several threads on one connection, as fast as possible, to a peer that
+   * executes {@link #sinkOfSeveral}.
    *
-   * @param senders how many threads
-   * @param each how many messages each thread sends
-   * @param pin places a thread, given its index, on a processor
-   * @return the time from when all were ready to when the peer had the last one, in nanoseconds
+   * @param senders the number of threads
+   * @param each the number of messages of each thread
+   * @param pin pins a thread, given its index, to a processor
+   * @return the time from all being ready until the peer has received the last one, in nanoseconds
    */
   static long sendFromSeveral(
       Transport transport, int senders, long each, int length, IntConsumer pin) {
@@ -201,7 +201,7 @@ final class Loops {
       long start = System.nanoTime();
       go.countDown();
       for (Future<?> one : running) {
-        one.get(); // this thread may share a processor with them, so it does not spin yet
+        one.get(); // this thread may share a processor with them: it must not spin yet
       }
       return awaitEnd(transport, start, senders * each);
     } catch (ExecutionException e) {
@@ -210,7 +210,7 @@ final class Loops {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
     } finally {
-      threads.shutdown(); // after a failure, others may wait for room forever
+      threads.shutdown(); // after a failure, others may wait for buffer space forever
     }
   }
 
@@ -227,15 +227,17 @@ final class Loops {
     }
   }
 
-  /** Reports that it is ready, takes the messages of several threads, and reports how many. */
+  /**
+   * Reports that it is ready, receives the messages of several threads, and reports their number.
+   */
   static void sinkOfSeveral(Transport transport, long count) {
     sinkOfSeveral(transport, count, LOST_NANOS);
   }
 
   /**
-   * Does the same.
+   * Reports that it is ready, receives the messages of several threads, and reports their number.
    *
-   * @param lostNanos how long to wait for the next message before it is lost
+   * @param lostNanos the time limit for the next message
    */
   static void sinkOfSeveral(Transport transport, long count, long lostNanos) {
     SenderSequences sequences = transport.sequences();
@@ -246,12 +248,12 @@ final class Loops {
   }
 
   /**
-   * Sends messages one by one to a peer that does {@link #blockingEcho}, each after the receiver
+   * Sends single messages to a peer that executes {@link #blockingEcho}, each after the receiver
    * has been blocked for {@link Measure#BLOCKED_NANOS}.
    *
    * @param first the value of the first message; the others follow
-   * @param oneWay is filled with the time from before the send to after the receive, in nanoseconds
-   *     by the clock that all processes share
+   * @param oneWay receives the time from before the send until after the receive, in nanoseconds of
+   *     the clock shared by all processes
    */
   static void wakeUp(Transport transport, long first, long[] oneWay, int length) {
     long[] sent = new long[oneWay.length];
@@ -268,7 +270,7 @@ final class Loops {
     }
   }
 
-  /** The thread keeps its processor: that of the receiver alone is idle meanwhile. */
+  /** Spins, which keeps this thread's processor busy: only the receiver's is idle meanwhile. */
   private static void pause() {
     long end = System.nanoTime() + Measure.BLOCKED_NANOS;
     while (System.nanoTime() < end) {
@@ -276,7 +278,7 @@ final class Loops {
     }
   }
 
-  /** Sends each message back, and then the times when they arrived. */
+  /** Echoes each message, and then sends the times of their arrival. */
   static void blockingEcho(Transport transport, int count, int length) {
     long[] received = new long[count];
     for (int i = 0; i < count; i++) {
@@ -301,7 +303,7 @@ final class Loops {
     }
   }
 
-  /** A time without messages, which may mean that one was lost. */
+  /** A period without messages, after which one is assumed lost. */
   private static final class Stall {
 
     private final long mostNanos;
@@ -312,9 +314,9 @@ final class Loops {
       this.mostNanos = mostNanos;
     }
 
-    /** Called after each poll that found nothing. */
+    /** Checks the limit; called after each empty poll. */
     void look(long taken, long count) {
-      // Looking again at once would take the line away from the sender while it writes to it.
+      // Polling again at once would take the line from the sender while it writes to it.
       Thread.onSpinWait();
       if ((++looks & LOOKS_PER_CLOCK - 1) == 0) {
         checkClock(taken, count);
@@ -331,7 +333,7 @@ final class Loops {
                 + taken
                 + " of "
                 + count
-                + " have arrived, and no other for "
+                + " arrived, and no other within "
                 + TimeUnit.NANOSECONDS.toSeconds(mostNanos)
                 + " s");
       }

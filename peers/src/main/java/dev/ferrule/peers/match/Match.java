@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.match;
 
-/** Two sides that are ready to be measured. Belongs to one thread at a time. */
+/** Two sides ready to be measured. Belongs to one thread at a time. */
 public interface Match extends AutoCloseable {
 
   /**
-   * Measures once. A time is that of {@code count} messages, one after the other; a rate lasts
+   * Measures once. A time is measured over {@code count} messages, one after the other; a rate
    * until the last message has arrived.
    *
    * @param measure what to measure
    * @param size the length of each message in bytes
-   * @param count how many messages
+   * @param count the number of messages
    * @return the result
    */
   Outcome measure(Measure measure, int size, int count);

@@ -4,7 +4,7 @@ package dev.ferrule.peers.match;
 import dev.ferrule.peers.transport.Mode;
 import java.util.Locale;
 
-/** What is compared. */
+/** A measure of the comparison. */
 public enum Measure {
   /** Half a round trip, in nanoseconds: less is better. */
   LATENCY(Mode.ONE_SENDER, 1, 1, "one way"),
@@ -30,10 +30,7 @@ public enum Measure {
   /** The time from a send to the return of a blocked receive, in nanoseconds: less is better. */
   WAKE_UP(Mode.BLOCKED_RECEIVER, 1, 1, "wake-up of a blocked receiver, one way");
 
-  /**
-   * How long the receiver is blocked before it is woken up: many times as long as it takes to fall
-   * asleep.
-   */
+  /** How long the receiver is blocked before it is woken up: many times the time to fall asleep. */
   public static final long BLOCKED_NANOS = 300_000;
 
   private final Mode mode;
@@ -49,7 +46,7 @@ public enum Measure {
   }
 
   /**
-   * Returns the use of a connection that this measures.
+   * Returns the mode of the connection.
    *
    * @return the mode
    */
@@ -58,7 +55,7 @@ public enum Measure {
   }
 
   /**
-   * Returns how many messages are sent together.
+   * Returns the number of messages sent together.
    *
    * @return 1 for single sends
    */
@@ -67,7 +64,7 @@ public enum Measure {
   }
 
   /**
-   * Returns how many threads send.
+   * Returns the number of sending threads.
    *
    * @return at least 1
    */

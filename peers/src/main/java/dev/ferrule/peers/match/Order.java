@@ -2,15 +2,15 @@
 package dev.ferrule.peers.match;
 
 /**
- * One measurement, as both sides of a match are told of it.
+ * One measurement, as sent to both sides.
  *
  * @param measure what to measure
- * @param count how many messages; of several senders, how many from all of them
+ * @param count the number of messages, of all senders together
  * @param size their length in bytes
  */
 record Order(Measure measure, int count, int size) {
 
-  /** Returns what {@link #parse} reads. */
+  /** Returns the text that {@link #parse} reads. */
   String line() {
     return measure.name() + " " + count + " " + size;
   }

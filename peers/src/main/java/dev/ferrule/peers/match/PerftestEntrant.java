@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
 
-/** An RDMA operation by itself, measured by perftest's two programs for it. */
+/** A bare RDMA operation, measured by perftest's two programs for it. */
 public final class PerftestEntrant implements Entrant {
 
   private static final double NANOS_PER_MICRO = 1e3;
@@ -26,9 +26,9 @@ public final class PerftestEntrant implements Entrant {
   private final String operation;
 
   /**
-   * Makes an entrant, whether or not the programs and a device are here.
+   * Creates a competitor, whether or not the programs and a device are available.
    *
-   * @param operation what the names of its programs begin with, such as {@code ib_send}
+   * @param operation the prefix of its programs' names, such as {@code ib_send}
    */
   public PerftestEntrant(String operation) {
     this.operation = operation;
@@ -72,7 +72,7 @@ public final class PerftestEntrant implements Entrant {
       return Optional.of(latency() + " is not installed (Debian: perftest)");
     }
     return RdmaPort.first().isEmpty()
-        ? Optional.of("there is no RDMA device with an IPv4 address")
+        ? Optional.of("no RDMA device with an IPv4 address")
         : Optional.empty();
   }
 
@@ -105,7 +105,7 @@ public final class PerftestEntrant implements Entrant {
 
       @Override
       public void close() {
-        // every run has ended its processes
+        // each run has ended its processes
       }
     };
   }
@@ -122,7 +122,7 @@ public final class PerftestEntrant implements Entrant {
         Map.of(), port, Program.pinned(false, server), Program.pinned(true, client));
   }
 
-  /** Reads the output of a {@code _lat} program, which halves round trips itself. */
+  /** Parses the output of a {@code _lat} program, which halves round trips itself. */
   static Outcome oneWay(int size, List<String> output) {
     List<String> row = row(size, output, LAT_COLUMNS);
     return new Outcome(
@@ -130,7 +130,7 @@ public final class PerftestEntrant implements Entrant {
         OptionalDouble.of(Double.parseDouble(row.get(P99_COLUMN)) * NANOS_PER_MICRO));
   }
 
-  /** Reads the output of a {@code _bw} program. */
+  /** Parses the output of a {@code _bw} program. */
   static double messagesPerSecond(int size, List<String> output) {
     return Double.parseDouble(row(size, output, BW_COLUMNS).get(RATE_COLUMN)) * MILLION;
   }

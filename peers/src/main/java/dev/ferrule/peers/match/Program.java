@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A program of somebody else's that measures itself in two processes: a server, which listens on a
- * TCP port, and a client, which prints what came out.
+ * An external program that measures itself in two processes: a server, which listens on a TCP port,
+ * and a client, which prints the results.
  */
 final class Program {
 
@@ -33,13 +33,13 @@ final class Program {
 
   private Program() {}
 
-  /** Tells whether there is a program of that name. */
+  /** Returns whether there is a program of that name. */
   static boolean exists(String name) {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
   }
 
-  /** Returns a port that nobody listens on, just now. */
+  /** Returns a TCP port that is currently free. */
   static int freePort() {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
@@ -48,7 +48,7 @@ final class Program {
     }
   }
 
-  /** Puts a command on the processor that the tools' own client or server would have. */
+  /** Pins a command to the processor that the client or server of the tools would use. */
   static List<String> pinned(boolean client, List<String> command) {
     Pinning pinning = Pinning.onAllowedCpus();
     OptionalInt cpu = client ? pinning.client(0) : pinning.server(0);
@@ -64,8 +64,8 @@ final class Program {
    * Runs both processes.
    *
    * @param environment variables to add to both
-   * @param port where the server will listen
-   * @return what the client wrote
+   * @param port the server's port
+   * @return the client's output
    */
   static List<String> measure(
       Map<String, String> environment, int port, List<String> server, List<String> client) {
@@ -81,14 +81,14 @@ final class Program {
     }
   }
 
-  /** Runs one process; returns what it wrote, and fails if it did. */
+  /** Runs one process; returns its output, and throws if it fails. */
   static List<String> output(Map<String, String> environment, List<String> command) {
     return output(environment, command, false);
   }
 
   /**
-   * Asks a program for its version; returns what it wrote. Some, such as perftest's, then end as if
-   * they had failed.
+   * Returns the output of a program's version option. Some programs, such as perftest's, exit with
+   * a failure after it.
    */
   static List<String> version(Map<String, String> environment, List<String> command) {
     return output(environment, command, true);
@@ -96,8 +96,8 @@ final class Program {
 
   private static List<String> output(
       Map<String, String> environment, List<String> command, boolean mayFail) {
-    Path output = temporaryFile(); // which nobody has to read while the program measures
-    Path errors = temporaryFile(); // by itself, or it may begin in the middle of a line of figures
+    Path output = temporaryFile(); // need not be read while the program measures
+    Path errors = temporaryFile(); // separate, as it may begin in the middle of a line of results
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
     builder.redirectOutput(output.toFile()).redirectError(errors.toFile());
@@ -107,11 +107,11 @@ final class Program {
       boolean ended = process.waitFor(RUN_SECONDS, TimeUnit.SECONDS);
       List<String> lines = readLines(output);
       if (!ended || process.exitValue() != 0 && !mayFail) {
-        List<String> said = new ArrayList<>(lines);
-        said.addAll(readLines(errors));
+        List<String> all = new ArrayList<>(lines);
+        all.addAll(readLines(errors));
         throw new ToolException(
             ExitCode.FAILED,
-            String.join(" ", command) + (ended ? ": " + lastLine(said) : ": did not end"));
+            String.join(" ", command) + (ended ? ": " + lastLine(all) : ": did not end"));
       }
       return lines.isEmpty() ? readLines(errors) : lines;
     } catch (InterruptedException e) {
@@ -128,7 +128,7 @@ final class Program {
     try {
       return Files.createTempFile("ferrule-", ".out");
     } catch (IOException e) {
-      throw new ToolException(ExitCode.NO_RESOURCE, "no room for a temporary file: " + e, e);
+      throw new ToolException(ExitCode.NO_RESOURCE, "cannot create a temporary file: " + e, e);
     }
   }
 
@@ -144,7 +144,10 @@ final class Program {
     return Guarded.of(() -> process.destroyForcibly().waitFor());
   }
 
-  /** A connection made to try would be taken for the client's, so the system is asked instead. */
+  /**
+   * Waits until a port is listened on. A trial connection would be mistaken for the client's, so
+   * the system's socket table is read.
+   */
   private static void awaitListening(int port, String name) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
     while (!isListening(port)) {
@@ -177,7 +180,7 @@ final class Program {
     try {
       return Files.readAllLines(file);
     } catch (IOException e) {
-      return List.of(); // a kernel without that protocol, or text that is none
+      return List.of(); // a kernel without that protocol, or unreadable text
     }
   }
 

@@ -9,17 +9,17 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * What perftest has to be told of a device.
+ * The device's parameters for perftest.
  *
  * @param device its name
- * @param gid the index of the identifier to use
- * @param address the IPv4 address that identifier stands for
+ * @param gid the index of the GID
+ * @param address the IPv4 address of that GID
  */
 record RdmaPort(String device, int gid, String address) {
 
   private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
-  /** An IPv4 address as a GID, but for its own four bytes. */
+  /** The prefix of an IPv4 address as a GID. */
   private static final String IPV4_PREFIX = "0000:0000:0000:0000:0000:ffff:";
 
   private static final String ROCE_V2 = "RoCE v2";
@@ -47,7 +47,7 @@ record RdmaPort(String device, int gid, String address) {
         }
       }
     } catch (IOException e) {
-      return Optional.empty(); // no RDMA here
+      return Optional.empty(); // no RDMA
     }
     return Optional.empty();
   }
@@ -67,7 +67,7 @@ record RdmaPort(String device, int gid, String address) {
             + (bytes[3] & 0xff));
   }
 
-  /** The kernel answers a read of what is not in use with an error. */
+  /** Reads a file; the kernel answers a read of an unused entry with an error. */
   private static String read(Path file) {
     try {
       return Files.readString(file).strip();

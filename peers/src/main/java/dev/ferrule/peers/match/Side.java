@@ -28,21 +28,21 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 /**
- * The main class of both processes of a match. Each reads what to do from standard input, one
- * {@link Order} in a line, and ends when that ends; the server says at its start where it listens.
- * Both answer each order once it is carried out, the client by what it measured.
+ * The main class of both sides' processes. Each reads orders from standard input, one {@link Order}
+ * per line, and exits when that ends. The server first reports its address. Both answer each
+ * executed order, the client with its measurement.
  */
 final class Side {
 
   /**
-   * The first argument of the server's process; then a contender, a {@link Mode} and an empty
-   * directory follow.
+   * The first argument of the server's process, followed by a transport, a {@link Mode} and an
+   * empty directory.
    */
   static final String SERVE = "serve";
 
   /**
-   * The first argument of the client's process; then a contender, a {@link Mode} and an address
-   * follow.
+   * The first argument of the client's process, followed by a transport, a {@link Mode} and an
+   * address.
    */
   static final String CONNECT = "connect";
 
@@ -57,7 +57,7 @@ final class Side {
 
   private final Contender contender;
   private final Mode mode;
-  private final Pinning pinning = Pinning.onAllowedCpus(); // of a thread that is not pinned
+  private final Pinning pinning = Pinning.onAllowedCpus(); // determined before any thread is pinned
   private final PrintWriter out = new PrintWriter(System.out);
   private final Consumer<String> problems = problem -> System.err.println("ferrule: " + problem);
 
@@ -69,7 +69,7 @@ final class Side {
   /**
    * Runs one side.
    *
-   * @param arguments {@link #SERVE}, {@link #CONNECT} or {@link #SERVE_AND_CONNECT}, a contender's
+   * @param arguments {@link #SERVE}, {@link #CONNECT} or {@link #SERVE_AND_CONNECT}, a transport's
    *     name, a mode, a directory or address
    */
   public static void main(String[] arguments) {
@@ -81,7 +81,7 @@ final class Side {
             case SERVE -> side.serve(Path.of(where));
             case CONNECT -> side.connect(where);
             case SERVE_AND_CONNECT -> side.serveAndConnect(Path.of(where));
-            default -> throw new IllegalArgumentException("no role has the name " + arguments[0]);
+            default -> throw new IllegalArgumentException("unknown role " + arguments[0]);
           }
         });
   }
@@ -156,7 +156,7 @@ final class Side {
     }
   }
 
-  /** Returns how many messages each sender sends. */
+  /** Returns the number of messages of each sender. */
   private static long each(Order order) {
     return Math.max(1, order.count() / order.measure().senders());
   }
@@ -215,7 +215,7 @@ final class Side {
     ChildProcess.answer(out, Double.toString(count * NANOS_PER_SECOND / nanos));
   }
 
-  /** Several sending threads share all processors but the receiver's, which may be one. */
+  /** Pins a sending thread: several share all processors except the receiver's, possibly one. */
   private void pinSender(int index) {
     int shared = pinning.cpus().size() - 1;
     if (shared > 1) { // otherwise the thread has inherited the pinning
@@ -228,9 +228,8 @@ final class Side {
   }
 
   /**
-   * Reads orders until the parent process ends, or wants this one to. Then nothing is closed, for
-   * another thread may be in the middle of a message, and memory that is unmapped under it would
-   * crash the JVM.
+   * Reads orders until the parent process ends, or closes the input. Then nothing is closed:
+   * another thread may be processing a message, and unmapping its memory would crash the JVM.
    */
   private void readOrders(List<BlockingQueue<Order>> queues, Runnable atEnd) {
     Thread reader =

@@ -19,12 +19,12 @@ public final class UcxEntrant implements Entrant {
       Map.of("UCX_TLS", TRANSPORTS, "UCX_WARN_UNUSED_ENV_VARS", "n", "UCX_LOG_LEVEL", "error");
   private static final double NANOS_PER_MICRO = 1e3;
 
-  /** How the program waits for a message. */
+  /** The program's wait mode. */
   private static final String POLL = "poll";
 
   private static final String SLEEP = "sleep";
 
-  /** Makes an entrant, whether or not the program is here. */
+  /** Creates a competitor, whether or not the program is available. */
   public UcxEntrant() {}
 
   @Override
@@ -59,8 +59,9 @@ public final class UcxEntrant implements Entrant {
   }
 
   /**
-   * There is no call for batches: their rows have single sends, in the same rounds. Several threads
-   * of {@code ucx_perftest} have a connection each, which is another measure.
+   * Returns false for several senders, as each thread of {@code ucx_perftest} has its own
+   * connection, which is another measure. UCX has no call for batches: their rows have single
+   * sends, in the same rounds.
    */
   @Override
   public boolean takesPart(Measure measure) {
@@ -74,7 +75,10 @@ public final class UcxEntrant implements Entrant {
 
   private static final class Runs implements Match {
 
-    /** For a wake-up both sides sleep until a message arrives, so half a round trip has one. */
+    /**
+     * Measures once. For a wake-up both sides sleep until a message arrives, so half a round trip
+     * includes one wake-up.
+     */
     @Override
     public Outcome measure(Measure measure, int size, int count) {
       return switch (measure) {
@@ -111,22 +115,22 @@ public final class UcxEntrant implements Entrant {
 
     @Override
     public void close() {
-      // every run has ended its processes
+      // each run has ended its processes
     }
   }
 
-  /** Reads the output of {@code ucp_am_lat -f -v}, which halves round trips itself. */
+  /** Parses the output of {@code ucp_am_lat -f -v}, which halves round trips itself. */
   static Outcome oneWay(List<String> output) {
     return new Outcome(
         column(output, "50.0_percentile_lat") * NANOS_PER_MICRO, OptionalDouble.empty());
   }
 
-  /** Reads the output of {@code ucp_am_bw -f -v}. */
+  /** Parses the output of {@code ucp_am_bw -f -v}. */
   static double messagesPerSecond(List<String> output) {
     return column(output, "overall_mr");
   }
 
-  /** Finds a column of the last line by its name in the heading. */
+  /** Returns a column of the last line, by its name in the heading. */
   private static double column(List<String> output, String name) {
     List<List<String>> rows =
         output.stream()

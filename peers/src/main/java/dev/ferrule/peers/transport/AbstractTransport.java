@@ -3,7 +3,7 @@ package dev.ferrule.peers.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/** What transports have in common: the values that have arrived. */
+/** Base class of transports, with the values received. */
 abstract class AbstractTransport implements Transport {
 
   private final @Nullable SenderSequences sequences;
@@ -13,7 +13,7 @@ abstract class AbstractTransport implements Transport {
     sequences = mode == Mode.SEVERAL_SENDERS ? new SenderSequences() : null;
   }
 
-  /** Takes the value of a message that has arrived. */
+  /** Handles the value of a received message. */
   final void received(long value) {
     lastValue = value;
     if (sequences != null) {

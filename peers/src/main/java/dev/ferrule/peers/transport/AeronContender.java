@@ -24,19 +24,19 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Aeron over shared memory: a publication for each way, exclusive unless several threads send, and
- * a media driver in the server's process; connections of one process share a client. The driver has
- * no part in a message, but moves the limit up to which a publication may write, which is at most
+ * Aeron over shared memory: a publication for each direction, exclusive unless several threads
+ * send, and a media driver in the server's process; connections of one process share a client. The
+ * driver does not handle messages, but moves the limit up to which a publication may write: at most
  * half a term beyond what has been received. It does so every 0.1 ms or less, which costs the
  * spinning threads little; long terms have room for what is sent meanwhile, short ones may not.
  */
 final class AeronContender implements Contender {
 
   private static final String CHANNEL = "aeron:ipc";
-  private static final int STREAMS_OF_CONNECTION = 2; // the first to the server, the other back
+  private static final int STREAMS_OF_CONNECTION = 2; // client to server, and server to client
   private static final String DIRECTORY = "aeron";
   private static final int MOST_MTU_BYTES = 2 * Transport.LONGEST;
-  private static final int MESSAGES_OF_TERM = 8; // of the greatest length that Aeron allows
+  private static final int MESSAGES_OF_TERM = 8; // of Aeron's maximum length
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final String name;
@@ -46,11 +46,11 @@ final class AeronContender implements Contender {
   private final AtomicInteger connected = new AtomicInteger();
 
   /**
-   * Creates one.
+   * Creates a transport.
    *
    * @param name its name
    * @param termBytes the length of each term, a power of two from 64 KiB
-   * @param driverMicros how long the media driver sleeps when it has nothing to do
+   * @param driverMicros how long the idle media driver sleeps
    */
   AeronContender(String name, int termBytes, int driverMicros) {
     this.name = name;
@@ -75,7 +75,7 @@ final class AeronContender implements Contender {
         + " µs";
   }
 
-  /** It has no way to block a receiver. */
+  /** Aeron cannot block a receiver. */
   @Override
   public Set<Mode> modes() {
     return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);
@@ -129,7 +129,7 @@ final class AeronContender implements Contender {
     return new End(mode, address, toServer + 1, toServer, witness);
   }
 
-  /** How the driver's thread waits between two looks at its publications. */
+  /** The idle strategy of the driver's thread, between two duty cycles. */
   private static final class DriverIdle implements IdleStrategy {
 
     private static final long PAUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -169,7 +169,7 @@ final class AeronContender implements Contender {
   /** The client of this process, as long as there is a connection. */
   private static final class SharedClient {
 
-    private static final Map<String, SharedClient> ALL = new HashMap<>(); // under its monitor
+    private static final Map<String, SharedClient> ALL = new HashMap<>(); // guarded by its monitor
 
     private final Aeron aeron;
     private int users;
@@ -218,7 +218,7 @@ final class AeronContender implements Contender {
       sender = new Claims(outgoing);
       subscription = aeron.addSubscription(CHANNEL, in);
       while (subscription.imageCount() == 0) {
-        LockSupport.parkNanos(LOOK_NANOS); // until the peer's publication is there
+        LockSupport.parkNanos(LOOK_NANOS); // until the peer's publication exists
       }
       incoming = subscription.imageAtIndex(0);
     }

@@ -18,15 +18,15 @@ import org.agrona.concurrent.ringbuffer.RingBufferDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Agrona's ring for one producer and one consumer, or for several producers; one in a mapped file
- * for each way.
+ * Agrona's ring buffer for one producer and one consumer, or for several producers; one in a mapped
+ * file for each direction.
  */
 final class AgronaContender implements Contender {
 
   private static final String TO_SERVER = "to-server";
   private static final String TO_CLIENT = "to-client";
 
-  /** Small enough to stay in a processor's cache, and room for thousands of short messages. */
+  /** Small enough for a processor's cache, and large enough for thousands of short messages. */
   private static final int CAPACITY_BYTES = 1 << 20;
 
   @Override
@@ -43,7 +43,7 @@ final class AgronaContender implements Contender {
         + " KiB, tryClaim and commit, read";
   }
 
-  /** It has no way to block a receiver. */
+  /** Agrona cannot block a receiver. */
   @Override
   public Set<Mode> modes() {
     return Set.of(Mode.ONE_SENDER, Mode.SEVERAL_SENDERS);

@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The floor under all others that share memory: one cache line in a file that both processes have
- * mapped. It holds the value and who wrote it, so the two take turns; whatever length a message is
- * said to have, only these 8 bytes travel.
+ * The floor of all transports over shared memory: one cache line in a file mapped by both
+ * processes. It holds the value and its writer, so the two sides alternate; only these 8 bytes are
+ * transferred, regardless of the message length.
  */
 final class CacheLineContender implements Contender {
 
@@ -60,7 +60,7 @@ final class CacheLineContender implements Contender {
     return new Line(Path.of(address), Line.CLIENT);
   }
 
-  /** One side of the line, whose lowest bit says who wrote it. */
+  /** One side of the line, whose lowest bit identifies the writer. */
   private static final class Line implements Transport {
 
     static final long CLIENT = 1;

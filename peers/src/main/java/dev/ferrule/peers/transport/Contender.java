@@ -6,25 +6,25 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A way of carrying messages between two processes of one host. */
+/** A transport to compare, between two processes of one host. */
 public interface Contender {
 
   /**
-   * Returns the short name by which it is chosen and shown.
+   * Returns the short name, for options and results.
    *
    * @return a word
    */
   String name();
 
   /**
-   * Returns what exactly is measured.
+   * Returns the version measured.
    *
    * @return the library with its version, and how it is used
    */
   String version();
 
   /**
-   * Returns whether several messages may be on their way at a time.
+   * Returns whether several messages may be in flight.
    *
    * @return false if there is no rate to measure
    */
@@ -33,14 +33,14 @@ public interface Contender {
   }
 
   /**
-   * Returns the uses that it has a way for.
+   * Returns the supported modes.
    *
    * @return at least one
    */
   Set<Mode> modes();
 
   /**
-   * Returns whether both sides have to be in one process.
+   * Returns whether both sides must be in one process.
    *
    * @return false if two processes can be connected
    */
@@ -49,21 +49,21 @@ public interface Contender {
   }
 
   /**
-   * Makes the server's side.
+   * Creates the server's side.
    *
    * @param mode how the connection will be used, one of {@link #modes}
-   * @param directory an empty directory for its files, which both sides see
-   * @param witness is given a copy of each message that arrives; null when it is to be fast
-   * @return where the client may connect to
+   * @param directory an empty directory for its files, visible to both sides
+   * @param witness receives a copy of each message that arrives; null for full speed
+   * @return the listener for the client
    */
   Listening listen(Mode mode, Path directory, @Nullable Consumer<byte[]> witness);
 
   /**
-   * Makes the client's side.
+   * Creates the client's side.
    *
    * @param mode the same as the server's
    * @param address the server's {@link Listening#address}
-   * @param witness is given a copy of each message that arrives; null when it is to be fast
+   * @param witness receives a copy of each message that arrives; null for full speed
    * @return the client's end
    */
   Transport connect(Mode mode, String address, @Nullable Consumer<byte[]> witness);

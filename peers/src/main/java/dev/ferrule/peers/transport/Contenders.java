@@ -6,10 +6,10 @@ import java.net.StandardProtocolFamily;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The contenders that a JVM can be. */
+/** The transports that can run in a JVM. */
 public final class Contenders {
 
-  /** The name of Ferrule's own. */
+  /** The name of Ferrule's transport. */
   public static final String OURS = "sm";
 
   /** The name of the bare cache line. */
@@ -19,16 +19,16 @@ public final class Contenders {
   private static final int TERM_BYTES_AS_OURS = 256 << 10; // the default of the option 'ring'
   private static final int TERM_BYTES_OF_MANY = 64 << 10;
   private static final int DRIVER_MICROS = 100;
-  private static final int DRIVER_MICROS_OF_SHORT_TERMS = 20; // gives a greater rate
+  private static final int DRIVER_MICROS_OF_SHORT_TERMS = 20; // gives a higher rate
 
   private static final List<String> RDMA = List.of("sendrecv", "magicring");
 
   private Contenders() {}
 
   /**
-   * Returns those over shared memory and the loopback, in the order in which they take turns.
+   * Returns those over shared memory and the loopback, in the order of measurement.
    *
-   * @return new ones, which hold nothing yet
+   * @return new instances without resources
    */
   public static List<Contender> all() {
     return List.of(
@@ -43,9 +43,9 @@ public final class Contenders {
   }
 
   /**
-   * Returns those that can have many connections, each with a thread of its own that waits.
+   * Returns those that support many connections, each with a thread of its own that waits.
    *
-   * @return new ones, which hold nothing yet
+   * @return new instances without resources
    */
   public static List<Contender> concurrent() {
     return List.of(
@@ -59,23 +59,23 @@ public final class Contenders {
    * Returns one of Ferrule's own over RDMA.
    *
    * @param scheme the provider's scheme
-   * @return a new one, which needs a device when it listens
+   * @return a new instance, which needs a device when it listens
    */
   public static Contender overRdma(String scheme) {
     return new FerruleContender(scheme);
   }
 
   /**
-   * Returns one contender.
+   * Returns a transport.
    *
    * @param name its name
-   * @return the contender
-   * @throws IllegalArgumentException if there is none of that name
+   * @return the transport
+   * @throws IllegalArgumentException if there is none with that name
    */
   public static Contender named(String name) {
     return Stream.concat(all().stream(), RDMA.stream().map(Contenders::overRdma))
         .filter(contender -> contender.name().equals(name))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no contender has the name " + name));
+        .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
   }
 }

@@ -8,7 +8,6 @@ import dev.ferrule.Listener;
 import dev.ferrule.MessageHandler;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
-import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.VersionProvider;
@@ -25,13 +24,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One of Ferrule's own transports, with the options' defaults but for the way to wait. */
+/** One of Ferrule's own transports, with default options except the wait strategy. */
 final class FerruleContender implements Contender {
 
   private final String scheme;
   private final WaitStrategy wait;
 
-  /** Creates one that polls, and spins where it has to wait for room. */
+  /** Creates a transport that polls, and spins while it waits for buffer space. */
   FerruleContender(String scheme) {
     this(scheme, WaitStrategy.SPIN);
   }
@@ -45,7 +44,7 @@ final class FerruleContender implements Contender {
     return mode == Mode.BLOCKED_RECEIVER ? WaitStrategy.BLOCK : wait;
   }
 
-  /** Over RDMA every receive buffer is as long as the longest message. */
+  /** Returns the options. Over RDMA every receive buffer has the size of the longest message. */
   private String options(Mode mode) {
     return "?wait="
         + strategy(mode).name().toLowerCase(Locale.ROOT)
@@ -71,7 +70,7 @@ final class FerruleContender implements Contender {
         + VersionProvider.version()
         + ", send, poll"
         + (wait == WaitStrategy.SPIN ? "" : ", receive")
-        + "; claim and Batch.add for batches"
+        + "; Batch.add of copies and flush for batches"
         + (modes().contains(Mode.SEVERAL_SENDERS) ? "; concurrentSenders=on for several" : "")
         + "; wait=block and receive for wake-up";
   }
@@ -136,7 +135,7 @@ final class FerruleContender implements Contender {
       receiver = connection.receiver();
     }
 
-    /** Waits for room by itself. */
+    /** Waits for buffer space instead of returning false. */
     @Override
     public boolean trySend(long value, int length) {
       payload.set(LONG, 0, value);
@@ -144,15 +143,12 @@ final class FerruleContender implements Contender {
       return true;
     }
 
-    /** Waits for room by itself. */
+    /** Waits for buffer space instead of sending less. */
     @Override
     public int trySendBatch(long first, int count, int length) {
       for (int i = 0; i < count; i++) {
-        SendRegion region = sender.claim(length);
-        MemorySegment memory = region.segment();
-        memory.set(LONG, 0, first + i);
-        MemorySegment.copy(payload, Long.BYTES, memory, Long.BYTES, length - Long.BYTES);
-        batch.add(region);
+        payload.set(LONG, 0, first + i);
+        batch.add(payload, 0, length);
       }
       batch.flush();
       return count;
@@ -193,7 +189,7 @@ final class FerruleContender implements Contender {
     }
   }
 
-  /** Sends copies; several may do so on one connection. Waits for room by itself. */
+  /** Sends copies; several threads may do so on one connection. Waits for buffer space. */
   private static final class Copies implements MessageSender {
 
     private final Sender sender;

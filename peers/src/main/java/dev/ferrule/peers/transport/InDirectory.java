@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
- * The server's side of a contender that has its files in a directory and never learns of clients.
+ * The server's side of a transport with files in a directory, which is not notified of clients.
  *
- * @param directory where the files are
- * @param end makes the server's end
+ * @param directory the directory of the files
+ * @param end creates the server's end
  */
 record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
 
@@ -24,6 +24,6 @@ record InDirectory(Path directory, Supplier<Transport> end) implements Listening
 
   @Override
   public void close() {
-    // whoever made the directory removes it
+    // the directory's creator removes it
   }
 }

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * JCTools' queue for several producers, between threads of one process. A message is a new array
- * that its sender fills and whose reference goes through the queue. To use arrays again is slower:
+ * filled by its sender, whose reference is passed through the queue. Reusing arrays is slower:
  * their lines have to come back from the receiver's cache.
  */
 final class JctoolsContender implements Contender {
 
-  private static final int CAPACITY = 4096; // about what 256 KiB hold of 64 bytes
+  private static final int CAPACITY = 4096; // about as many messages of 64 bytes as 256 KiB hold
 
   private static final String PROPERTIES =
       "/META-INF/maven/org.jctools/jctools-core/pom.properties";
@@ -44,7 +44,7 @@ final class JctoolsContender implements Contender {
         + " references to new arrays, offer, drain, within one process";
   }
 
-  /** The manifest has no version that a package could report. */
+  /** Reads the version from the properties: the manifest has none that a package could report. */
   private static String libraryVersion() {
     Properties properties = new Properties();
     try (InputStream in = MpscArrayQueue.class.getResourceAsStream(PROPERTIES)) {
@@ -57,7 +57,7 @@ final class JctoolsContender implements Contender {
     return properties.getProperty("version", "of unknown version");
   }
 
-  /** It is a queue for several producers; it has no way to block a receiver. */
+  /** It is a queue for several producers, and cannot block a receiver. */
   @Override
   public Set<Mode> modes() {
     return Set.of(Mode.SEVERAL_SENDERS);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.transport;
 
-/** The server's side of a contender, at an address that a client may connect to. */
+/** The server's side of a transport, with the address for a client. */
 public interface Listening extends AutoCloseable {
 
   /**
-   * Returns what {@link Contender#connect} takes.
+   * Returns the address for {@link Contender#connect}.
    *
    * @return the address, in one line
    */
@@ -14,17 +14,17 @@ public interface Listening extends AutoCloseable {
   /**
    * Waits for the client.
    *
-   * @return the server's end, which is to be closed before this
+   * @return the server's end, which must be closed before this
    */
   Transport accept();
 
   /**
-   * Ends the work of threads beside those that send and receive, as far as possible, until {@link
-   * #resume}: while others are measured, it would take time from them.
+   * Suspends threads other than those that send and receive, as far as possible, until {@link
+   * #resume}: they would disturb other measurements.
    */
   default void pause() {}
 
-  /** Goes on with the work after {@link #pause}. */
+  /** Resumes the threads after {@link #pause}. */
   default void resume() {}
 
   @Override

@@ -6,11 +6,11 @@ public interface MessageSender {
 
   /**
    * Sends a message, unless the transport is full. All transports copy the pattern from memory of
-   * their own, as a program would copy what it has to say.
+   * their own, as a program would copy its data.
    *
-   * @param value what the message begins with
+   * @param value the message's first 8 bytes
    * @param length its length in bytes, from {@link Transport#SHORTEST} to {@link Transport#LONGEST}
-   * @return false if there is no room now; true once it is on its way
+   * @return false if there is no buffer space now; true once the message is sent
    */
   boolean trySend(long value, int length);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.peers.transport;
 
-/** How a connection is used, which a library may have a class or an option for. */
+/** The use of a connection, for which a library may have a class or an option. */
 public enum Mode {
   /** One thread sends on each side; the receiving thread polls. */
   ONE_SENDER,

@@ -4,17 +4,17 @@ package dev.ferrule.peers.transport;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** What the messages hold: a value in the first 8 bytes, then a pattern. */
+/** The content of messages: a value in the first 8 bytes, then a pattern. */
 public final class Payload {
 
-  private static final int PERIOD = 251; // a prime, so that no two lines of memory are alike
+  private static final int PERIOD = 251; // a prime, so that no two cache lines are equal
 
   private Payload() {}
 
   /**
-   * Returns the longest message, from which shorter ones are cut; its value is 0.
+   * Returns the longest message, of which shorter ones are a prefix; its value is 0.
    *
-   * @return a direct buffer in the machine's byte order
+   * @return a direct buffer in native byte order
    */
   public static ByteBuffer longest() {
     ByteBuffer buffer = ByteBuffer.allocateDirect(Transport.LONGEST).order(ByteOrder.nativeOrder());
@@ -27,7 +27,7 @@ public final class Payload {
   /**
    * Returns a message.
    *
-   * @param value what it begins with
+   * @param value the first 8 bytes
    * @param length its length in bytes
    * @return the bytes
    */

@@ -2,13 +2,13 @@
 package dev.ferrule.peers.transport;
 
 /**
- * Checks the values of messages from several threads. Each thread numbers its messages, and its
- * messages must arrive in that order. A wrong value is reported by {@link #check} and not by an
- * exception from {@link #accept}: some libraries catch what a handler throws.
+ * Checks the values of messages from several threads. Each thread numbers its messages, which must
+ * arrive in that order. A wrong value is reported by {@link #check} and not by an exception from
+ * {@link #accept}: some libraries catch the exceptions of a handler.
  */
 public final class SenderSequences {
 
-  /** The most threads that may send. */
+  /** The maximum number of sending threads. */
   public static final int MOST_SENDERS = 8; // a power of two
 
   private static final int SENDER_SHIFT = 48;
@@ -26,8 +26,8 @@ public final class SenderSequences {
   /**
    * Returns the value of a message.
    *
-   * @param sender which thread sends it, from 0
-   * @param number which of its messages this is, from 0
+   * @param sender the sending thread, from 0
+   * @param number the number of its message, from 0
    * @return the value
    */
   public static long value(int sender, long number) {
@@ -42,7 +42,7 @@ public final class SenderSequences {
     isWrong = false;
   }
 
-  /** Takes the value of a message that has arrived. */
+  /** Handles the value of a received message. */
   void accept(long value) {
     int sender = (int) (value >>> SENDER_SHIFT) & (MOST_SENDERS - 1);
     long wanted = expected[sender];
@@ -55,7 +55,7 @@ public final class SenderSequences {
   }
 
   /**
-   * Returns if all messages so far were right.
+   * Checks that all messages so far were right.
    *
    * @throws IllegalStateException if one was not
    */

@@ -21,9 +21,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A blocking stream socket, as most programs have one: a system call for each message or batch that
- * is written, and one for as many as have come when some are read. Each message has its length
- * before it. Several sending threads take a lock, as a write may take a part of a message.
+ * A blocking stream socket, as in most programs: a system call for each message or batch written,
+ * and one for all available messages when reading. Each message is preceded by its length. Several
+ * sending threads take a lock, as a write may be partial.
  */
 final class SocketContender implements Contender {
 
@@ -175,7 +175,7 @@ final class SocketContender implements Contender {
       incoming.compact();
       try {
         if (channel.read(incoming) < 0) {
-          throw new EOFException("the peer has closed the socket");
+          throw new EOFException("the peer closed the socket");
         }
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -206,7 +206,7 @@ final class SocketContender implements Contender {
     }
   }
 
-  /** Writes messages, each behind its length; several may do so on one channel. */
+  /** Writes messages, each preceded by its length; several threads may do so on one channel. */
   private static final class Writer implements MessageSender {
 
     private static final int MOST_BYTES =
@@ -227,7 +227,7 @@ final class SocketContender implements Contender {
       return true;
     }
 
-    /** Sends messages by one write. */
+    /** Sends messages with one write. */
     int send(long first, int count, int length) {
       outgoing.clear();
       for (int i = 0; i < count; i++) {
@@ -237,7 +237,7 @@ final class SocketContender implements Contender {
       }
       outgoing.limit(count * (HEADER_BYTES + length));
       try {
-        synchronized (channel) { // one write may take a part, which another must not follow
+        synchronized (channel) { // a partial write must not be followed by another message
           while (outgoing.hasRemaining()) {
             channel.write(outgoing);
           }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The ways of carrying messages that are compared, behind one tiny interface. */
+/** The transports that are compared, behind one small interface. */
 package dev.ferrule.peers.transport;

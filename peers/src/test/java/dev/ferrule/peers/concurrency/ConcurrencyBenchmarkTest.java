@@ -59,15 +59,15 @@ class ConcurrencyBenchmarkTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--only sm | --only: there is no sm; there are sm-adaptive, sm-block, unix, aeron",
-        "--processes 1,3 | --processes is 1 or 2, and not 3",
-        "--connections 0 | --connections is at least 1, and not 0",
-        "--rounds 0 | --rounds is at least 1, and not 0",
-        "--seconds 0 | --seconds is at least 1, and not 0",
-        "--size 4 | --size is from 8 to 16384 bytes, and not 4",
+        "--only sm | --only: unknown sm; choose from sm-adaptive, sm-block, unix, aeron",
+        "--processes 1,3 | --processes must be 1 or 2, not 3",
+        "--connections 0 | --connections must be at least 1, not 0",
+        "--rounds 0 | --rounds must be at least 1, not 0",
+        "--seconds 0 | --seconds must be at least 1, not 0",
+        "--size 4 | --size must be 8 to 16384 bytes, not 4",
         "--workload dance | Invalid value for option '--workload'",
       })
-  void aMistakeIsOneLineThatNamesTheValueAndWhatIsPossible(String arguments, String message) {
+  void aMistakeIsOneLineThatNamesTheValueAndTheChoices(String arguments, String message) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int code =
@@ -91,17 +91,17 @@ class ConcurrencyBenchmarkTest {
   }
 
   @Test
-  void aSideThatFailsSaysWhyAndEndsWithAFailure() {
+  void aSideThatFailsReportsTheReasonAndExitsWithAFailure() {
     try (ChildProcess side = startServer()) {
       side.tell("dance");
       assertThatThrownBy(() -> side.awaitAnswer(TIMEOUT)).hasMessageContaining("exit code 1");
     }
     assertThat(problems)
-        .containsExactly("ferrule: java.lang.IllegalArgumentException: no step has the name dance");
+        .containsExactly("ferrule: java.lang.IllegalArgumentException: unknown step dance");
   }
 
   @Test
-  void theSlowestOfNoConnectionsHasTheRateZero() {
+  void withoutConnectionsTheSlowestRateIsZero() {
     try (ChildProcess side = startServer()) {
       side.tell("measure 1");
       assertThat(side.awaitAnswer(TIMEOUT)).isEqualTo("0.0 0.0");

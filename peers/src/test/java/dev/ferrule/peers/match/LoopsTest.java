@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is measured arrives, and a message that does not makes the measurement fail. */
+/** Measured messages arrive, and a message that does not makes the measurement fail. */
 @Timeout(60)
 class LoopsTest {
 
@@ -67,13 +67,13 @@ class LoopsTest {
 
   static List<Arguments> pollingRates() {
     return ratesOfAll().stream()
-        .filter(arguments -> !List.of("unix", "tcp").contains(arguments.get()[0])) // they block
+        .filter(arguments -> !List.of("unix", "tcp").contains(arguments.get()[0])) // these block
         .toList();
   }
 
   @ParameterizedTest
   @MethodSource("pollingRates")
-  void alsoIfItIsTheLastOne(String name, Measure measure) {
+  void aLostLastMessageMakesTheMeasurementFail(String name, Measure measure) {
     int senders = measure.senders();
     long lost = senders > 1 ? SenderSequences.value(senders - 1, COUNT / senders - 1) : COUNT;
     long lostNanos = TimeUnit.MILLISECONDS.toNanos(500);
@@ -81,7 +81,9 @@ class LoopsTest {
         .hasMessageContaining("messages were lost: " + (COUNT - 1) + " of " + COUNT);
   }
 
-  /** Measures in this process. If the server fails, the client is ended, and the failure thrown. */
+  /**
+   * Measures in this process. If the server fails, the client is stopped, and the failure thrown.
+   */
   private void run(String name, Measure measure, LongPredicate lost, long lostNanos) {
     Contender contender = Contenders.named(name);
     AtomicBoolean ended = new AtomicBoolean();
@@ -100,7 +102,7 @@ class LoopsTest {
         } else {
           measuring.join();
         }
-        server.close(); // which also ends a call of the client's that blocks
+        server.close(); // also ends a blocked call of the client
         measuring.exceptionally(failure -> null).join();
       }
     }
@@ -151,7 +153,7 @@ class LoopsTest {
     }
   }
 
-  /** A transport that loses messages on the way. */
+  /** A transport that loses messages. */
   private record LosingTransport(Transport transport, LongPredicate lost, AtomicBoolean ended)
       implements Transport {
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first sample is what UCX 1.13.1 wrote, the others have the form of perftest 4.5. */
+/** The first sample is output of UCX 1.13.1, the others have the format of perftest 4.5. */
 class ProgramOutputTest {
 
   private static final String UCX =
@@ -72,15 +72,15 @@ class ProgramOutputTest {
   }
 
   @Test
-  void aProgramThatEndsAsIfItHadFailedMayStillSayItsVersion() {
+  void theVersionOfAProgramThatExitsWithAFailureIsRead() {
     List<String> command = List.of("sh", "-c", "echo Version: 6.06; exit 1"); // as ib_send_lat does
     assertThat(Program.version(Map.of(), command)).containsExactly("Version: 6.06");
     assertThatThrownBy(() -> Program.output(Map.of(), command)).isInstanceOf(ToolException.class);
   }
 
-  /** As ib_send_bw has it when its server ends first: the row has no end of line yet. */
+  /** The output of ib_send_bw if its server exits first: the row is not terminated yet. */
   @Test
-  void whatAProgramComplainsOfIsNotTakenForAPartOfItsFigures() {
+  void errorOutputIsNotMistakenForResults() {
     String script = "printf ' 64 20000 3.61 3.54 0.058034'; echo 'ethernet_read_keys: no' >&2";
     List<String> output = Program.output(Map.of(), List.of("sh", "-c", script));
     assertThat(PerftestEntrant.messagesPerSecond(64, output)).isEqualTo(58_034);

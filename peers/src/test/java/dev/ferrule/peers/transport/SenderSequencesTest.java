@@ -17,7 +17,7 @@ class SenderSequencesTest {
   }
 
   @Test
-  void messagesOfSeveralThreadsMayArriveBetweenEachOther() {
+  void messagesOfSeveralThreadsMayInterleave() {
     accept(0, 0, 1);
     accept(7, 0);
     accept(0, 2);
@@ -34,7 +34,7 @@ class SenderSequencesTest {
   }
 
   @Test
-  void aMessageThatArrivesTwiceIsReported() {
+  void aDuplicatedMessageIsReported() {
     accept(3, 0, 0);
     assertThatThrownBy(sequences::check).hasMessageContaining("duplicated");
   }
@@ -46,7 +46,7 @@ class SenderSequencesTest {
   }
 
   @Test
-  void anotherMeasurementBeginsAnew() {
+  void anotherMeasurementStartsAnew() {
     accept(0, 0, 5);
     sequences.restart();
     accept(0, 0, 1);

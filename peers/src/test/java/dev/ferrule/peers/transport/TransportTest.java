@@ -50,7 +50,7 @@ class TransportTest {
 
   @ParameterizedTest
   @MethodSource("uses")
-  void valuesGoThereAndBack(String name, Mode mode) {
+  void valuesAreEchoed(String name, Mode mode) {
     Contender contender = Contenders.named(name);
     try (Listening listening = contender.listen(mode, directory, null)) {
       CompletableFuture<Void> server = CompletableFuture.runAsync(() -> echo(listening));
@@ -76,7 +76,7 @@ class TransportTest {
 
   @ParameterizedTest
   @MethodSource("usesWithRates")
-  void everyByteOfManyMessagesArrivesInOrderBothWays(String name, Mode mode) {
+  void everyByteOfManyMessagesArrivesInOrderInBothDirections(String name, Mode mode) {
     Contender contender = Contenders.named(name);
     List<byte[]> atServer = new ArrayList<>();
     List<byte[]> atClient = new ArrayList<>();
@@ -87,7 +87,7 @@ class TransportTest {
                 try (Transport transport = listening.accept()) {
                   takeAll(transport);
                   sendAll(transport);
-                  await(transport); // so that nothing is closed before it has arrived
+                  await(transport); // so that the connection is not closed before all have arrived
                 }
               });
       try (Transport client = contender.connect(mode, listening.address(), atClient::add)) {
@@ -105,8 +105,8 @@ class TransportTest {
     }
   }
 
-  /** Connects, and returns the messages that the server has got from what is done. */
-  private List<byte[]> whatArrives(
+  /** Connects, and returns the messages that the server receives from an action. */
+  private List<byte[]> receivedMessages(
       String name, Mode mode, BiConsumer<Transport, Transport> clientAndServer) {
     Contender contender = Contenders.named(name);
     List<byte[]> received = new ArrayList<>();
@@ -124,7 +124,7 @@ class TransportTest {
   @MethodSource("usesWithRates")
   void theLongestMessageFits(String name, Mode mode) {
     List<byte[]> received =
-        whatArrives(
+        receivedMessages(
             name,
             mode,
             (client, server) -> {
@@ -138,7 +138,7 @@ class TransportTest {
   @MethodSource("usesWithRates")
   void everyByteOfBatchesArrivesInOrder(String name, Mode mode) {
     List<byte[]> received =
-        whatArrives(
+        receivedMessages(
             name,
             mode,
             (client, server) -> {
@@ -161,11 +161,11 @@ class TransportTest {
 
   @ParameterizedTest
   @MethodSource("namesOfThoseWithSeveralSenders")
-  void everyByteOfSeveralSendersArrivesInTheOrderOfEach(String name) {
+  void everyByteOfSeveralSendersArrivesInEachSendersOrder(String name) {
     Mode mode = Mode.SEVERAL_SENDERS;
     int senders = 4;
     List<byte[]> received =
-        whatArrives(
+        receivedMessages(
             name,
             mode,
             (client, server) -> {

@@ -3,10 +3,10 @@ package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.RingOffer;
 
-/** How a ring's memory is mapped, which decides what becomes of a message that meets its end. */
+/** How a ring's memory is mapped, which determines how a message at the ring's end is placed. */
 public enum Mapping {
 
-  /** Twice, back to back: a message may cross the end, and is contiguous all the same. */
+  /** Mapped twice, back to back: a message may cross the end and is still contiguous. */
   MAGIC {
     @Override
     long longestIn(long size) {
@@ -24,11 +24,14 @@ public enum Mapping {
     }
   },
 
-  /** Once: a message that would cross the end starts at offset 0, and what was left is skipped. */
+  /**
+   * Mapped once: a message that would cross the end starts at offset 0; the bytes before the end
+   * are skipped.
+   */
   PLAIN {
     @Override
     long longestIn(long size) {
-      return size / 2; // or there might be no room for it, however empty the ring
+      return size / 2; // otherwise it might not fit even into an empty ring
     }
 
     @Override
@@ -46,15 +49,15 @@ public enum Mapping {
   abstract long longestIn(long size);
 
   /**
-   * Returns the size of the smallest ring that takes messages up to a length.
+   * Returns the size of the smallest ring for messages up to a length.
    *
    * @param length the length in bytes
-   * @return the size in bytes, which need not be whole pages
+   * @return the size in bytes, not necessarily a multiple of the page size
    */
   public abstract long smallestFor(int length);
 
   /**
-   * Returns the longest message of a ring.
+   * Returns the maximum length of a message in a ring.
    *
    * @param size the ring's size in bytes
    * @return the limit in bytes
@@ -64,11 +67,11 @@ public enum Mapping {
   }
 
   /**
-   * Returns how many bytes of a ring a message takes at most, wherever in the ring it comes to lie.
+   * Returns how many bytes of a ring a message occupies at most, wherever it is placed.
    *
    * @param length the message's length in bytes, not negative
-   * @return the number of bytes; not more than the ring has, if the message is not longer than
-   *     {@link #longest}; and not less than for any shorter message
+   * @return the number of bytes. Does not exceed the ring's size if the length does not exceed
+   *     {@link #longest}. Does not decrease with the length
    */
   public abstract long worstCase(int length);
 }

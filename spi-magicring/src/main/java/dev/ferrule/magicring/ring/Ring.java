@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.ring;
 
+import dev.ferrule.rdma.context.Cleanup;
+import dev.ferrule.rdma.memory.MagicBuffer;
+import dev.ferrule.rdma.memory.NativeMemory;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
-import dev.ferrule.verbs.endpoint.Cleanup;
-import dev.ferrule.verbs.memory.MagicBuffer;
-import dev.ferrule.verbs.memory.NativeMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a ring, registered so that the peer may write to it: by offsets, from 0 to the
- * ring's size, and in a {@linkplain Mapping#MAGIC magic} ring up to twice of that.
+ * The memory of a ring, registered so that the peer may write to it. The peer addresses it by
+ * offsets from 0 to the ring's size, and to twice the size in a {@linkplain Mapping#MAGIC magic}
+ * ring.
  *
- * <p><b>Threads:</b> any thread may call.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public final class Ring implements AutoCloseable {
 
@@ -30,13 +31,13 @@ public final class Ring implements AutoCloseable {
   }
 
   /**
-   * Makes a ring.
+   * Creates a ring.
    *
-   * @param domain where to register it
-   * @param arena what a plain ring is allocated by
-   * @param size its size in bytes, whole pages
-   * @param mapping how it is mapped
-   * @param huge whether a magic ring is wanted in huge pages
+   * @param domain the protection domain to register it with
+   * @param arena the arena to allocate a plain ring from
+   * @param size the size in bytes, a multiple of the page size
+   * @param mapping the mapping of the ring
+   * @param huge whether a magic ring should use huge pages
    * @return the ring, to be closed
    * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
    *     locked
@@ -63,7 +64,7 @@ public final class Ring implements AutoCloseable {
   }
 
   /**
-   * Returns the key by which the peer names the ring.
+   * Returns the remote key of the ring.
    *
    * @return the rkey
    */
@@ -74,13 +75,13 @@ public final class Ring implements AutoCloseable {
   /**
    * Returns the ring's memory.
    *
-   * @return a segment that can only be read; in a magic ring of both mappings
+   * @return a read-only segment; in a magic ring, of both mappings
    */
   public MemorySegment view() {
     return view;
   }
 
-  /** Ends the registration, and gives back what is not the arena's. */
+  /** Ends the registration and releases the memory that the arena does not own. */
   @Override
   public void close() {
     Cleanup.close(region, buffer);

@@ -2,12 +2,14 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.queue.Channel;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A connection whose messages come into a ring; with the acknowledgments of both sides. */
+/**
+ * The data plane of a connection that receives into a ring, with the acknowledgments of both sides.
+ */
 public final class RingChannel extends Channel {
 
   private final @Nullable RingSpace space;
@@ -15,14 +17,14 @@ public final class RingChannel extends Channel {
   private final RingReceives receives;
 
   /**
-   * Puts a connection's queues together.
+   * Creates a channel.
    *
-   * @param parts what it is made of
+   * @param parts the resources of the connection
    * @param space the peer's ring; null if this side only receives
    * @param peerKey the key of the peer's ring
    * @param messages this side's ring; null if this side only sends
    * @param ring the memory of this side's ring; null if this side only sends
-   * @param receives the receives, which are posted
+   * @param receives the posted receives
    */
   public RingChannel(
       Parts parts,
@@ -49,10 +51,10 @@ public final class RingChannel extends Channel {
       return messageReceived(completions.immediate(index), completions.length(index));
     }
     if (completions.hasImmediate(index)) {
-      return "a control message came with immediate data, which only messages have";
+      return "a control message has immediate data";
     }
     if (completions.length(index) != Acknowledgment.SIZE) {
-      return "a control message came of %d bytes, and not of %d"
+      return "a control message has %d bytes instead of %d"
           .formatted(completions.length(index), Acknowledgment.SIZE);
     }
     MemorySegment memory = receives.memory();
@@ -61,7 +63,7 @@ public final class RingChannel extends Channel {
     int wantsTaken = Acknowledgment.wantsTaken(memory, offset);
     long messagesFreed = Acknowledgment.messagesFreed(memory, offset);
     long bytesFreed = Acknowledgment.bytesFreed(memory, offset);
-    posted(receives.done(receive)); // before what it says makes room for more
+    posted(receives.done(receive)); // before its content makes space for more
     String objection = controlReceived(type, messagesFreed, bytesFreed);
     return objection == null && space != null ? space.takeWants(wantsTaken) : objection;
   }
@@ -69,10 +71,10 @@ public final class RingChannel extends Channel {
   private @Nullable String messageReceived(int length, int written) {
     RingMessages ring = messages;
     if (ring == null) {
-      return "it sent a message over a simplex connection of which it is the receiver";
+      return "the peer sent a message over a simplex connection on which it only receives";
     }
     if (length != written) {
-      return "it sent a message of %d bytes and said that there are %s"
+      return "the peer sent a message of %d bytes whose immediate data says %s"
           .formatted(written, Integer.toUnsignedString(length));
     }
     int slot = ring.arrived(length);
@@ -89,7 +91,7 @@ public final class RingChannel extends Channel {
           case Acknowledgment.ACK -> acknowledged(messagesFreed, bytesFreed, true);
           case Acknowledgment.WANT, Acknowledgment.GOODBYE ->
               acknowledged(messagesFreed, bytesFreed, false);
-          default -> "a control message came of an unknown type";
+          default -> "a control message has an unknown type";
         };
     if (objection == null && type == Acknowledgment.GOODBYE) {
       goodbyeReceived();
@@ -104,7 +106,7 @@ public final class RingChannel extends Channel {
     if (ring == null) {
       return messagesFreed == 0 && bytesFreed == 0
           ? null
-          : "it acknowledged messages over a simplex connection, of which it is the sender";
+          : "the peer acknowledged messages of a simplex connection on which it only sends";
     }
     return more
         ? ring.takeAck(messagesFreed, bytesFreed)
@@ -113,7 +115,7 @@ public final class RingChannel extends Channel {
 
   @Override
   protected void dropped(int receive) {
-    // the connection is at its end, and the receive with it
+    // the connection has ended, and its receives with it
   }
 
   private RingMessages messages() {
@@ -137,7 +139,7 @@ public final class RingChannel extends Channel {
 
   @Override
   protected void giveOnForStarvingPeer() {
-    // what was freed is told when it is due, without waiting for more
+    // freed messages are acknowledged when due, without waiting for more
   }
 
   @Override
@@ -146,7 +148,7 @@ public final class RingChannel extends Channel {
     if (held < ring.heldMessages()) {
       return false;
     }
-    // A message without bytes could still come into a full ring; not from a peer that lacks room.
+    // An empty message could still arrive in a full ring, but not from a peer that lacks space.
     return ring.freeMessages() == 0 || (ring.freeBytes() == 0 && ring.isWanted());
   }
 

@@ -4,19 +4,20 @@ package dev.ferrule.magicring.ring;
 import dev.ferrule.magicring.wire.RingOffer;
 
 /**
- * Where in a ring the next message goes. Both sides have one and move it by each message's length,
- * in the order in which messages are sent; so they find the same places without telling each other.
+ * Computes the place of the next message in a ring. Both sides have a cursor and advance it by the
+ * length of each message, in the order in which messages are sent. So they compute the same places
+ * without exchanging them.
  *
- * <p>The position counts all bytes that were ever taken, and only grows. The offset in the ring is
- * kept beside it, for the size need not be a power of two, and a division for each message would
- * cost more than the rest. A message takes its length rounded up to {@value #ALIGNMENT} bytes; so
- * every message is aligned to that, and one without bytes takes nothing.
+ * <p>The position counts all bytes ever taken and never decreases. The offset in the ring is kept
+ * separately: the size need not be a power of two, and a division per message would cost more than
+ * everything else. A message takes its length rounded up to {@value #ALIGNMENT} bytes. So every
+ * message is aligned to that, and an empty message takes nothing.
  *
- * <p>Not for several threads at once.
+ * <p>Not thread-safe.
  */
 public final class RingCursor {
 
-  /** To how many bytes messages are aligned. */
+  /** The alignment of messages, in bytes. */
   public static final int ALIGNMENT = 8;
 
   private final long size;
@@ -25,23 +26,23 @@ public final class RingCursor {
   private long offset;
 
   /**
-   * Starts at the beginning of a ring.
+   * Creates a cursor at the start of a ring.
    *
-   * @param size its size in bytes, a multiple of {@link RingOffer#UNIT}
-   * @param mapping how it is mapped
-   * @throws IllegalArgumentException if the size is not one
+   * @param size the ring's size in bytes, a multiple of {@link RingOffer#UNIT}
+   * @param mapping the ring's mapping
+   * @throws IllegalArgumentException if the size is invalid
    */
   public RingCursor(long size, Mapping mapping) {
     if (!RingOffer.isRingSize(size)) {
       throw new IllegalArgumentException(
-          "a ring of " + size + " bytes, which is not a multiple of " + RingOffer.UNIT);
+          "invalid ring size: " + size + " bytes; it must be a multiple of " + RingOffer.UNIT);
     }
     this.size = size;
     this.mapping = mapping;
   }
 
   /**
-   * Returns what a message takes, apart from {@linkplain #paddingFor padding}.
+   * Returns how many bytes a message takes, without {@linkplain #paddingFor padding}.
    *
    * @param length its length in bytes, not negative
    * @return the number of bytes
@@ -51,7 +52,7 @@ public final class RingCursor {
   }
 
   /**
-   * Returns how many bytes were taken, ever.
+   * Returns the total number of bytes taken.
    *
    * @return the number of bytes
    */
@@ -60,8 +61,7 @@ public final class RingCursor {
   }
 
   /**
-   * Returns where the next message starts, unless there has to be {@linkplain #paddingFor padding}
-   * before it.
+   * Returns the offset of the next message, unless it needs {@linkplain #paddingFor padding}.
    *
    * @return the offset in the ring, less than its size
    */
@@ -73,7 +73,7 @@ public final class RingCursor {
    * Returns how many bytes are skipped before a message.
    *
    * @param length its length in bytes, not negative
-   * @return all that is left up to the ring's end, or 0
+   * @return the bytes up to the ring's end, or 0
    */
   public long paddingFor(int length) {
     long left = size - offset;
@@ -81,20 +81,20 @@ public final class RingCursor {
   }
 
   /**
-   * Returns how many bytes a message takes if it is the next one, with the padding before it.
+   * Returns how many bytes the next message would take, with the padding before it.
    *
    * @param length its length in bytes, not negative
-   * @return the number of bytes; not less than for any shorter message
+   * @return the number of bytes; does not decrease with the length
    */
   public long costOf(int length) {
     return paddingFor(length) + rounded(length);
   }
 
   /**
-   * Moves behind a message.
+   * Advances the cursor past a message.
    *
    * @param length its length in bytes, not negative and at most {@link Mapping#longest}
-   * @return the offset in the ring at which the message starts
+   * @return the offset of the message in the ring
    */
   public long advance(int length) {
     long padding = paddingFor(length);

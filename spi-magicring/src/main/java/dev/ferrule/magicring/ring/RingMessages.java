@@ -6,26 +6,27 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the receiver knows of its own ring: which messages lie where, which of them are freed, and
- * what of that the sender was told. Messages are freed in any order; but only those are told to the
- * sender before which none is left, so that it never overwrites one that is held.
+ * The receiver's bookkeeping of its own ring: the place of each message, which messages are freed,
+ * and what has been acknowledged to the sender. Messages are freed in any order. Only messages
+ * without an earlier held one are acknowledged, so the sender never overwrites a held message.
  *
- * <p>The peer is not trusted: what it sends beyond what it was allowed is refused, and changes
- * nothing here. What it was allowed is what it was <em>told</em>, so {@link #tell} is to be called
- * before an acknowledgment is posted, not after it.
+ * <p>The peer is not trusted: a message beyond its allowance is refused and changes nothing here.
+ * The allowance is what has been <em>acknowledged</em>, so call {@link #tell} before posting an
+ * acknowledgment, not after it.
  *
- * <p><b>Threads:</b> whoever polls the receive queue calls {@link #arrived} and {@link #objection},
- * one thread at a time, and hands the slot to the receiver's thread in an orderly way (released and
- * acquired). The receiver's thread calls {@link #offset}, {@link #length} and {@link #free}. {@link
- * #tell} is for the send queue's lock, as are {@link #toldMessages} and {@link #toldBytes} if they
- * are to belong together. All else may be called by any thread.
+ * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
+ * #arrived} and {@link #objection}, one thread at a time, and passes the slot to the receiver's
+ * thread by a release store and an acquire load. The receiver's thread calls {@link #offset},
+ * {@link #length} and {@link #free}. {@link #tell} is called under the send queue's lock, as are
+ * {@link #toldMessages} and {@link #toldBytes} if their values must be consistent. All other
+ * methods may be called by any thread.
  *
- * <p><b>No acknowledgment is forgotten</b> if {@link #isAckDue} is asked after each {@link
- * #arrived} and each {@link #free}, by the same thread.
+ * <p><b>No acknowledgment is missed</b> if {@link #isAckDue} is called after each {@link #arrived}
+ * and each {@link #free}, by the same thread.
  */
 public final class RingMessages {
 
-  /** There is no slot, for the message was refused. */
+  /** Returned instead of a slot if the message was refused. */
   public static final int REFUSED = -1;
 
   private static final byte EMPTY = 0;
@@ -35,52 +36,52 @@ public final class RingMessages {
   private final long size;
   private final int window;
   private final int longest;
-  private final long roomForLongest;
-  private final RingCursor tail; // by whoever polls
+  private final long spaceForLongest;
+  private final RingCursor tail; // by the polling thread
   private final int mask;
-  private String objection = ""; // by whoever polls
-  private volatile int wantsTaken; // by whoever polls, before the next one
-  private volatile boolean wanted; // set by whoever polls, cleared under the send queue's lock
+  private String objection = ""; // by the polling thread
+  private volatile int wantsTaken; // by the polling thread
+  private volatile boolean wanted; // set by the polling thread, cleared under the send queue's lock
 
-  // By slot. Whoever polls writes to a slot when a message arrives in it, and owns it then no more;
-  // it owns it again when the sender was told that the message is freed.
+  // By slot. The polling thread writes a slot when a message arrives, and then no longer owns it.
+  // It owns the slot again when the freed message has been acknowledged.
   private final long[] offsets;
   private final int[] lengths;
   private final long[] ends;
-  private final byte[] states; // HELD by whoever polls, FREED and EMPTY by the receiver's thread
+  private final byte[] states; // HELD by the polling thread, else by the receiver's thread
 
-  // Counters that only grow, each of which is written by one thread at a time. They are only
-  // released, as a full fence for each would cost more than the rest; isAckDue has one where it
-  // matters.
-  private final AtomicLong arrivedMessages = new AtomicLong(); // by whoever polls
-  private final AtomicLong arrivedBytes = new AtomicLong(); // by whoever polls
+  // Each counter is written by one thread at a time and never decreases. The stores are release
+  // stores: a full fence per counter would cost more than everything else. isAckDue has a full
+  // fence where one is needed.
+  private final AtomicLong arrivedMessages = new AtomicLong(); // by the polling thread
+  private final AtomicLong arrivedBytes = new AtomicLong(); // by the polling thread
   private final AtomicLong releasedMessages = new AtomicLong(); // by the receiver, in any order
-  private final AtomicLong freedMessages = new AtomicLong(); // by the receiver: before any held one
-  private final AtomicLong freedBytes = new AtomicLong(); // by the receiver, with those
+  private final AtomicLong freedMessages = new AtomicLong(); // by the receiver, in arrival order
+  private final AtomicLong freedBytes = new AtomicLong(); // by the receiver, with freedMessages
   private final AtomicLong toldMessages = new AtomicLong(); // under the send queue's lock
   private final AtomicLong toldBytes = new AtomicLong(); // under the send queue's lock
 
   /**
-   * Begins with an empty ring.
+   * Creates the bookkeeping of an empty ring.
    *
-   * @param size its size in bytes
-   * @param mapping how it is mapped
-   * @param window how many messages the sender may have unacknowledged
-   * @param longest the longest message that the sender may send, in bytes. An acknowledgment is due
-   *     when the sender has no room for one of these, so the more of them the ring has room for,
-   *     the more messages go with an acknowledgment.
-   * @throws IllegalArgumentException if one of them is out of range
+   * @param size the ring's size in bytes
+   * @param mapping the ring's mapping
+   * @param window the maximum number of unacknowledged messages
+   * @param longest the maximum length of a message, in bytes. An acknowledgment is due when the
+   *     sender has no space for a message of this length. So the more such messages fit into the
+   *     ring, the more messages each acknowledgment covers
+   * @throws IllegalArgumentException if an argument is out of range
    */
   public RingMessages(long size, Mapping mapping, int window, int longest) {
     this.tail = new RingCursor(size, mapping);
     if (longest < 0 || longest > mapping.longest(size)) {
       throw new IllegalArgumentException(
-          "messages of " + longest + " bytes in a ring that takes " + mapping.longest(size));
+          longest + " bytes exceed the maximum message of the ring, " + mapping.longest(size));
     }
     this.size = size;
     this.window = RingOffer.checkWindow(window);
     this.longest = longest;
-    this.roomForLongest = mapping.worstCase(longest);
+    this.spaceForLongest = mapping.worstCase(longest);
     int slots = Integer.highestOneBit(2 * window - 1);
     this.mask = slots - 1;
     this.offsets = new long[slots];
@@ -90,7 +91,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many slots there are.
+   * Returns the number of slots.
    *
    * @return a power of two, not less than the window
    */
@@ -99,26 +100,26 @@ public final class RingMessages {
   }
 
   /**
-   * Takes in a message that has arrived, whose receive is posted again already.
+   * Records the arrival of a message, whose receive is already reposted.
    *
-   * @param length its length in bytes, as the peer gave it
-   * @return the message's slot, which is its own until it is freed; {@link #REFUSED} if the peer
+   * @param length the message's length in bytes, as reported by the peer
+   * @return the message's slot, which it occupies until it is freed; {@link #REFUSED} if the peer
    *     was not allowed to send it
    */
   public int arrived(int length) {
     long number = arrivedMessages.getPlain();
     if (Integer.compareUnsigned(length, longest) > 0) {
       return refuse(
-          "it sent a message of %s bytes, but %d are the most"
+          "the peer sent a message of %s bytes; the maximum is %d"
               .formatted(Integer.toUnsignedString(length), longest));
     }
     if (number - toldMessages.getAcquire() >= window) {
-      return refuse("it sent more than %d messages without acknowledgment".formatted(window));
+      return refuse("the peer sent more than %d unacknowledged messages".formatted(window));
     }
     long free = size - (tail.position() - toldBytes.getAcquire());
     if (tail.costOf(length) > free) {
       return refuse(
-          "it sent a message that takes %d bytes where the ring has %d free"
+          "the peer sent a message that needs %d bytes of the ring, but %d are free"
               .formatted(tail.costOf(length), free));
     }
     int slot = (int) number & mask;
@@ -137,47 +138,48 @@ public final class RingMessages {
   }
 
   /**
-   * Returns why {@link #arrived} refused a message last.
+   * Returns the reason of the last refusal by {@link #arrived}.
    *
-   * @return a sentence about the peer; empty if none was refused
+   * @return a sentence; empty if no message was refused
    */
   public String objection() {
     return objection;
   }
 
   /**
-   * The sender lacks room, so it is to be told of whatever is freed next, or was already. It cannot
-   * be seen from here if it has reserved what it lacks for messages that it has not sent.
+   * Records that the sender lacks space: everything freed is acknowledged, now or as soon as there
+   * is any. The receiver cannot detect this itself if the sender has reserved the space for unsent
+   * messages.
    */
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread at a time polls
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // only one thread at a time polls
   public void wanted() {
     wantsTaken++;
     wanted = true;
   }
 
   /**
-   * Tells whether the sender lacks room, as far as it has said, and was told of nothing since.
+   * Returns whether the sender has reported a lack of space since the last acknowledgment.
    *
-   * @return whether it does
+   * @return true if it has
    */
   public boolean isWanted() {
     return wanted;
   }
 
   /**
-   * Returns how many wants were taken, which the sender has to be told, as it sends no other before
-   * that. To be asked after {@link #tell}.
+   * Returns the number of wants received. It must be reported to the sender, which sends no further
+   * want before that. Call this after {@link #tell}.
    *
-   * @return the number
+   * @return the total number
    */
   public int wantsTaken() {
     return wantsTaken;
   }
 
   /**
-   * Returns where a message lies that is not freed.
+   * Returns the offset of a message that is not freed.
    *
-   * @param slot its slot
+   * @param slot the message's slot
    * @return the offset in the ring
    */
   public long offset(int slot) {
@@ -185,9 +187,9 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how long a message is that is not freed.
+   * Returns the length of a message that is not freed.
    *
-   * @param slot its slot
+   * @param slot the message's slot
    * @return the length in bytes
    */
   public int length(int slot) {
@@ -195,14 +197,14 @@ public final class RingMessages {
   }
 
   /**
-   * Frees a message. Its slot and its bytes may be used again at any time after.
+   * Frees a message. Its slot and its bytes may be reused at any time after that.
    *
-   * @param slot its slot
-   * @throws IllegalStateException if there is no message in the slot, or it is freed already
+   * @param slot the message's slot
+   * @throws IllegalStateException if the slot contains no message, or the message is already freed
    */
   public void free(int slot) {
     if (states[slot] != HELD) {
-      throw new IllegalStateException("there is no message in slot " + slot + " to be freed");
+      throw new IllegalStateException("slot " + slot + " contains no message to free");
     }
     states[slot] = FREED;
     releasedMessages.setRelease(releasedMessages.getPlain() + 1);
@@ -220,43 +222,43 @@ public final class RingMessages {
   }
 
   /**
-   * Tells whether it is time to tell the sender what was freed: because that is a quarter of the
-   * messages or the bytes that it may have under way; or because the sender has, as far as it was
-   * told and this side knows, no room for one more message or for the longest one; or because it
-   * has said that it lacks room.
+   * Returns whether an acknowledgment of the freed messages is due. It is due when they are a
+   * quarter of the window or of the ring; or when the sender has, as far as this side knows, no
+   * space for one more message or for the longest one; or when the sender has reported a lack of
+   * space.
    *
-   * @return whether it is
+   * @return true if an acknowledgment is due
    */
   public boolean isAckDue() {
-    long toldBefore = toldMessages.getAcquire();
-    long bytesToldBefore = toldBytes.getAcquire();
-    long messages = freedMessages.getAcquire() - toldBefore;
+    long ackedMessages = toldMessages.getAcquire();
+    long ackedBytes = toldBytes.getAcquire();
+    long messages = freedMessages.getAcquire() - ackedMessages;
     if (messages > 0
-        && (4 * messages >= window || 4 * (freedBytes.getAcquire() - bytesToldBefore) >= size)) {
+        && (4 * messages >= window || 4 * (freedBytes.getAcquire() - ackedBytes) >= size)) {
       return true;
     }
     boolean starving = isSenderStarving();
     if (messages > 0 == starving) {
       return starving;
     }
-    // The sender may have sent its last message while the receiver freed its last: each thread must
-    // not miss what the other one has just written, or none of them would tell the sender.
+    // The last message may have arrived while the receiver freed its last one. Each thread must see
+    // what the other has just written, or neither would acknowledge.
     VarHandle.fullFence();
     return isAckOwed() && isSenderStarving();
   }
 
   private boolean isSenderStarving() {
-    long messages = toldMessages.getAcquire(); // before what has arrived, to be less than that
+    long messages = toldMessages.getAcquire(); // before arrivedMessages: never exceeds it
     long bytes = toldBytes.getAcquire();
     return wanted
         || arrivedMessages.getAcquire() - messages >= window
-        || size - (arrivedBytes.getAcquire() - bytes) < roomForLongest;
+        || size - (arrivedBytes.getAcquire() - bytes) < spaceForLongest;
   }
 
   /**
-   * Tells whether anything was freed of which the sender was not told.
+   * Returns whether there are freed messages that have not been acknowledged.
    *
-   * @return whether anything was
+   * @return true if there are
    */
   public boolean isAckOwed() {
     long messages = toldMessages.getAcquire();
@@ -264,21 +266,23 @@ public final class RingMessages {
   }
 
   /**
-   * Settles what the next acknowledgment says; under the send queue's lock, and before it is
-   * posted. What to say is in {@link #toldMessages} and {@link #toldBytes} then.
+   * Determines the content of the next acknowledgment. Called under the send queue's lock, before
+   * the acknowledgment is posted. The content is then in {@link #toldMessages} and {@link
+   * #toldBytes}.
    *
-   * @return whether there is anything to say, that is, at least one message more than the last time
+   * @return true if there is at least one more message to acknowledge than the last time
    */
   public boolean tell() {
     if (freedMessages.getAcquire() == toldMessages.getPlain()) {
       return false;
     }
-    // First this: who frees or wants from now on either is told of here, or sees that it was
-    // cleared; and the sender may want again once it knows that its last want was taken.
+    // Clear this first. A thread that frees, or a want that arrives, from now on is either covered
+    // by this acknowledgment or sees that it was cleared. The sender may send another want once it
+    // knows that its last one was received.
     wanted = false;
     long messages = freedMessages.getAcquire();
-    // Not freedBytes, which may have gone on: the sender takes only what belongs together. Nothing
-    // arrives in the slot before the sender is told.
+    // Not freedBytes, which may have advanced: the sender accepts only consistent numbers. The slot
+    // is not reused before the acknowledgment is sent.
     long bytes = ends[(int) (messages - 1) & mask];
     toldBytes.setRelease(bytes);
     toldMessages.setRelease(messages);
@@ -286,7 +290,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many freed messages the sender was told of, ever.
+   * Returns the total number of freed messages acknowledged to the sender.
    *
    * @return the number of messages
    */
@@ -295,7 +299,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many freed bytes the sender was told of, ever.
+   * Returns the total number of freed bytes acknowledged to the sender.
    *
    * @return the number of bytes
    */
@@ -304,7 +308,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many messages are freed, ever, of those before which none is left.
+   * Returns the total number of freed messages without an earlier held one.
    *
    * @return the number of messages
    */
@@ -313,7 +317,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many bytes of the ring are freed with {@link #freedMessages}, ever.
+   * Returns the total number of bytes of the ring freed with {@link #freedMessages}.
    *
    * @return the number of bytes
    */
@@ -322,7 +326,7 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many messages have arrived and are not freed.
+   * Returns the number of messages that have arrived and are not freed.
    *
    * @return the number of messages
    */
@@ -332,8 +336,8 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many messages the sender may send after all that has arrived, once it is told what
-   * is freed. It may be 0 although only one message is held, if that is the oldest.
+   * Returns how many more messages the sender may send once all freed ones are acknowledged. This
+   * may be 0 although only one message is held, if that is the oldest one.
    *
    * @return the number of messages
    */
@@ -343,10 +347,10 @@ public final class RingMessages {
   }
 
   /**
-   * Returns how many bytes of the ring the sender may take after all that has arrived, once it is
-   * told what is freed.
+   * Returns how many more bytes of the ring the sender may use once all freed ones are
+   * acknowledged.
    *
-   * @return the number of bytes, with what may be lost at the ring's end
+   * @return the number of bytes, including those that may be skipped at the ring's end
    */
   public long freeBytes() {
     long freed = freedBytes.getAcquire();

@@ -2,33 +2,33 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.rdma.queue.SpinLock;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.ReceiveChain;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.queue.SpinLock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The receives of a connection. Each has a line of memory for a control message; one that a message
- * takes up leaves it as it is, for the message's bytes are in the ring.
+ * The receives of a connection. Each has a line of memory for a control message. A message does not
+ * use that line, because its bytes are in the ring.
  *
- * <p>There is one for each message of the window; one for each acknowledgment that may be under way
- * for messages of the other direction, of which there are no more than that window (see {@link
- * RingSpace}); one for a want, one for a goodbye; and as many again as are posted together, so that
- * those that wait for this are not missed.
+ * <p>There is one receive for each message of the window; one for each acknowledgment of the other
+ * direction that may be in flight, of which there are at most as many as the window allows (see
+ * {@link RingSpace}); one for a want; one for a goodbye; and one more batch, because completed
+ * receives wait until a batch of them can be posted.
  *
- * <p><b>Threads:</b> any thread may call.
+ * <p><b>Threads:</b> any thread may call these methods.
  */
 public final class RingReceives implements AutoCloseable {
 
   private static final long LINE = 64;
   private static final int WANT_AND_GOODBYE = 2;
 
-  /** So many receives that are done are posted again together. */
+  /** The number of completed receives that are reposted together. */
   private static final int BATCH = 16;
 
   private final QueuePair queuePair;
@@ -37,16 +37,16 @@ public final class RingReceives implements AutoCloseable {
   private final int count;
   private final ReceiveChain chain = new ReceiveChain(BATCH);
   private final SpinLock lock = new SpinLock();
-  private int waiting; // requests of the chain that are to be posted; under the lock
+  private int waiting; // requests in the chain that wait to be posted; under the lock
   private boolean stopped; // under the lock
 
   /**
-   * Makes receives, and posts none.
+   * Creates receives without posting them.
    *
-   * @param domain where to register their memory
-   * @param arena what to allocate it by
-   * @param queuePair where to post them
-   * @param count how many
+   * @param domain the protection domain to register their memory with
+   * @param arena the arena to allocate their memory from
+   * @param queuePair the queue pair to post them to
+   * @param count the number of receives
    */
   public RingReceives(ProtectionDomain domain, Arena arena, QueuePair queuePair, int count) {
     this.queuePair = queuePair;
@@ -56,20 +56,20 @@ public final class RingReceives implements AutoCloseable {
   }
 
   /**
-   * Returns how many receives a connection needs.
+   * Returns the number of receives that a connection needs.
    *
-   * @param window how many messages may be unacknowledged in either direction
-   * @param simplex whether messages go in one direction only, and acknowledgments in the other
-   * @return the number
+   * @param window the maximum number of unacknowledged messages in either direction
+   * @param simplex whether messages flow in one direction only, and acknowledgments in the other
+   * @return the number of receives
    */
   public static int countFor(int window, boolean simplex) {
     return (simplex ? window : 2 * window) + WANT_AND_GOODBYE + BATCH;
   }
 
   /**
-   * Posts all receives, for the first time.
+   * Posts all receives for the first time.
    *
-   * @throws VerbsException if the device does not take them
+   * @throws VerbsException if the device rejects them
    */
   public void postAll() {
     lock.lock();
@@ -90,7 +90,7 @@ public final class RingReceives implements AutoCloseable {
   }
 
   /**
-   * A receive is done, and what it brought was read; it is posted again, with others.
+   * Reposts a completed receive whose content was read, in a batch with others.
    *
    * @param receive its number
    * @return 0, or -errno
@@ -121,17 +121,17 @@ public final class RingReceives implements AutoCloseable {
     return queuePair.post(chain, 0, posted);
   }
 
-  /** The memory of all receives. */
+  /** Returns the memory of all receives. */
   MemorySegment memory() {
     return memory;
   }
 
-  /** Where the control message of a receive is. */
+  /** Returns the offset of a receive's control message. */
   static long offset(int receive) {
     return receive * LINE;
   }
 
-  /** Posts no more, so that the queue pair can be destroyed. */
+  /** Stops posting, so that the queue pair can be destroyed. */
   public void stop() {
     lock.lock();
     try {
@@ -141,7 +141,7 @@ public final class RingReceives implements AutoCloseable {
     }
   }
 
-  /** Ends the registration; the memory is the arena's. */
+  /** Ends the registration; the arena releases the memory. */
   @Override
   public void close() {
     region.close();

@@ -2,18 +2,19 @@
 package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
+import dev.ferrule.rdma.queue.SendProtocol;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
-import dev.ferrule.verbs.queue.SendProtocol;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as RDMA WRITEs with immediate data into the peer's ring, and control messages as SENDs:
- * acknowledgments of what was freed of this side's ring; and a want, if the peer's ring has no room
- * for a message, upon which the peer acknowledges what it has freed without waiting for more.
+ * Sends messages by RDMA WRITE with immediate data into the peer's ring, and control messages by
+ * SEND. An acknowledgment reports what was freed of this side's ring. A want reports that the
+ * peer's ring has no space for a message; the peer then acknowledges everything freed without
+ * waiting for more.
  *
- * <p>At most one want is under way, see {@link RingSpace#isWantDue}.
+ * <p>At most one want is in flight; see {@link RingSpace#isWantDue}.
  */
 final class RingSends implements SendProtocol {
 
@@ -22,7 +23,7 @@ final class RingSends implements SendProtocol {
   private final @Nullable RingMessages messages;
 
   /**
-   * Begins with empty rings.
+   * Creates a send protocol with empty rings.
    *
    * @param space the peer's ring; null if this side only receives
    * @param peerKey the key of the peer's ring
@@ -73,7 +74,7 @@ final class RingSends implements SendProtocol {
     return (messages != null && messages.isAckDue()) || isWantDue();
   }
 
-  /** A program that has freed a little and looks no more must not keep its peer waiting. */
+  /** A program that has freed a few messages and polls no more must not keep its peer waiting. */
   @Override
   public boolean isReportOwed() {
     return (messages != null && messages.isAckOwed()) || isWantDue();
@@ -85,7 +86,7 @@ final class RingSends implements SendProtocol {
 
   @Override
   public boolean mayReport() {
-    return true; // see RingReceives for why the peer has a receive for each
+    return true; // RingReceives explains why the peer has a receive for each
   }
 
   @Override
@@ -95,9 +96,8 @@ final class RingSends implements SendProtocol {
 
   @Override
   public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
-    // An acknowledgment may have come just now, so that no want is due any more. But one of ours
-    // has
-    // to acknowledge something, and a want too many does no harm.
+    // An acknowledgment may have arrived just now, so that no want is due any more. But an
+    // acknowledgment of this side must acknowledge something, and a superfluous want does no harm.
     boolean want = isWantDue() || messages == null || !messages.isAckOwed();
     if (want) {
       space().wantSent();

@@ -6,26 +6,27 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the sender knows of the ring at the receiver: what is taken, what is reserved for messages
- * that are not sent yet, and what was acknowledged.
+ * The sender's bookkeeping of the ring at the receiver: what is in use, what is reserved for unsent
+ * messages, and what was acknowledged.
  *
- * <p>Room is reserved when a message is claimed, and its place is found when it is sent, for
- * messages may be sent in another order than they were claimed in, or be shorter than claimed. In a
- * {@linkplain Mapping#PLAIN plain} ring nobody knows before how much of it is lost at the ring's
- * end; so the worst case is reserved, unless the message can only be the next one.
+ * <p>Space is reserved when a message is claimed. The message's place is determined when it is
+ * sent, because messages may be sent in another order than they were claimed in, and may be shorter
+ * than claimed. In a {@linkplain Mapping#PLAIN plain} ring, the number of bytes skipped at the
+ * ring's end is unknown until then. So the worst case is reserved, unless the message can only be
+ * the next one.
  *
- * <p><b>Acknowledgments never lack a receive.</b> Each one acknowledges at least one message more
- * than the one before it, which {@link #takeAck} sees to. So for each acknowledgment that is under
- * way there is a message that is not yet acknowledged as far as this side knows, and a different
- * one for each; and of those there are at most as many as the window allows. A sender that has a
- * receive posted for each message of the window, beside those for a goodbye and a want, needs no
- * credits for acknowledgments, provided that the receive that one took up is posted again before
- * {@link #takeAck} is called: what that call makes room for may be sent, freed and acknowledged
- * before it returns.
+ * <p><b>Acknowledgments never lack a receive.</b> Each acknowledges at least one message more than
+ * the one before it, which {@link #takeAck} checks. So for each acknowledgment in flight there is a
+ * distinct message that this side considers unacknowledged, and the window limits the number of
+ * those. A sender that has a receive posted for each message of the window, and for a goodbye and a
+ * want, needs no credits for acknowledgments. The receive of an acknowledgment must be reposted
+ * before {@link #takeAck} is called: the space that the call frees may be used, freed and
+ * acknowledged before it returns.
  *
- * <p><b>Threads:</b> whoever polls the receive queue calls {@link #takeAck}, {@link #takeNumbers}
- * and {@link #takeWants}, one thread at a time. {@link #payloadBytes} and {@link #ringBytes} may be
- * called by any thread. All else is for the send queue's lock.
+ * <p><b>Threads:</b> the thread that polls the receive queue (the polling thread) calls {@link
+ * #takeAck}, {@link #takeNumbers} and {@link #takeWants}, one thread at a time. {@link
+ * #payloadBytes} and {@link #ringBytes} may be called by any thread. All other methods are called
+ * under the send queue's lock.
  */
 public final class RingSpace {
 
@@ -35,32 +36,32 @@ public final class RingSpace {
   private final int longest;
   private final RingCursor tail; // under the lock
   private final int mask;
-  private final long[] ends; // position behind each message; under the lock, before sent
+  private final long[] ends; // position after each message; under the lock, before sent
   private int reservedMessages; // under the lock
-  private long reservedBytes; // under the lock: the worst case of all that is reserved
+  private long reservedBytes; // under the lock: the worst case of all reservations
 
-  /** Not in vain: what was acknowledged since may have made room. */
-  private volatile boolean lacksRoom; // under the lock; cleared by whoever polls
+  /** Whether the last reservation found no space, and an acknowledgment may free some. */
+  private volatile boolean lacksSpace; // under the lock; cleared by the polling thread
 
   private volatile int wantsSent; // under the lock
-  private volatile long ackedAtWant = -1; // under the lock: messages, when the last one was sent
-  private volatile int wantsTaken; // by whoever polls
+  private volatile long ackedAtWant = -1; // under the lock: ackedMessages at the last want
+  private volatile int wantsTaken; // by the polling thread
 
-  // Counters that only grow, each of which is written by one thread at a time. They are only
-  // released, as a full fence for each would cost more than the rest.
-  private final AtomicLong sent = new AtomicLong(); // under the lock, after all else of a message
+  // Each counter is written by one thread at a time and never decreases. The stores are release
+  // stores: a full fence per counter would cost more than everything else.
+  private final AtomicLong sent = new AtomicLong(); // under the lock; after the other fields
   private final AtomicLong tailBytes = new AtomicLong(); // under the lock
   private final AtomicLong payload = new AtomicLong(); // under the lock
-  private final AtomicLong ackedMessages = new AtomicLong(); // by whoever polls
-  private final AtomicLong ackedBytes = new AtomicLong(); // by whoever polls, before the messages
+  private final AtomicLong ackedMessages = new AtomicLong(); // by the polling thread
+  private final AtomicLong ackedBytes = new AtomicLong(); // by the polling thread; before messages
 
   /**
-   * Begins with an empty ring.
+   * Creates the bookkeeping of an empty ring.
    *
-   * @param size its size in bytes
-   * @param mapping how the receiver has mapped it
-   * @param window how many messages may be unacknowledged
-   * @throws IllegalArgumentException if one of them is out of range
+   * @param size the ring's size in bytes
+   * @param mapping the receiver's mapping of the ring
+   * @param window the maximum number of unacknowledged messages
+   * @throws IllegalArgumentException if an argument is out of range
    */
   public RingSpace(long size, Mapping mapping, int window) {
     this.tail = new RingCursor(size, mapping);
@@ -74,7 +75,7 @@ public final class RingSpace {
   }
 
   /**
-   * Returns the longest message that the ring takes.
+   * Returns the maximum length of a message in the ring.
    *
    * @return the limit in bytes
    */
@@ -83,16 +84,16 @@ public final class RingSpace {
   }
 
   /**
-   * Takes room for a message, if there is any.
+   * Reserves space for a message, if there is any.
    *
-   * @param length its length in bytes, at most; from 0 to {@link #longest}
-   * @return whether there was
+   * @param length the message's maximum length in bytes; from 0 to {@link #longest}
+   * @return true if space was reserved
    */
   public boolean tryReserve(int length) {
     boolean done = reserve(length);
-    boolean lacks = !done && !isAllBack(); // else it is this side that has it all
-    if (lacks != lacksRoom) {
-      lacksRoom = lacks;
+    boolean lacks = !done && !isAllBack(); // otherwise this side itself has reserved all space
+    if (lacks != lacksSpace) {
+      lacksSpace = lacks;
     }
     return done;
   }
@@ -100,15 +101,15 @@ public final class RingSpace {
   private boolean reserve(int length) {
     if (length < 0 || length > longest) {
       throw new IllegalArgumentException(
-          "a message of " + length + " bytes for a ring that takes " + longest);
+          "a message of " + length + " bytes exceeds the maximum of the ring, " + longest);
     }
     if (sent.getPlain() + reservedMessages - ackedMessages.getAcquire() >= window) {
       return false;
     }
     long free = size - (tail.position() - ackedBytes.getAcquire());
     long worst = mapping.worstCase(length);
-    // Nothing that moves the tail can be sent before this one if nothing else is reserved; and if
-    // more is reserved later, then because there is room for the worst case of all.
+    // If nothing else is reserved, no message that moves the tail can be sent before this one. A
+    // later reservation requires space for the worst case of all reservations.
     long need = reservedBytes == 0 ? tail.costOf(length) : reservedBytes + worst;
     if (need > free) {
       return false;
@@ -119,30 +120,30 @@ public final class RingSpace {
   }
 
   /**
-   * Gives back the room of a message that is not sent.
+   * Releases the space of a message that is not sent.
    *
-   * @param length the length that it was reserved for
+   * @param length the length that was reserved
    */
   public void unreserve(int length) {
     long bytes = reservedBytes - mapping.worstCase(length);
     if (reservedMessages == 0 || bytes < 0) {
-      throw new IllegalStateException("room for " + length + " bytes is not reserved");
+      throw new IllegalStateException("no space is reserved for " + length + " bytes");
     }
     reservedMessages--;
     reservedBytes = bytes;
   }
 
   /**
-   * Puts a message behind those before it, and gives back what was reserved too much for it.
+   * Places a message after those before it, and releases the excess of its reservation.
    *
-   * @param reservedLength the length that its room was reserved for
-   * @param actualLength its length in bytes
-   * @return the offset in the ring that it is to be written to
+   * @param reservedLength the length that was reserved
+   * @param actualLength the message's length in bytes
+   * @return the offset in the ring to write the message to
    */
   public long place(int reservedLength, int actualLength) {
     if (actualLength < 0 || actualLength > reservedLength) {
       throw new IllegalArgumentException(
-          "a message of " + actualLength + " bytes where " + reservedLength + " are reserved");
+          "a message of " + actualLength + " bytes exceeds the " + reservedLength + " reserved");
     }
     unreserve(reservedLength);
     long offset = tail.advance(actualLength);
@@ -155,25 +156,25 @@ public final class RingSpace {
   }
 
   /**
-   * Takes in an acknowledgment.
+   * Processes an acknowledgment.
    *
-   * @param messagesFreed how many messages the receiver has freed, ever
-   * @param bytesFreed how many bytes of the ring it has freed with them, ever
-   * @return what is wrong with it, as a sentence about the peer; null if nothing is
+   * @param messagesFreed the total number of messages freed by the receiver
+   * @param bytesFreed the total number of bytes of the ring freed with them
+   * @return the protocol violation, as a sentence; null if there is none
    */
   public @Nullable String takeAck(long messagesFreed, long bytesFreed) {
     long acked = ackedMessages.getPlain();
     return messagesFreed == acked
-        ? "it acknowledged once more the " + acked + " messages that were acknowledged before"
+        ? "the peer acknowledged no more than the " + acked + " messages acknowledged before"
         : take(messagesFreed, bytesFreed);
   }
 
   /**
-   * Takes in the numbers of another control message, which may be those of the last one once more.
+   * Processes the numbers of another control message, which may repeat the last ones.
    *
-   * @param messagesFreed how many messages the receiver has freed, ever
-   * @param bytesFreed how many bytes of the ring it has freed with them, ever
-   * @return what is wrong with it, as a sentence about the peer; null if nothing is
+   * @param messagesFreed the total number of messages freed by the receiver
+   * @param bytesFreed the total number of bytes of the ring freed with them
+   * @return the protocol violation, as a sentence; null if there is none
    */
   public @Nullable String takeNumbers(long messagesFreed, long bytesFreed) {
     return take(messagesFreed, bytesFreed);
@@ -183,21 +184,30 @@ public final class RingSpace {
     long acked = ackedMessages.getPlain();
     long known = sent.getAcquire();
     if (messagesFreed < acked) {
-      return "it acknowledged " + messagesFreed + " messages after it had acknowledged " + acked;
+      return "the peer acknowledged "
+          + messagesFreed
+          + " messages, fewer than the "
+          + acked
+          + " before";
     }
     if (messagesFreed > known) {
-      return "it acknowledged " + messagesFreed + " messages, but only " + known + " were sent";
+      return "the peer acknowledged "
+          + messagesFreed
+          + " messages, but only "
+          + known
+          + " were sent";
     }
-    // The end of the last acknowledged message may have been replaced; of those behind it, none.
+    // The end of the last acknowledged message may have been overwritten; no end after it has.
     long end =
         messagesFreed == acked ? ackedBytes.getPlain() : ends[(int) (messagesFreed - 1) & mask];
     if (bytesFreed != end) {
-      return "it acknowledged %d bytes with %d messages, which took %d"
+      return "the peer acknowledged %d bytes with %d messages, which took %d"
           .formatted(bytesFreed, messagesFreed, end);
     }
     if (messagesFreed > acked) {
-      // Before what makes room is known: whoever finds none from now on says so anew.
-      lacksRoom = false;
+      // Cleared before the new space becomes visible: a sender that finds none after this sets it
+      // again.
+      lacksSpace = false;
     }
     ackedBytes.setRelease(bytesFreed);
     ackedMessages.setRelease(messagesFreed);
@@ -205,19 +215,21 @@ public final class RingSpace {
   }
 
   /**
-   * Tells whether the receiver is to be told that room is wanted: that there was none since the
-   * last acknowledgment; that the last want was taken, for the receiver has a receive for one; and
-   * that something was acknowledged since, for until then the receiver knows. Without the latter
-   * two sides that both lack room would go on telling each other for ever, as each want says that
-   * the other side's was taken.
+   * Returns whether a want should be sent. It should if space has been lacking since the last
+   * acknowledgment; if the last want was received, because the receiver has a receive for one; and
+   * if something was acknowledged since that want, because until then the receiver knows. Without
+   * the last condition, two sides that both lack space would send wants forever, because each want
+   * confirms the other side's.
    *
-   * @return whether it is
+   * @return true if a want is due
    */
   public boolean isWantDue() {
-    return lacksRoom && wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
+    return lacksSpace && wantsSent == wantsTaken && ackedMessages.getAcquire() > ackedAtWant;
   }
 
-  /** A want is sent. Under the lock, and only if one {@linkplain #isWantDue is due}. */
+  /**
+   * Records that a want is sent. Under the lock, and only if one {@linkplain #isWantDue is due}.
+   */
   @SuppressWarnings("NonAtomicOperationOnVolatileField") // under the lock
   public void wantSent() {
     ackedAtWant = ackedMessages.getAcquire();
@@ -225,15 +237,15 @@ public final class RingSpace {
   }
 
   /**
-   * Takes in how many wants the receiver has taken.
+   * Processes the number of wants received by the receiver.
    *
-   * @param taken the number, ever
-   * @return what is wrong with it, as a sentence about the peer; null if nothing is
+   * @param taken the total number
+   * @return the protocol violation, as a sentence; null if there is none
    */
   public @Nullable String takeWants(int taken) {
     int known = wantsTaken;
     if (taken != known && (taken != known + 1 || known == wantsSent)) {
-      return "it has taken %s wants, but %s were sent"
+      return "the peer confirmed %s wants, but %s were sent"
           .formatted(Integer.toUnsignedString(taken), Integer.toUnsignedString(wantsSent));
     }
     wantsTaken = taken;
@@ -241,17 +253,17 @@ public final class RingSpace {
   }
 
   /**
-   * Tells whether everything that was sent is acknowledged, so that there is nothing to wait for:
-   * what is not free then is reserved by this side.
+   * Returns whether everything sent is acknowledged, so that there is nothing to wait for: space
+   * that is not free is then reserved by this side.
    *
-   * @return whether it is
+   * @return true if it is
    */
   public boolean isAllBack() {
     return ackedMessages.getAcquire() == sent.getPlain();
   }
 
   /**
-   * Returns how many bytes the messages had that were sent.
+   * Returns the total payload bytes of the messages sent.
    *
    * @return the number of bytes
    */
@@ -260,8 +272,7 @@ public final class RingSpace {
   }
 
   /**
-   * Returns how many bytes of the ring they took, with what was lost at the ring's end and to the
-   * alignment.
+   * Returns the total bytes of the ring used by these messages, including padding and alignment.
    *
    * @return the number of bytes
    */

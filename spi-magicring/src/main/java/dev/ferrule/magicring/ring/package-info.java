@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The bookkeeping of a ring at both of its ends, without a device: what the sender may write and
- * where, and what the receiver has to free.
+ * The bookkeeping of a ring at both ends, independent of a device: which bytes the sender may
+ * write, and which messages the receiver holds.
  */
 @NullMarked
 package dev.ferrule.magicring.ring;

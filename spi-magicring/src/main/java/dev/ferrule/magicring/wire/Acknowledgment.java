@@ -6,39 +6,39 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The control message of a receiver to the sender. 24 bytes, little-endian:
+ * A control message from a receiver to the sender. 24 bytes, little-endian:
  *
  * <pre>
  *  0  1  type
  *  1  3  zero
- *  4  4  how many wants were taken, ever, modulo 2^32
- *  8  8  how many messages are freed, ever
- * 16  8  how many bytes of the ring are freed with them, ever
+ *  4  4  total wants received, modulo 2^32
+ *  8  8  total messages freed
+ * 16  8  total bytes of the ring freed with them
  * </pre>
  *
- * <p>The numbers are those of a message's end: all messages up to it are freed. Each {@link #ACK}
- * has greater ones than the control message before; the others may have the same.
+ * <p>The numbers denote the end of a message: all messages up to it are freed. Each {@link #ACK}
+ * has greater numbers than the control message before it; the others may repeat them.
  *
  * <p>Nothing here allocates. Segments are read and written at any alignment.
  */
 public final class Acknowledgment {
 
-  /** How long it is, in bytes. */
+  /** The size of a control message, in bytes. */
   public static final int SIZE = 24;
 
-  /** Messages were freed. */
+  /** Acknowledges freed messages. */
   public static final int ACK = 1;
 
-  /** The sender of this has closed the connection; nothing comes after this. */
+  /** The sender of this message has closed the connection and sends nothing more. */
   public static final int GOODBYE = 2;
 
-  /** The sender of this lacks room for a message, and is to be told of all that is freed. */
+  /** The sender of this message lacks space and requests an acknowledgment of everything freed. */
   public static final int WANT = 3;
 
-  /** In place of a type: these bytes are no control message. */
+  /** Returned instead of a type if the bytes are not a control message. */
   public static final int NONE = 0;
 
-  /** Offset of the type, 1 byte, and of the zeros behind it. */
+  /** Offset of the type, 1 byte, and of the zeros after it. */
   public static final int TYPE = 0;
 
   /** Offset of the number of wants, 4 bytes. */
@@ -60,12 +60,12 @@ public final class Acknowledgment {
   /**
    * Writes a control message.
    *
-   * @param segment where to
-   * @param offset the offset in the segment, with {@value #SIZE} bytes behind it
+   * @param segment the target segment
+   * @param offset the offset in the segment; {@value #SIZE} bytes must follow
    * @param type {@link #ACK}, {@link #GOODBYE} or {@link #WANT}
-   * @param wantsTaken how many wants were taken, ever
-   * @param messagesFreed how many messages are freed, ever
-   * @param bytesFreed how many bytes of the ring are freed with them, ever
+   * @param wantsTaken the total number of wants received
+   * @param messagesFreed the total number of messages freed
+   * @param bytesFreed the total number of bytes of the ring freed with them
    */
   public static void write(
       MemorySegment segment,
@@ -81,12 +81,12 @@ public final class Acknowledgment {
   }
 
   /**
-   * Reads what a control message says.
+   * Reads the type of a control message.
    *
-   * @param segment where it is
-   * @param offset the offset in the segment, with {@value #SIZE} bytes behind it
+   * @param segment the segment that contains the control message
+   * @param offset the offset in the segment; {@value #SIZE} bytes must follow
    * @return {@link #ACK}, {@link #GOODBYE} or {@link #WANT}; {@link #NONE} if it is none of them,
-   *     or there are other bytes where zeros belong
+   *     or a reserved byte is not zero
    */
   public static int type(MemorySegment segment, long offset) {
     int type = segment.get(INT, offset + TYPE);
@@ -94,33 +94,33 @@ public final class Acknowledgment {
   }
 
   /**
-   * Reads how many wants were taken.
+   * Reads the number of wants received.
    *
-   * @param segment where the control message is
+   * @param segment the segment that contains the control message
    * @param offset the offset in the segment
-   * @return the number, unchecked
+   * @return the number, not validated
    */
   public static int wantsTaken(MemorySegment segment, long offset) {
     return segment.get(INT, offset + WANTS_TAKEN);
   }
 
   /**
-   * Reads how many messages are freed.
+   * Reads the number of messages freed.
    *
-   * @param segment where the control message is
+   * @param segment the segment that contains the control message
    * @param offset the offset in the segment
-   * @return the number, unchecked
+   * @return the number, not validated
    */
   public static long messagesFreed(MemorySegment segment, long offset) {
     return segment.get(LONG, offset + MESSAGES_FREED);
   }
 
   /**
-   * Reads how many bytes of the ring are freed.
+   * Reads the number of bytes of the ring freed.
    *
-   * @param segment where the control message is
+   * @param segment the segment that contains the control message
    * @param offset the offset in the segment
-   * @return the number, unchecked
+   * @return the number, not validated
    */
   public static long bytesFreed(MemorySegment segment, long offset) {
     return segment.get(LONG, offset + BYTES_FREED);

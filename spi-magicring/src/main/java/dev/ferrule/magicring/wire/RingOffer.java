@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.magicring.wire;
 
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloBody;
-import dev.ferrule.verbs.connection.HelloFormat;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloBody;
+import dev.ferrule.rdma.connection.HelloFormat;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a side offers in its hello: the ring that its peer may write to. The flags: bit 0 is a plain
+ * A side's offer in its hello: the ring that its peer may write to. Bit 0 of the flags is a plain
  * mapping, bit 1 a simplex connection. The body, little-endian:
  *
  * <pre>
  *  0  4  the ring's key
- *  4  4  the ring's size in units of 4 KiB; 0: there is none
+ *  4  4  the ring's size in units of 4 KiB; 0: no ring
  *  8  4  the longest message that this side receives
- * 12  2  window: how many messages may be unacknowledged, 1 to 32767
+ * 12  2  window: maximum number of unacknowledged messages, 1 to 32767
  * 14  2  zero
  * </pre>
  *
- * <p>The device names the ring's bytes by their offset in it, so no address need be told. In a
- * simplex connection only the side that says CONNECT sends; so it has no ring, and key, size and
+ * <p>The device addresses the ring by offsets, so the offer contains no address. In a simplex
+ * connection only the side that says CONNECT sends. That side has no ring, so its key, size and
  * longest message are zero.
  *
- * @param plain whether the ring is mapped once, not twice
- * @param simplex whether only the side that connects sends
+ * @param plain whether the ring is mapped once instead of twice
+ * @param simplex whether only the connecting side sends
  * @param key the remote key of this side's ring
  * @param ringSize the size of this side's ring in bytes, or 0
  * @param maxMessage the longest message that this side receives, in bytes
- * @param window how many messages this side wants to be unacknowledged, at most
+ * @param window the maximum number of unacknowledged messages
  */
 public record RingOffer(
     boolean plain, boolean simplex, int key, long ringSize, int maxMessage, int window) {
 
-  /** The version of this implementation. */
+  /** The protocol version of this implementation. */
   public static final int VERSION = 1;
 
-  /** The unit of rings, in bytes. */
+  /** The unit of ring sizes, in bytes. */
   public static final int UNIT = 4096;
 
-  /** The longest message in any ring, in bytes; its length is its immediate data. */
+  /** The longest message of any ring, in bytes. The immediate data contains the length. */
   public static final int MAX_MESSAGE = 1 << 30;
 
-  /** The greatest window. */
+  /** The maximum window. */
   public static final int MAX_WINDOW = 0x7fff;
 
   private static final int MAGIC = 0x726d7246; // "Frmr"
@@ -51,38 +51,38 @@ public record RingOffer(
   private static final int FLAG_PLAIN = 1;
   private static final int FLAG_SIMPLEX = 2;
 
-  /** The hello around it. */
+  /** The format of the enclosing hello. */
   public static final HelloFormat HELLO =
       new HelloFormat(MAGIC, VERSION, SIZE, (kind, body) -> encodes(kind, body));
 
   /**
-   * Tells whether a ring can have a size.
+   * Returns whether a ring may have a given size.
    *
    * @param size the size in bytes
-   * @return whether it can
+   * @return true if the size is valid
    */
   public static boolean isRingSize(long size) {
     return size > 0 && size % UNIT == 0 && size / UNIT <= MAX_UNITS;
   }
 
   /**
-   * Checks a window.
+   * Validates a window.
    *
-   * @param window how many messages may be unacknowledged
-   * @return the same
+   * @param window the maximum number of unacknowledged messages
+   * @return the window
    * @throws IllegalArgumentException if it is not from 1 to {@link #MAX_WINDOW}
    */
   public static int checkWindow(int window) {
     if (window < 1 || window > MAX_WINDOW) {
-      throw new IllegalArgumentException("a window of " + window + " messages");
+      throw new IllegalArgumentException("invalid window: " + window + " messages");
     }
     return window;
   }
 
   /**
-   * Returns what the peer offers.
+   * Decodes the peer's offer.
    *
-   * @param hello what it said
+   * @param hello the peer's hello
    * @return the offer
    */
   public static RingOffer of(Hello hello) {
@@ -100,12 +100,12 @@ public record RingOffer(
         buffer.getShort() & 0xffff);
   }
 
-  /** Whether a body is one that some side would send. */
+  /** Returns whether a body is one that a correct side would send. */
   private static boolean encodes(Hello.Kind kind, HelloBody body) {
     RingOffer offer = read(body);
     HelloBody again = offer.body();
     return offer.isSound(kind)
-        && again.flags() == body.flags() // no bits without a meaning
+        && again.flags() == body.flags() // no undefined bits
         && ByteBuffer.wrap(again.bytes()).equals(ByteBuffer.wrap(body.bytes()));
   }
 
@@ -119,7 +119,7 @@ public record RingOffer(
   }
 
   /**
-   * Returns the offer as a hello has it.
+   * Encodes the offer as the body of a hello.
    *
    * @return the flags and the bytes
    */

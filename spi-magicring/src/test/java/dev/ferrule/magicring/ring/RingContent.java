@@ -4,9 +4,9 @@ package dev.ferrule.magicring.ring;
 import java.util.Arrays;
 
 /**
- * A ring's memory, and what is written to it. Each message is full of one byte, which is another
- * one for the messages near it. A message that crosses the end goes on at the beginning, as it does
- * in memory that is mapped twice.
+ * A ring's memory and the messages written to it. Each message consists of repetitions of one byte,
+ * which differs from that of nearby messages. A message that crosses the end continues at the
+ * beginning, as in double-mapped memory.
  */
 final class RingContent {
 

@@ -19,7 +19,7 @@ class RingCursorTest {
   private static final int PAGE = 4096;
 
   @Test
-  void shouldLetAMessageCrossTheEndIfTheRingIsMappedTwice() {
+  void shouldLetAMessageCrossTheEndOfAMagicRing() {
     RingCursor cursor = new RingCursor(PAGE, Mapping.MAGIC);
     cursor.advance(4000);
 
@@ -30,7 +30,7 @@ class RingCursorTest {
   }
 
   @Test
-  void shouldSkipTheRestOfARingThatIsMappedOnceIfTheMessageDoesNotFit() {
+  void shouldSkipTheRestOfAPlainRingIfTheMessageDoesNotFit() {
     RingCursor cursor = new RingCursor(PAGE, Mapping.PLAIN);
     cursor.advance(2000);
     cursor.advance(2000);
@@ -44,7 +44,7 @@ class RingCursorTest {
   }
 
   @Test
-  void shouldBeginAnewWhereAMessageEndsWithTheRing() {
+  void shouldWrapAroundWhenAMessageEndsAtTheEndOfTheRing() {
     for (Mapping mapping : Mapping.values()) {
       RingCursor cursor = new RingCursor(PAGE, mapping);
       cursor.advance(2048);
@@ -57,7 +57,7 @@ class RingCursorTest {
 
   @ParameterizedTest
   @EnumSource
-  void shouldTakeNothingForAMessageWithoutBytes(Mapping mapping) {
+  void shouldTakeNothingForAnEmptyMessage(Mapping mapping) {
     RingCursor cursor = new RingCursor(PAGE, mapping);
     cursor.advance(2048);
     cursor.advance(2040);
@@ -68,7 +68,7 @@ class RingCursorTest {
   }
 
   @Test
-  void shouldTakeTheWholeRingForOneMessageIfItIsMappedTwice() {
+  void shouldTakeTheWholeMagicRingForOneMessage() {
     RingCursor cursor = new RingCursor(3 * PAGE, Mapping.MAGIC);
     cursor.advance(8);
 
@@ -77,7 +77,7 @@ class RingCursorTest {
   }
 
   @Test
-  void shouldRoundUpTheLongestMessageThatThereIs() {
+  void shouldRoundUpTheLongestMessage() {
     assertThat(RingCursor.rounded(RingOffer.MAX_MESSAGE)).isEqualTo(1L << 30);
     assertThat(RingCursor.rounded(RingOffer.MAX_MESSAGE - 1)).isEqualTo(1L << 30);
     assertThat(RingCursor.rounded(Integer.MAX_VALUE)).isEqualTo(1L << 31);
@@ -89,14 +89,14 @@ class RingCursorTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -4096, 1, 4095, 4097, 6144, 1L << 44, Long.MIN_VALUE})
-  void shouldNotTakeASizeThatTheHelloCannotSay(long size) {
+  void shouldRejectASizeThatTheHelloCannotEncode(long size) {
     assertThatThrownBy(() -> new RingCursor(size, Mapping.MAGIC))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(Long.toString(size));
   }
 
   @Property(tries = 300)
-  void shouldGoWhereDivisionWouldGo(
+  void shouldMatchTheResultOfADivision(
       @ForAll Mapping mapping, @ForAll @IntRange(min = 1, max = 9) int pages, @ForAll long seed) {
     long size = (long) pages * PAGE;
     Random random = new Random(seed);

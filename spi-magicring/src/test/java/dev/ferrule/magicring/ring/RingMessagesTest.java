@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the receiver knows of its ring, and what it takes from a sender. */
+/** Tests the receiver's bookkeeping of its ring, and the validation of messages. */
 class RingMessagesTest {
 
   private static final int PAGE = 4096;
@@ -28,11 +28,11 @@ class RingMessagesTest {
 
   private void assertRefused(int length, String objection) {
     assertThat(messages.arrived(length)).isEqualTo(RingMessages.REFUSED);
-    assertThat(messages.objection()).startsWith("it sent ").contains(objection);
+    assertThat(messages.objection()).startsWith("the peer sent ").contains(objection);
   }
 
   @Test
-  void shouldFindMessagesWhereTheSenderPutThem() {
+  void shouldFindMessagesWhereTheSenderPlacedThem() {
     int first = arrive(5);
     int second = arrive(0);
     int third = arrive(512);
@@ -49,7 +49,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void shouldTellOnlyOfWhatIsFreedBeforeAnyHeldMessage() {
+  void shouldAcknowledgeOnlyMessagesFreedBeforeAnyHeldOne() {
     int first = arrive(8);
     int second = arrive(16);
     int third = arrive(24);
@@ -67,7 +67,7 @@ class RingMessagesTest {
     assertThat(messages.tell()).isTrue();
     assertThat(messages.toldMessages()).isEqualTo(2);
     assertThat(messages.toldBytes()).isEqualTo(24);
-    assertThat(messages.tell()).as("there is nothing new").isFalse();
+    assertThat(messages.tell()).as("nothing new to acknowledge").isFalse();
 
     messages.free(third);
 
@@ -76,7 +76,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void shouldStopTheSenderThoughOnlyTheOldestMessageIsHeld() {
+  void shouldStopTheSenderAlthoughOnlyTheOldestMessageIsHeld() {
     int oldest = arrive(8);
     for (int i = 1; i < WINDOW; i++) {
       messages.free(arrive(8));
@@ -105,7 +105,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void manyMessagesGoWithAnAckIfThereIsRoom() {
+  void anAckCoversManyMessagesIfThereIsSpace() {
     RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE);
     int acks = 0;
     for (int i = 0; i < 6_400; i++) {
@@ -129,7 +129,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void anAckIsDueWhenTheSenderLacksRoomForTheLongestMessage() {
+  void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessage() {
     RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512);
     wide.free(wide.arrived(8));
     for (int i = 0; i < 6; i++) {
@@ -145,7 +145,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void anAckIsDueWhenTheSenderLacksRoomForTheLongestMessageAndThePaddingBeforeIt() {
+  void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessageAndItsPadding() {
     RingMessages wide = new RingMessages(PAGE, Mapping.PLAIN, 64, 512);
     wide.free(wide.arrived(8));
     for (int i = 0; i < 5; i++) {
@@ -154,11 +154,11 @@ class RingMessagesTest {
     wide.arrived(504);
     assertThat(wide.isAckDue()).as("1024 bytes are left").isFalse();
     wide.arrived(16);
-    assertThat(wide.isAckDue()).as("1008 bytes are left, of which 504 may be lost").isTrue();
+    assertThat(wide.isAckDue()).as("1008 bytes are left, of which 504 may be skipped").isTrue();
   }
 
   @Test
-  void anAckIsDueWhenTheSenderLacksRoomForOneMoreMessage() {
+  void anAckIsDueWhenTheSenderHasUsedTheWindow() {
     messages.free(arrive(0));
     for (int i = 1; i < WINDOW; i++) {
       assertThat(messages.isAckDue()).isFalse();
@@ -170,26 +170,26 @@ class RingMessagesTest {
   @ParameterizedTest
   @ValueSource(ints = {513, Integer.MAX_VALUE, -1, Integer.MIN_VALUE})
   void shouldRefuseAMessageThatIsTooLong(int length) {
-    assertRefused(length, Integer.toUnsignedString(length) + " bytes, but 512 are the most");
+    assertRefused(length, Integer.toUnsignedString(length) + " bytes; the maximum is 512");
     assertThat(arrive(512)).as("nothing has changed").isZero();
   }
 
   @Test
-  void shouldRefuseMoreMessagesThanTheSenderWasToldToBeFreed() {
+  void shouldRefuseMoreMessagesThanWereAcknowledged() {
     for (int i = 0; i < WINDOW; i++) {
       messages.free(arrive(1));
     }
-    assertRefused(0, "more than 8 messages");
+    assertRefused(0, "more than 8 unacknowledged messages");
     messages.tell();
     assertThat(messages.offset(arrive(1))).isEqualTo(WINDOW * 8);
   }
 
   @Test
-  void shouldRefuseMoreBytesThanTheSenderWasToldToBeFreed() {
+  void shouldRefuseMoreBytesThanWereAcknowledged() {
     RingMessages whole = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, PAGE);
     whole.free(whole.arrived(PAGE - 8));
     assertThat(whole.arrived(9)).isEqualTo(RingMessages.REFUSED);
-    assertThat(whole.objection()).contains("takes 16 bytes where the ring has 8 free");
+    assertThat(whole.objection()).contains("needs 16 bytes of the ring, but 8 are free");
     assertThat(whole.arrived(8)).isEqualTo(1);
     assertThat(whole.arrived(0)).isEqualTo(2);
     whole.tell();
@@ -197,12 +197,12 @@ class RingMessagesTest {
   }
 
   @Test
-  void shouldRefuseAMessageWhosePaddingReachesOverOneThatIsHeld() {
+  void shouldRefuseAMessageWhosePaddingOverlapsAHeldOne() {
     RingMessages plain = new RingMessages(PAGE, Mapping.PLAIN, WINDOW, 2048);
     plain.arrived(8);
     plain.arrived(2048);
     assertThat(plain.arrived(2048)).isEqualTo(RingMessages.REFUSED);
-    assertThat(plain.objection()).contains("takes 4088 bytes where the ring has 2040 free");
+    assertThat(plain.objection()).contains("needs 4088 bytes of the ring, but 2040 are free");
   }
 
   @Test
@@ -219,7 +219,7 @@ class RingMessagesTest {
   }
 
   @Test
-  void shouldNotFreeWhatNeverArrived() {
+  void shouldNotFreeAMessageThatNeverArrived() {
     assertThatThrownBy(() -> messages.free(0))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("slot 0");
@@ -229,13 +229,13 @@ class RingMessagesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 2049})
-  void shouldNotTakeALongestMessageThatTheRingHasNoRoomFor(int longest) {
+  void shouldRejectAMaximumMessageThatDoesNotFitIntoTheRing(int longest) {
     assertThatThrownBy(() -> new RingMessages(PAGE, Mapping.PLAIN, 1, longest))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Property(tries = 300)
-  void shouldNeverLendAPlaceOutsideTheRingNorOneThatIsHeldWhateverThePeerSends(
+  void shouldNeverUseAPlaceOutsideTheRingOrAHeldOneWhateverThePeerSends(
       @ForAll Mapping mapping,
       @ForAll @IntRange(min = 1, max = 5) int pages,
       @ForAll @IntRange(min = 1, max = 64) int window,

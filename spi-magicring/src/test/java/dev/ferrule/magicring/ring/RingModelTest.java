@@ -18,7 +18,7 @@ class RingModelTest {
   private static final int STEPS = 20_000;
 
   @Property(tries = 250)
-  void shouldBehaveLikeAListOfMessagesWhateverTheOrder(
+  void shouldBehaveLikeAListOfMessagesInAnyOrder(
       @ForAll Mapping mapping,
       @ForAll @IntRange(min = 1, max = 7) int pages,
       @ForAll @IntRange(min = 1, max = 64) int window,
@@ -30,7 +30,7 @@ class RingModelTest {
     run.finish();
   }
 
-  /** A message that was sent. */
+  /** A sent message. */
   private static final class Message {
     final long number;
     final int length;
@@ -49,7 +49,7 @@ class RingModelTest {
 
   private record Ack(long messages, long bytes) {}
 
-  /** Both ends, what is on its way between them, and what there should be. */
+  /** Both ends, the messages in flight between them, and the expected state. */
   private static final class Run {
     final int size;
     final Mapping mapping;
@@ -61,15 +61,15 @@ class RingModelTest {
     final RingContent content;
 
     final List<Integer> claims = new ArrayList<>();
-    final ArrayDeque<Message> underWay = new ArrayDeque<>();
+    final ArrayDeque<Message> inFlight = new ArrayDeque<>();
     final ArrayDeque<Ack> acks = new ArrayDeque<>();
-    final ArrayDeque<Message> untold = new ArrayDeque<>(); // arrived, and not told to be freed
+    final ArrayDeque<Message> unacknowledged = new ArrayDeque<>(); // arrived, not yet acknowledged
     final List<Message> held = new ArrayList<>();
     long sent;
     long tail;
     long payload;
     Ack acked = new Ack(0, 0);
-    int busy; // which steps are likelier for a while
+    int busy; // selects the steps that are more frequent for a while
 
     Run(int size, Mapping mapping, int window, Random random) {
       this.size = size;
@@ -123,15 +123,15 @@ class RingModelTest {
     void claim(int length) {
       long reserved = claims.stream().mapToLong(this::worst).sum();
       long need = reserved == 0 ? padding(length) + rounded(length) : reserved + worst(length);
-      boolean room =
+      boolean fits =
           claims.size() + sent - acked.messages < window && need <= size - (tail - acked.bytes);
 
-      assertThat(space.tryReserve(length)).isEqualTo(room);
+      assertThat(space.tryReserve(length)).isEqualTo(fits);
 
-      if (room) {
+      if (fits) {
         claims.add(length);
-      } else if (claims.isEmpty() && underWay.isEmpty() && acks.isEmpty()) {
-        assertThat(messages.isAckOwed()).as("what the sender waits for").isFalse();
+      } else if (claims.isEmpty() && inFlight.isEmpty() && acks.isEmpty()) {
+        assertThat(messages.isAckOwed()).as("the sender waits for an ack").isFalse();
       }
     }
 
@@ -154,17 +154,17 @@ class RingModelTest {
 
       assertThat(space.place(reserved, length)).isEqualTo(offset);
 
-      content.write(offset, length, message.number); // earlier than any device would
-      underWay.add(message);
+      content.write(offset, length, message.number); // earlier than a device would
+      inFlight.add(message);
       assertThat(space.ringBytes()).isEqualTo(tail);
       assertThat(space.payloadBytes()).isEqualTo(payload);
     }
 
     void deliver() {
-      if (underWay.isEmpty()) {
+      if (inFlight.isEmpty()) {
         return;
       }
-      Message message = underWay.remove();
+      Message message = inFlight.remove();
       int slot = messages.arrived(message.length);
       assertThat(slot).as(messages.objection()).isNotNegative();
       message.slot = slot;
@@ -172,8 +172,8 @@ class RingModelTest {
       assertThat(messages.length(slot)).isEqualTo(message.length);
       content.check(message.offset, message.length, message.number);
       held.add(message);
-      untold.add(message);
-      tellIfDue();
+      unacknowledged.add(message);
+      acknowledgeIfDue();
     }
 
     void freeOne() {
@@ -184,14 +184,14 @@ class RingModelTest {
       content.check(message.offset, message.length, message.number);
       messages.free(message.slot);
       message.freed = true;
-      tellIfDue();
+      acknowledgeIfDue();
     }
 
-    void tellIfDue() {
-      Ack last = told();
+    void acknowledgeIfDue() {
+      Ack last = lastAck();
       Message lastFreed = null;
       long owed = 0;
-      for (Message message : untold) {
+      for (Message message : unacknowledged) {
         if (!message.freed) {
           break;
         }
@@ -199,34 +199,35 @@ class RingModelTest {
         lastFreed = message;
       }
       Ack freed = lastFreed == null ? last : new Ack(last.messages + owed, lastFreed.end);
-      long arrivedBytes = untold.isEmpty() ? last.bytes : untold.getLast().end;
+      long arrivedBytes = unacknowledged.isEmpty() ? last.bytes : unacknowledged.getLast().end;
       boolean starving =
-          untold.size() >= window || size - (arrivedBytes - last.bytes) < worst(longest);
+          unacknowledged.size() >= window || size - (arrivedBytes - last.bytes) < worst(longest);
       boolean due =
           owed > 0 && (owed * 4 >= window || (freed.bytes - last.bytes) * 4 >= size || starving);
 
       assertThat(messages.freedMessages()).isEqualTo(freed.messages);
       assertThat(messages.freedBytes()).isEqualTo(freed.bytes);
       assertThat(messages.heldMessages()).isEqualTo(held.size());
-      assertThat(messages.freeMessages()).isEqualTo((int) (window - (untold.size() - owed)));
+      assertThat(messages.freeMessages())
+          .isEqualTo((int) (window - (unacknowledged.size() - owed)));
       assertThat(messages.freeBytes()).isEqualTo(size - (arrivedBytes - freed.bytes));
       assertThat(messages.isAckOwed()).isEqualTo(owed > 0);
       assertThat(messages.isAckDue()).isEqualTo(due);
 
       if (due || random.nextInt(50) == 0) {
         assertThat(messages.tell()).isEqualTo(owed > 0);
-        assertThat(told()).isEqualTo(freed);
+        assertThat(lastAck()).isEqualTo(freed);
         for (long i = 0; i < owed; i++) {
-          untold.remove();
+          unacknowledged.remove();
         }
         if (owed > 0) {
           acks.add(freed);
         }
-        assertThat(acks.size()).as("acknowledgments under way").isLessThanOrEqualTo(window);
+        assertThat(acks.size()).as("acknowledgments in flight").isLessThanOrEqualTo(window);
       }
     }
 
-    Ack told() {
+    Ack lastAck() {
       return new Ack(messages.toldMessages(), messages.toldBytes());
     }
 
@@ -243,16 +244,16 @@ class RingModelTest {
     void finish() {
       claims.forEach(space::unreserve);
       claims.clear();
-      while (!underWay.isEmpty()) {
+      while (!inFlight.isEmpty()) {
         deliver();
       }
       while (!held.isEmpty()) {
         freeOne();
       }
       if (messages.tell()) {
-        acks.add(told());
+        acks.add(lastAck());
       }
-      untold.clear();
+      unacknowledged.clear();
       while (!acks.isEmpty()) {
         deliverAck();
       }
@@ -260,7 +261,7 @@ class RingModelTest {
       assertThat(messages.heldMessages()).isZero();
       assertThat(messages.freeBytes()).isEqualTo(size);
       claim(longest);
-      assertThat(claims).as("room for the longest message").hasSize(1);
+      assertThat(claims).as("space for the longest message").hasSize(1);
       space.unreserve(longest);
       for (int i = 0; i < window; i++) {
         assertThat(space.tryReserve(0)).isTrue();

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the sender knows of the ring, and what it takes from a receiver. */
+/** Tests the sender's bookkeeping of the ring, and the validation of acknowledgments. */
 class RingSpaceTest {
 
   private static final int PAGE = 4096;
@@ -24,22 +24,22 @@ class RingSpaceTest {
   private final RingSpace plain = new RingSpace(PAGE, Mapping.PLAIN, WINDOW);
 
   private static long send(RingSpace space, int length) {
-    assertThat(space.tryReserve(length)).as("room for " + length).isTrue();
+    assertThat(space.tryReserve(length)).as("space for " + length).isTrue();
     return space.place(length, length);
   }
 
   @Test
-  void shouldHaveRoomForTheWholeRingAndNotForAByteMore() {
+  void shouldReserveTheWholeRingAndNotAByteMore() {
     assertThat(magic.tryReserve(PAGE - 8)).isTrue();
     assertThat(magic.tryReserve(9)).isFalse();
     assertThat(magic.tryReserve(8)).isTrue();
     assertThat(magic.tryReserve(1)).isFalse();
-    assertThat(magic.tryReserve(0)).as("a message without bytes").isTrue();
+    assertThat(magic.tryReserve(0)).as("an empty message").isTrue();
   }
 
   @ParameterizedTest
   @EnumSource
-  void shouldHaveRoomForTheLongestMessageWhereverAnEmptyRingBegins(Mapping mapping) {
+  void shouldReserveTheLongestMessageWhereverAnEmptyRingBegins(Mapping mapping) {
     RingSpace space = new RingSpace(PAGE, mapping, 1);
     long messages = 0;
     for (int start = 0; start < PAGE; start += 8) {
@@ -52,7 +52,7 @@ class RingSpaceTest {
   }
 
   @Test
-  void shouldAllowNoMoreMessagesThanTheWindowHasHoweverShort() {
+  void shouldAllowNoMoreMessagesThanTheWindow() {
     for (int i = 0; i < WINDOW - 1; i++) {
       send(magic, 0);
     }
@@ -67,7 +67,7 @@ class RingSpaceTest {
   }
 
   @Test
-  void shouldGiveBackWhatWasReservedTooMuch() {
+  void shouldReleaseTheExcessOfAReservation() {
     assertThat(magic.tryReserve(PAGE)).isTrue();
     assertThat(magic.place(PAGE, 9)).isZero();
     assertThat(magic.ringBytes()).isEqualTo(16);
@@ -77,21 +77,21 @@ class RingSpaceTest {
   }
 
   @Test
-  void shouldReserveTheWorstCaseOnlyWhereTheMessagesPlaceIsNotKnown() {
+  void shouldReserveTheWorstCaseOnlyIfTheMessagesPlaceIsUnknown() {
     assertThat(plain.tryReserve(2048)).isTrue();
     assertThat(plain.tryReserve(8)).as("2 * 2048 - 8 + 8 bytes").isTrue();
     assertThat(plain.tryReserve(8)).isFalse();
     plain.place(8, 8);
     assertThat(plain.place(2048, 2048)).isEqualTo(8);
-    assertThat(plain.tryReserve(2048)).as("alone, but behind it is no room").isFalse();
-    assertThat(plain.tryReserve(2040)).as("alone, it can only be the next").isTrue();
+    assertThat(plain.tryReserve(2048)).as("alone, but does not fit after those sent").isFalse();
+    assertThat(plain.tryReserve(2040)).as("alone, so it can only be the next").isTrue();
     assertThat(plain.tryReserve(8)).isFalse();
     assertThat(plain.place(2040, 2040)).isEqualTo(2056);
     assertThat(plain.ringBytes()).isEqualTo(PAGE);
   }
 
   @Test
-  void shouldCountWhatIsLostAtTheEndOfAPlainRing() {
+  void shouldCountTheBytesSkippedAtTheEndOfAPlainRing() {
     send(plain, 2000);
     send(plain, 2000);
     assertThat(plain.takeAck(2, 4000)).isNull();
@@ -105,10 +105,10 @@ class RingSpaceTest {
 
   @ParameterizedTest
   @CsvSource({
-    "1, 8, once more",
-    "0, 0, after it had acknowledged 1",
-    "-1, 8, after it had acknowledged 1",
-    "-9223372036854775808, 0, after it had acknowledged 1",
+    "1, 8, no more than the 1",
+    "0, 0, fewer than the 1 before",
+    "-1, 8, fewer than the 1 before",
+    "-9223372036854775808, 0, fewer than the 1 before",
     "4, 24, only 3 were sent",
     "9223372036854775807, 24, only 3 were sent",
     "3, 16, which took 24",
@@ -118,20 +118,22 @@ class RingSpaceTest {
     "2, -16, which took 16",
     "3, 9223372036854775807, which took 24"
   })
-  void shouldRefuseAnAcknowledgmentThatCannotBeRight(long messages, long bytes, String objection) {
+  void shouldRejectAnInvalidAcknowledgment(long messages, long bytes, String objection) {
     for (int i = 0; i < 3; i++) {
       send(magic, 8);
     }
     assertThat(magic.takeAck(1, 8)).isNull();
 
-    assertThat(magic.takeAck(messages, bytes)).startsWith("it acknowledged ").contains(objection);
+    assertThat(magic.takeAck(messages, bytes))
+        .startsWith("the peer acknowledged ")
+        .contains(objection);
 
     assertThat(magic.takeAck(3, 24)).as("nothing has changed").isNull();
     assertThat(magic.isAllBack()).isTrue();
   }
 
   @Test
-  void shouldTakeAGoodbyeThatSaysWhatWasAcknowledgedBeforeOrMore() {
+  void shouldAcceptAGoodbyeThatRepeatsOrExtendsTheLastAcknowledgment() {
     assertThat(magic.takeNumbers(0, 0)).isNull();
     send(magic, 8);
     send(magic, 8);
@@ -145,7 +147,7 @@ class RingSpaceTest {
   }
 
   @Test
-  void shouldTakeAGoodbyeAgainWhenTheEndOfTheLastAcknowledgedMessageIsReplaced() {
+  void shouldAcceptAGoodbyeAfterTheEndOfTheLastAcknowledgedMessageIsOverwritten() {
     RingSpace space = new RingSpace(PAGE, Mapping.MAGIC, 1);
     send(space, 8);
     assertThat(space.takeAck(1, 8)).isNull();
@@ -155,7 +157,7 @@ class RingSpaceTest {
   }
 
   @Property(tries = 200)
-  void shouldTakeAnAcknowledgmentIfAndOnlyIfItEndsWithAMessage(
+  void shouldAcceptAnAcknowledgmentIfAndOnlyIfItEndsAtAMessage(
       @ForAll Mapping mapping, @ForAll @IntRange(min = 1, max = 70) int window, @ForAll long seed) {
     Random random = new Random(seed);
     RingSpace space = new RingSpace(3 * PAGE, mapping, window);
@@ -186,7 +188,7 @@ class RingSpaceTest {
   }
 
   @Test
-  void shouldNotGiveBackMoreThanWasReserved() {
+  void shouldNotReleaseMoreThanWasReserved() {
     assertThatThrownBy(() -> magic.unreserve(0)).isInstanceOf(IllegalStateException.class);
     magic.tryReserve(8);
     assertThatThrownBy(() -> magic.unreserve(9)).isInstanceOf(IllegalStateException.class);
@@ -198,7 +200,7 @@ class RingSpaceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, PAGE + 1, Integer.MAX_VALUE, Integer.MIN_VALUE})
-  void shouldNotReserveRoomForWhatCanNeverFit(int length) {
+  void shouldRejectAMessageThatCanNeverFit(int length) {
     assertThatThrownBy(() -> magic.tryReserve(length))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(Integer.toString(length));
@@ -206,66 +208,66 @@ class RingSpaceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, 0x8000})
-  void shouldNotTakeAWindowThatTheHelloCannotSay(int window) {
+  void shouldRejectAWindowThatTheHelloCannotEncode(int window) {
     assertThatThrownBy(() -> new RingSpace(PAGE, Mapping.MAGIC, window))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void shouldWantNothingAsLongAsThereIsRoom() {
+  void shouldSendNoWantWhileThereIsSpace() {
     send(magic, 8);
     assertThat(magic.isWantDue()).isFalse();
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isTrue();
   }
 
   @Test
-  void shouldNotWantWhatItsOwnProgramHasReserved() {
+  void shouldSendNoWantForSpaceThatThisSideHasReserved() {
     assertThat(magic.tryReserve(PAGE)).isTrue();
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isFalse();
   }
 
   @Test
-  void shouldWantOnceUntilSomethingIsAcknowledged() {
+  void shouldSendOneWantUntilSomethingIsAcknowledged() {
     send(magic, 8);
     send(magic, 8);
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isTrue();
     magic.wantSent();
     assertThat(magic.isWantDue()).isFalse();
-    assertThat(magic.takeWants(1)).isNull(); // by a want of the other side, which told nothing new
+    assertThat(magic.takeWants(1)).isNull(); // confirmed by a want that acknowledges nothing
     assertThat(magic.isWantDue()).isFalse();
     assertThat(magic.takeAck(1, 8)).isNull();
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isTrue();
   }
 
   @Test
-  void shouldNotWantAfterAnAcknowledgmentBeforeItHasFoundThatToBeTooLittle() {
+  void shouldSendNoWantAfterAnAcknowledgmentBeforeSpaceIsLackingAgain() {
     send(magic, 8);
     send(magic, 8);
-    lackRoom();
+    lackSpace();
     assertThat(magic.takeAck(1, 8)).isNull();
     assertThat(magic.isWantDue()).isFalse();
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isTrue();
   }
 
   @Test
-  void shouldNotWantBeforeTheLastWantIsKnownToBeTaken() {
+  void shouldSendNoWantBeforeTheLastOneIsConfirmed() {
     send(magic, 8);
     send(magic, 8);
-    lackRoom();
+    lackSpace();
     magic.wantSent();
     assertThat(magic.takeAck(1, 8)).isNull();
-    lackRoom();
+    lackSpace();
     assertThat(magic.isWantDue()).isFalse();
     assertThat(magic.takeWants(1)).isNull();
     assertThat(magic.isWantDue()).isTrue();
   }
 
-  private void lackRoom() {
+  private void lackSpace() {
     assertThat(magic.tryReserve(PAGE)).isFalse();
   }
 }

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Both ends of a ring in as many threads as may use them. No thread asks twice: if an
- * acknowledgment were forgotten, the sender would wait for ever.
+ * Runs both ends of a ring in as many threads as may use them. No thread checks twice: if an
+ * acknowledgment were missed, the sender would wait forever.
  */
 class RingThreadsTest {
 
@@ -53,16 +53,16 @@ class RingThreadsTest {
       this.messages = new RingMessages(size, mapping, window, longest);
       this.content = new RingContent(size, mapping);
       this.inbox = new ArrayBlockingQueue<>(window);
-      this.acks = new ArrayBlockingQueue<>(window); // the receives that are posted for them
+      this.acks = new ArrayBlockingQueue<>(window); // as many as there are receives for them
     }
 
-    void tellIfDue() {
+    void acknowledgeIfDue() {
       if (messages.isAckDue()) {
-        tell();
+        acknowledge();
       }
     }
 
-    void tell() {
+    void acknowledge() {
       synchronized (sendQueue) {
         if (messages.tell()) {
           acks.add(new Ack(messages.toldMessages(), messages.toldBytes()));
@@ -70,7 +70,7 @@ class RingThreadsTest {
       }
     }
 
-    /** The sender, and the receiver's poller, to which the network is a method call. */
+    /** The sender and the receiver's polling thread; the network is a method call. */
     void send(Random random) {
       for (long number = 0; number < count; number++) {
         int length = random.nextInt(4) == 0 ? random.nextInt(longest + 1) : random.nextInt(200);
@@ -83,7 +83,7 @@ class RingThreadsTest {
           throw new AssertionError(messages.objection());
         }
         inbox.add(new Arrived(slot, number));
-        tellIfDue();
+        acknowledgeIfDue();
       }
     }
 
@@ -102,18 +102,18 @@ class RingThreadsTest {
           Arrived one = held.remove(random.nextInt(held.size()));
           content.check(messages.offset(one.slot), messages.length(one.slot), one.number);
           messages.free(one.slot);
-          tellIfDue();
+          acknowledgeIfDue();
         } else if (arrived == null) {
           pause();
         }
       }
-      tell(); // of the rest, which need not be due
+      acknowledge(); // the rest, which need not be due
     }
 
-    /** The sender's poller. */
+    /** The sender's polling thread. */
     void takeAcks() {
-      long messagesTold = 0;
-      while (messagesTold < count) {
+      long acknowledged = 0;
+      while (acknowledged < count) {
         Ack ack = acks.poll();
         if (ack == null) {
           pause();
@@ -122,7 +122,7 @@ class RingThreadsTest {
           if (objection != null) {
             throw new AssertionError(objection);
           }
-          messagesTold = ack.messages;
+          acknowledged = ack.messages;
         }
       }
     }
@@ -134,7 +134,7 @@ class RingThreadsTest {
       Thread.yield();
     }
 
-    /** For threads that are to meet at the same nanosecond, yet may have one processor only. */
+    /** Spins, for threads that should meet at the same nanosecond but may share one processor. */
     void spin(int spins) {
       if (spins % 256 == 0) {
         pause();
@@ -168,7 +168,7 @@ class RingThreadsTest {
           end.get(HANGS, TimeUnit.SECONDS);
         }
       } finally {
-        direction.failed = true; // or threads that hang would never end
+        direction.failed = true; // otherwise hanging threads would never end
       }
     }
   }
@@ -197,22 +197,22 @@ class RingThreadsTest {
   }
 
   /**
-   * The receiver holds as many messages as the window allows, frees one, and then one more while
-   * the last message comes that the sender may send. It frees no more before the next one is here,
-   * which the sender cannot send without an acknowledgment.
+   * The receiver holds as many messages as the window allows. It frees one, and another one while
+   * the sender's last permitted message arrives. It frees no more before the next message has
+   * arrived, which the sender cannot send without an acknowledgment.
    */
   @Test
-  void shouldTellTheSenderIfItsLastMessageArrivesWhileAnotherIsFreed()
+  void shouldAcknowledgeIfTheLastMessageArrivesWhileAnotherIsFreed()
       throws InterruptedException, ExecutionException, TimeoutException {
-    int window = 5; // more than four, so that one freed message alone is no reason to tell
+    int window = 5; // more than four, so that no acknowledgment is due for one freed message
     Direction direction = new Direction(1, Mapping.MAGIC, window, 8, 300_001);
     RingMessages messages = direction.messages;
-    AtomicLong handedOver = new AtomicLong(); // released only, as an inbox does
-    Runnable tellIfDue =
+    AtomicLong handedOver = new AtomicLong(); // release stores only, like an inbox
+    Runnable acknowledgeIfDue =
         () -> {
           if (messages.isAckDue()) {
             synchronized (direction.sendQueue) {
-              messages.tell(); // the sender looks by itself
+              messages.tell(); // the sender polls the result
             }
           }
         };
@@ -221,14 +221,14 @@ class RingThreadsTest {
           int spins = 0;
           for (long number = 0; number < direction.count; number++) {
             while (!direction.space.tryReserve(8)) {
-              long told = messages.toldMessages();
-              direction.space.takeNumbers(told, 8 * told); // which may say the same again
+              long freed = messages.toldMessages();
+              direction.space.takeNumbers(freed, 8 * freed); // may repeat the last ones
               direction.spin(spins++);
             }
             direction.space.place(8, 8);
             messages.arrived(8);
             handedOver.setRelease(number + 1);
-            tellIfDue.run();
+            acknowledgeIfDue.run();
           }
         };
     Runnable receiver =
@@ -240,12 +240,12 @@ class RingThreadsTest {
               direction.spin(spins++);
             }
             messages.free((int) freed & (messages.slots() - 1));
-            tellIfDue.run();
+            acknowledgeIfDue.run();
             for (int i = random.nextInt(30); i > 0; i--) {
               Thread.onSpinWait();
             }
             messages.free((int) (freed + 1) & (messages.slots() - 1));
-            tellIfDue.run();
+            acknowledgeIfDue.run();
           }
         };
     run(direction, List.of(sender, receiver));

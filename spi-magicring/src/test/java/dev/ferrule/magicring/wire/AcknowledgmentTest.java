@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class AcknowledgmentTest {
 
   @Property
-  void shouldReadBackWhatItWroteAtAnyOffset(
+  void shouldSurviveARoundTripAtAnyOffset(
       @ForAll boolean goodbye,
       @ForAll @IntRange(max = 40) int offset,
       @ForAll int wants,
@@ -46,7 +46,7 @@ class AcknowledgmentTest {
   }
 
   @Test
-  void shouldNotTakeATypeThatThereIsNot() {
+  void shouldRejectAnUnknownType() {
     MemorySegment segment = MemorySegment.ofArray(new byte[Acknowledgment.SIZE]);
     for (int type : new int[] {0, 4, 5, 0x80, 0xff}) {
       segment.fill((byte) 0).set(java.lang.foreign.ValueLayout.JAVA_BYTE, 0, (byte) type);
@@ -55,7 +55,7 @@ class AcknowledgmentTest {
   }
 
   @Test
-  void shouldNotTakeBytesThatAreNotZeroWhereZerosBelong() {
+  void shouldRejectNonzeroReservedBytes() {
     MemorySegment segment = MemorySegment.ofArray(new byte[Acknowledgment.SIZE]);
     for (int at = 1; at < Acknowledgment.WANTS_TAKEN; at++) {
       for (int bit = 0; bit < 8; bit++) {
@@ -67,7 +67,7 @@ class AcknowledgmentTest {
   }
 
   @Property
-  void shouldNeverFailOnNonsense(@ForAll @Size(Acknowledgment.SIZE) byte[] bytes) {
+  void shouldNeverThrowOnRandomBytes(@ForAll @Size(Acknowledgment.SIZE) byte[] bytes) {
     int type = Acknowledgment.type(MemorySegment.ofArray(bytes), 0);
     assertThat(type).isBetween(Acknowledgment.NONE, Acknowledgment.WANT);
   }

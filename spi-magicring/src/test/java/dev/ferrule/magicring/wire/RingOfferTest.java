@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ferrule.verbs.connection.Hello;
+import dev.ferrule.rdma.connection.Hello;
 import java.util.HexFormat;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What two sides tell each other of their rings, byte by byte, and what is refused. */
+/** Tests the bytes of the offer, and which ones are rejected. */
 final class RingOfferTest {
 
   private static final RingOffer DUPLEX =
@@ -30,7 +30,7 @@ final class RingOfferTest {
   }
 
   @Test
-  void shouldBeTheBytesThatTheDocumentSays() {
+  void shouldHaveTheBytesOfTheDocument() {
     assertThat(HexFormat.of().formatHex(encode(Hello.Kind.CONNECT, DUPLEX, (byte) 9)))
         .isEqualTo(
             "46726d72"
@@ -44,12 +44,12 @@ final class RingOfferTest {
   }
 
   @Test
-  void shouldLeaveRoomForAPayloadOf28BytesInAConnectRequest() {
+  void shouldLeaveSpaceForAPayloadOf28BytesInAConnectRequest() {
     assertThat(RingOffer.HELLO.size()).isEqualTo(56 - 28);
   }
 
   @Test
-  void shouldArriveAsItWasSent() {
+  void shouldSurviveARoundTrip() {
     Hello hello = RingOffer.HELLO.decode(encode(Hello.Kind.ACCEPT, DUPLEX)).orElseThrow();
 
     assertThat(RingOffer.of(hello)).isEqualTo(DUPLEX);
@@ -70,7 +70,7 @@ final class RingOfferTest {
         wrong("a message of 2 GiB", Hello.Kind.CONNECT, DUPLEX, it -> it[23] = (byte) 0x80),
         wrong("a window of 0", Hello.Kind.CONNECT, DUPLEX, it -> it[24] = it[25] = 0),
         wrong("a window of 33026", Hello.Kind.CONNECT, DUPLEX, it -> it[25] = (byte) 0x81),
-        wrong("something behind it", Hello.Kind.CONNECT, DUPLEX, it -> it[26] = 1),
+        wrong("a byte after it", Hello.Kind.CONNECT, DUPLEX, it -> it[26] = 1),
         wrong("a key without a ring", Hello.Kind.CONNECT, SIMPLEX, it -> it[12] = 1),
         wrong("a receiver without a ring", Hello.Kind.ACCEPT, SIMPLEX, it -> {}));
   }
@@ -84,7 +84,7 @@ final class RingOfferTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("nonsense")
-  void shouldBeNoHelloWith(String what, byte[] bytes) {
+  void shouldRejectAHelloWith(String what, byte[] bytes) {
     assertThat(RingOffer.HELLO.decode(bytes)).as(what).isEmpty();
   }
 
@@ -103,7 +103,7 @@ final class RingOfferTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 0x8000})
-  void shouldRefuseAWindowThatNoHelloCanHave(int window) {
+  void shouldRejectAWindowThatTheHelloCannotEncode(int window) {
     assertThatThrownBy(() -> RingOffer.checkWindow(window))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(String.valueOf(window));
@@ -111,7 +111,7 @@ final class RingOfferTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-4096, 0, 1, 4095, 4097, (1L << 44)})
-  void shouldKnowWhatIsNoSizeOfARing(long size) {
+  void shouldRejectInvalidRingSizes(long size) {
     assertThat(RingOffer.isRingSize(size)).isFalse();
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-/** Buffers on their way from one thread to another: a ring that is large enough for all of them. */
+/** A single-producer single-consumer ring of buffer numbers, with capacity for all buffers. */
 final class BufferRing {
 
   private final int[] buffers;
   private final int mask;
-  private volatile long tail; // written by the one who gives
-  private volatile long head; // written by the one who takes
+  private volatile long tail; // written by the producer
+  private volatile long head; // written by the consumer
 
   BufferRing(int capacity) {
     int slots = Integer.highestOneBit(2 * Math.max(1, capacity) - 1);
@@ -18,7 +18,7 @@ final class BufferRing {
   void add(int buffer) {
     long now = tail;
     if (now - head > mask) {
-      throw new IllegalStateException("more buffers came back than there are");
+      throw new IllegalStateException("more buffers returned than exist");
     }
     buffers[(int) now & mask] = buffer;
     tail = now + 1;
@@ -28,7 +28,7 @@ final class BufferRing {
     return head == tail;
   }
 
-  /** Takes a buffer; -1 if there is none. */
+  /** Takes the next buffer; returns -1 if the ring is empty. */
   int poll() {
     long now = head;
     if (now == tail) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import dev.ferrule.rdma.queue.SendProtocol;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
-import dev.ferrule.verbs.queue.SendProtocol;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Messages as SENDs, each of which takes one credit; the immediate data grants some to the peer.
+ * Sends messages by SEND. Each message consumes one credit; its immediate data grants credits to
+ * the peer.
  */
 final class CreditedSends implements SendProtocol {
 
   private final Window window;
   private final SendOperation operation;
-  private long reserved; // messages that have credit, and are not posted
-  private long sent; // messages posted, ever
+  private long reserved; // messages that have a credit but are not posted
+  private long sent; // total messages posted
 
   CreditedSends(Window window) {
     this.window = window;
@@ -70,7 +71,7 @@ final class CreditedSends implements SendProtocol {
 
   @Override
   public SendOperation controlOperation() {
-    return operation; // in the plain mode there are no control messages
+    return operation; // plain mode has no control messages
   }
 
   @Override

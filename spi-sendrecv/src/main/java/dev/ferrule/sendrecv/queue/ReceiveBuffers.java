@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import dev.ferrule.rdma.memory.NativeMemory;
+import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.rdma.queue.SpinLock;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.ReceiveChain;
 import dev.ferrule.verbs.ReceiveWorkQueue;
-import dev.ferrule.verbs.memory.NativeMemory;
-import dev.ferrule.verbs.queue.SendQueue;
-import dev.ferrule.verbs.queue.SpinLock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The array of receive buffers: registered memory, cut into pieces of one size, each of which is
- * posted, or holds a message that the program has not freed yet, or waits to be posted again.
+ * The receive buffers: registered memory, divided into buffers of equal size. Each is posted, or
+ * contains a message that the program has not freed, or waits to be reposted.
  *
  * <p><b>Threads:</b> any thread may post.
  */
@@ -33,12 +33,12 @@ public final class ReceiveBuffers implements AutoCloseable {
   private boolean stopped; // under the lock
 
   /**
-   * Makes buffers.
+   * Creates the buffers.
    *
-   * @param domain where to register them
-   * @param arena what to allocate them by
-   * @param count how many
-   * @param size how long each is, in bytes
+   * @param domain the protection domain to register them with
+   * @param arena the arena to allocate them from
+   * @param count the number of buffers
+   * @param size the size of each buffer, in bytes
    * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
    *     locked
    */
@@ -56,7 +56,7 @@ public final class ReceiveBuffers implements AutoCloseable {
   }
 
   /**
-   * Returns how many there are.
+   * Returns the number of buffers.
    *
    * @return the number of buffers
    */
@@ -65,16 +65,16 @@ public final class ReceiveBuffers implements AutoCloseable {
   }
 
   /**
-   * Returns the memory of all of them.
+   * Returns the memory of all buffers.
    *
-   * @return a segment that can only be read
+   * @return a read-only segment
    */
   public MemorySegment view() {
     return view;
   }
 
   /**
-   * Returns where a buffer starts.
+   * Returns the offset of a buffer.
    *
    * @param buffer its number
    * @return the offset in {@link #view}
@@ -84,9 +84,9 @@ public final class ReceiveBuffers implements AutoCloseable {
   }
 
   /**
-   * Posts all buffers, for the first time.
+   * Posts all buffers for the first time.
    *
-   * @param queue where to
+   * @param queue the receive queue
    * @return 0, or -errno
    */
   public int postAll(ReceiveWorkQueue queue) {
@@ -100,8 +100,8 @@ public final class ReceiveBuffers implements AutoCloseable {
   /**
    * Posts buffers.
    *
-   * @param buffers which
-   * @param howMany how many of them
+   * @param buffers the numbers of the buffers
+   * @param howMany how many of them to post
    * @return 0, or -errno
    */
   int post(ReceiveWorkQueue queue, int[] buffers, int howMany) {
@@ -120,7 +120,9 @@ public final class ReceiveBuffers implements AutoCloseable {
     }
   }
 
-  /** Edits as many requests as there are buffers left, and as the chain has; returns how many. */
+  /**
+   * Fills work requests for the remaining buffers, up to the chain's capacity; returns how many.
+   */
   private int set(int[] buffers, int from, int to) {
     int batch = Math.min(to - from, chain.capacity());
     for (int i = 0; i < batch; i++) {
@@ -147,7 +149,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     chain.set(index, buffer, address + buffer * stride, size, region.localKey());
   }
 
-  /** Posts no more, so that the queue pair can be destroyed. */
+  /** Stops posting, so that the queue pair can be destroyed. */
   public void stop() {
     lock.lock();
     try {
@@ -157,7 +159,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     }
   }
 
-  /** Ends the registration; the memory is the arena's. */
+  /** Ends the registration; the arena releases the memory. */
   @Override
   public void close() {
     region.close();

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.queue.Channel;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A connection whose messages come into receive buffers; with the credits of both sides. */
+/** The data plane of a connection that receives into buffers, with the credits of both sides. */
 public final class SendRecvChannel extends Channel {
 
-  /** Receives that are posted for control messages, beside those for messages. */
+  /** The number of receives posted for control messages, in addition to those for messages. */
   public static final int CONTROL_RECEIVES = Window.CONTROL_RECEIVES;
 
   private final ReceiveBuffers buffers;
   private final Window window;
-  private final Returns returns;
+  private final BufferReposter returns;
   private final Terms terms;
   private final SharedReceives.@Nullable Share share;
 
   /**
-   * What the two sides have agreed on.
+   * The terms agreed by both sides.
    *
    * @param plain whether messages carry no immediate data
-   * @param credits whether there are credits
-   * @param receives for how many messages this side has room
-   * @param peerReceives for how many the peer has
+   * @param credits whether credits are used
+   * @param receives the number of receives that this side has posted for messages
+   * @param peerReceives the number of receives that the peer has posted for messages
    */
   public record Terms(boolean plain, boolean credits, int receives, int peerReceives) {
 
@@ -35,13 +35,13 @@ public final class SendRecvChannel extends Channel {
   }
 
   /**
-   * Puts a connection's queues together.
+   * Creates a channel.
    *
-   * @param parts what it is made of
-   * @param terms what was agreed on
-   * @param buffers what it receives into
-   * @param share its part of the buffers, if those are shared by several connections; else null
-   * @param view the buffers' memory, to be read as long as the connection lives
+   * @param parts the resources of the connection
+   * @param terms the agreed terms
+   * @param buffers the receive buffers
+   * @param share the connection's share if several connections share the buffers; else null
+   * @param view the buffers' memory, which may be read as long as the connection lives
    */
   public SendRecvChannel(
       Parts parts,
@@ -59,7 +59,7 @@ public final class SendRecvChannel extends Channel {
       ReceiveBuffers buffers,
       SharedReceives.@Nullable Share share,
       MemorySegment view) {
-    // without credits, messages may come into the buffers for control messages as well
+    // without credits, messages may also use the buffers for control messages
     super(
         parts,
         new CreditedSends(window),
@@ -70,7 +70,8 @@ public final class SendRecvChannel extends Channel {
     this.terms = terms;
     this.share = share;
     if (share == null) {
-      this.returns = new OwnReturns(parts.queuePair(), buffers, window, this, terms.receives());
+      this.returns =
+          new OwnBufferReposter(parts.queuePair(), buffers, window, this, terms.receives());
     } else {
       this.returns = share;
       share.join(this, window);
@@ -86,25 +87,25 @@ public final class SendRecvChannel extends Channel {
       return null;
     }
     if (!completions.hasImmediate(index)) {
-      return "a message came without immediate data; is the peer in the plain mode (hello=off)?";
+      return "a message arrived without immediate data (is the peer in plain mode, hello=off?)";
     }
     return received(completions.immediate(index), buffer, completions.length(index));
   }
 
   private @Nullable String received(int immediate, int buffer, int length) {
     if (!window.take(immediate)) {
-      return "its credits make no sense: 0x" + Integer.toHexString(immediate);
+      return "credit count went backwards: 0x" + Integer.toHexString(immediate);
     }
     switch (Immediate.type(immediate)) {
       case Immediate.MESSAGE -> {
         if (!window.messageReceived()) {
-          return "it sent more messages than it had credit for";
+          return "the peer sent more messages than it had credit for";
         }
         message(buffer, length);
       }
       case Immediate.GRANT, Immediate.GOODBYE -> {
         if (!window.controlReceived()) {
-          return "it sent more control messages than may be under way";
+          return "the peer sent more control messages than may be in flight";
         }
         posted(returns.control(buffer));
         if (Immediate.type(immediate) == Immediate.GOODBYE) {
@@ -112,7 +113,7 @@ public final class SendRecvChannel extends Channel {
         }
       }
       default -> {
-        return "a message came of the unknown type " + Immediate.type(immediate);
+        return "a message has the unknown type " + Immediate.type(immediate);
       }
     }
     return null;
@@ -150,8 +151,8 @@ public final class SendRecvChannel extends Channel {
 
   @Override
   public boolean isExhausted(int held) {
-    if (!terms.credits()) { // then messages take the receives for control messages as well
-      return share == null && held == buffers.count(); // of shared buffers, others may have some
+    if (!terms.credits()) { // then messages also use the receives for control messages
+      return share == null && held == buffers.count(); // other connections may hold shared buffers
     }
     return held == (share == null ? terms.receives() : share.capacity());
   }

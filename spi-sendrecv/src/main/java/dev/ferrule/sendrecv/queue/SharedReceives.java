@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-import dev.ferrule.spi.Threads;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.SendQueue;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -16,56 +16,58 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group of receive buffers for many connections, in a shared receive queue. A single thread
- * posts those of messages again, of all connections together; each connection hands it what its
- * receiver frees through a queue without locks. Those of control messages are posted by whoever
- * polls, for a peer may be waiting to hear of that.
+ * A group of receive buffers in a shared receive queue, used by many connections. A single thread
+ * reposts the buffers of messages for all connections; each connection passes the buffers that its
+ * receiver frees to that thread by a lock-free queue. Buffers of control messages are reposted by
+ * the polling thread, because a peer may be waiting for the confirmation.
  *
- * <p>The credits of all connections together are never more than the buffers, so that there is a
- * receive for every message that can come. A connection starts with a small share, which grows as
- * it uses it while there are buffers to spare, and shrinks when they get scarce.
+ * <p>The credits of all connections never exceed the number of buffers, so a receive is posted for
+ * every message that can arrive. A connection starts with a small share. The share grows with use
+ * while there are spare buffers, and shrinks when they become scarce.
  *
- * <p><b>Threads:</b> any thread may call, unless it says otherwise.
+ * <p><b>Threads:</b> any thread may call these methods, unless stated otherwise.
  */
 public final class SharedReceives implements AutoCloseable {
 
   private static final int BATCH = SendQueue.MAX_CHAIN;
   private static final int FIRST_SHARE = 32;
 
-  /** So that, after some connections, there are enough left for many more. */
+  /**
+   * Limits a first share to this fraction of the free buffers, to leave enough for later
+   * connections.
+   */
   private static final int FIRST_SHARE_OF_ALL = 16;
 
-  /** A window that is worth its name, as long as a few more connections can come. */
+  /** The smallest useful window, granted while a few more connections can still be admitted. */
   private static final int LEAST_SHARE = 8;
 
   private static final int MAX_SHARE = 1024;
 
   private final SharedReceiveQueue queue;
   private final ReceiveBuffers buffers;
-  private final AtomicReferenceArray<@Nullable Share>
-      holders; // by buffer, while a message is in it
-  private final int mostTaken; // by one connection at a time
+  // by buffer, while it contains a message
+  private final AtomicReferenceArray<@Nullable Share> holders;
+  private final int mostTaken; // maximum of one connection at a time
   private final List<Share> shares = new CopyOnWriteArrayList<>();
   private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
 
-  // What is to be posted next; the thread's.
+  // The next batch to post. Used only by the group's thread.
   private final int[] batch = new int[BATCH];
-  private final @Nullable Share[] owners = new Share[BATCH]; // those of a share are side by side
+  private final @Nullable Share[] owners = new Share[BATCH]; // equal owners are adjacent
   private int batched;
 
   private final Thread thread;
-  private int available; // credits that no connection has; under the monitor
+  private int available; // credits assigned to no connection; under the monitor
   private volatile boolean asleep;
   private volatile boolean stopped;
-  private volatile @Nullable Throwable fault; // what has ended the thread
+  private volatile @Nullable Throwable fault; // what ended the thread
 
   /**
-   * Posts all buffers, and starts the thread.
+   * Posts all buffers and starts the thread.
    *
    * @param queue the shared receive queue
    * @param buffers the buffers, none of which is posted
-   * @param credits whether the peers send only what they have credit for; a message without ends
-   *     its connection
+   * @param credits whether peers use credits; a message without credit then ends its connection
    */
   public SharedReceives(SharedReceiveQueue queue, ReceiveBuffers buffers, boolean credits) {
     this.queue = queue;
@@ -90,16 +92,16 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * Takes in a connection.
+   * Admits a connection.
    *
-   * @return its share; null if there are too few buffers left
-   * @throws VerbsException if buffers are not posted any more
+   * @return its share; null if too few buffers are left
+   * @throws VerbsException if the thread that reposts buffers has ended
    */
   public synchronized @Nullable Share admit() {
     Throwable why = fault;
     if (why != null) {
       throw new VerbsException(
-          "ibv_post_srq_recv", "", Errno.EIO, "the thread that calls it has ended: " + why, why);
+          "ibv_post_srq_recv", "", Errno.EIO, "the reposting thread has ended: " + why, why);
     }
     if (available <= Window.CONTROL_RECEIVES) {
       return null;
@@ -112,7 +114,7 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * Returns how many credits a connection can have, at most.
+   * Returns the maximum number of credits of a connection.
    *
    * @return the number
    */
@@ -120,7 +122,9 @@ public final class SharedReceives implements AutoCloseable {
     return Math.max(FIRST_SHARE, Math.min(buffers.count() / 2, MAX_SHARE));
   }
 
-  /** How a share changes when so many buffers of it have come back; returns what to grant. */
+  /**
+   * Adapts a share when buffers of it have been returned; returns the number of credits to grant.
+   */
   private synchronized int regrant(Share share, int returned) {
     if (share.size < 0) {
       return 0; // it has left
@@ -139,7 +143,7 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * Posts a buffer again that no connection has.
+   * Reposts a buffer that belongs to no connection.
    *
    * @param buffer its number
    */
@@ -161,16 +165,16 @@ public final class SharedReceives implements AutoCloseable {
           sleep();
         }
       }
-    } catch (Throwable e) { // nobody else posts, so no peer could send anything any more
+    } catch (Throwable e) { // no other thread reposts, so no peer could send any more
       fault = e;
-      shares.forEach(Share::tellFault);
+      shares.forEach(Share::reportFault);
     }
   }
 
   /**
-   * Waits for buffers. No wake-up is missed: whoever has a buffer puts it into a queue before
-   * looking whether the thread is asleep, and the thread looks into the queues after saying so. Nor
-   * is there anything in between that would use an early wake-up up.
+   * Waits for buffers. No wake-up is missed: a thread adds a buffer to a queue before it checks
+   * whether this thread is asleep, and this thread checks the queues after it has set {@code
+   * asleep}. Nothing in between consumes an early unpark.
    */
   private void sleep() {
     asleep = true;
@@ -180,7 +184,7 @@ public final class SharedReceives implements AutoCloseable {
     asleep = false;
   }
 
-  /** Posts what there is to post, of all connections together; returns whether there was any. */
+  /** Reposts all returned buffers of all connections together; returns whether there were any. */
   private boolean repostAll() {
     boolean any = takeStrays();
     for (Share share : shares) {
@@ -208,7 +212,7 @@ public final class SharedReceives implements AutoCloseable {
     }
   }
 
-  /** Posts the batch by one call, and then gives each connection credit for its part of it. */
+  /** Posts the batch by one call, and then credits each connection with its part of it. */
   private void post() {
     int count = batched;
     if (count == 0) {
@@ -221,7 +225,7 @@ public final class SharedReceives implements AutoCloseable {
       Share owner = owners[next];
       int start = next;
       while (next < count && owners[next] == owner) {
-        owners[next] = null; // or a closed connection would be kept in memory
+        owners[next] = null; // otherwise a closed connection would stay reachable
         next++;
       }
       if (owner != null && result >= 0) {
@@ -229,11 +233,11 @@ public final class SharedReceives implements AutoCloseable {
       }
     }
     if (result < 0) {
-      shares.forEach(share -> share.tellFailure(-result)); // they all lack these buffers
+      shares.forEach(share -> share.reportFailure(-result)); // all of them lack these buffers
     }
   }
 
-  /** Ends the thread. The queue is closed by whoever made it. */
+  /** Ends the thread. The creator of the queue closes it. */
   @Override
   public void close() {
     stopped = true;
@@ -243,18 +247,18 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * A connection's part of the group. When the connection closes, the part is given back only when
-   * every buffer that was taken for it is posted again, for until then nobody else may count on it.
+   * A connection's share of the group. When the connection closes, its share is released only after
+   * every buffer taken by it is reposted; until then those credits cannot be granted again.
    */
-  public final class Share implements Returns {
+  public final class Share implements BufferReposter {
 
     private final int first;
     private final int limit;
-    private volatile int size; // credits; written under the group's monitor
+    private volatile int size; // credits; written under the monitor of the group
     private final BufferRing freed;
     private final AtomicLong taken = new AtomicLong(); // written under the receive queue's lock
     private long returned; // by the group's thread
-    private volatile long strayed; // once, when closing
+    private volatile long strayed; // set once, when closing
     private volatile boolean closed;
     private volatile @Nullable Channel channel;
     private @Nullable Window window;
@@ -267,7 +271,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * Returns how many messages the peer may send at first.
+     * Returns the number of messages that the peer may send at first.
      *
      * @return the number of credits
      */
@@ -276,7 +280,7 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * Returns how many messages the program can hold by now before no more can come.
+     * Returns how many messages the program can currently hold before no more can arrive.
      *
      * @return the number of credits; it changes as messages are freed
      */
@@ -285,9 +289,9 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     /**
-     * Returns how many messages can be received and not be posted again by the group's thread, at
-     * most. With credits that is the largest share: the peer may have sent no more than the share
-     * beyond what is posted again, and a message beyond that is not delivered.
+     * Returns the maximum number of messages that are received but not yet reposted by the group's
+     * thread. With credits that is the maximum share: the peer cannot have sent more messages than
+     * its share in excess of the reposted ones, and further messages are not delivered.
      *
      * @return the number of messages
      */
@@ -299,7 +303,7 @@ public final class SharedReceives implements AutoCloseable {
       window = newWindow;
       channel = newChannel;
       shares.add(this);
-      tellFault();
+      reportFault();
     }
 
     @Override
@@ -333,7 +337,7 @@ public final class SharedReceives implements AutoCloseable {
 
     @Override
     public void freeForStarvingPeer() {
-      // the thread does not wait for more
+      // the group's thread does not wait for more
     }
 
     @Override
@@ -341,7 +345,7 @@ public final class SharedReceives implements AutoCloseable {
       return false;
     }
 
-    /** Puts what has come back into the batch; by the group's thread. */
+    /** Adds the returned buffers to the batch. By the group's thread. */
     private boolean takeFreed() {
       boolean over = closed && strayed >= 0 && returned + strayed == taken.getAcquire();
       boolean any = false;
@@ -353,14 +357,14 @@ public final class SharedReceives implements AutoCloseable {
       if (any || !over) {
         return any;
       }
-      takeStrays(); // what the program held, and whatever else came of this connection
+      takeStrays(); // buffers that the program held, and other strays
       post();
       shares.remove(this);
       giveBack();
       return true;
     }
 
-    /** Buffers of this connection are posted again; by the group's thread. */
+    /** Records that buffers of this connection are reposted. By the group's thread. */
     private void reposted(int count) {
       Channel known = channel;
       Window credits = window;
@@ -370,24 +374,24 @@ public final class SharedReceives implements AutoCloseable {
       }
     }
 
-    private void tellFailure(int errno) {
+    private void reportFailure(int errno) {
       Channel known = channel;
       if (!closed && known != null) {
         known.link().onPostFailure("ibv_post_srq_recv", errno);
       }
     }
 
-    private void tellFault() {
+    private void reportFault() {
       Channel known = channel;
       Throwable why = fault;
       if (!closed && known != null && why != null) {
-        known.link().onFault("the thread that posts the shared receives has ended: " + why);
+        known.link().onFault("the thread that reposts the shared receives has ended: " + why);
       }
     }
 
     @Override
     public void close() {
-      strayed = -1; // not known yet
+      strayed = -1; // not yet known
       closed = true;
       long count = 0;
       for (int i = 0; i < buffers.count(); i++) {
@@ -400,7 +404,7 @@ public final class SharedReceives implements AutoCloseable {
       wake();
     }
 
-    /** Gives the share back if no connection has been made of it. */
+    /** Releases the share if no connection was opened with it. */
     public void leave() {
       if (channel == null) {
         giveBack();
@@ -410,7 +414,7 @@ public final class SharedReceives implements AutoCloseable {
     private void giveBack() {
       synchronized (SharedReceives.this) {
         available += size + Window.CONTROL_RECEIVES;
-        size = -Window.CONTROL_RECEIVES; // once
+        size = -Window.CONTROL_RECEIVES; // so that it is released only once
       }
     }
   }

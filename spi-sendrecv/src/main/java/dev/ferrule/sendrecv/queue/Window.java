@@ -6,27 +6,27 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The credits of both directions of a connection, as numbers that only grow. A side may send a
- * message when it has sent fewer than its peer has granted, so a receive is posted for each message
- * that can come.
+ * The credits of both directions of a connection, as counters that never decrease. A side may send
+ * a message if it has sent fewer than the peer has granted, so a receive is posted for each message
+ * that can arrive.
  *
- * <p>Control messages (grants, goodbye) need receives, too: {@value #CONTROL_RECEIVES} are set
- * aside for them, and a side has no more than {@value #CONTROLS_AT_ONCE} grants on their way that
- * the peer has not confirmed by a number in a message of its own. That is enough: a peer that could
- * send nothing for want of credit has taken all grants, and what it sends on the strength of them
- * confirms them.
+ * <p>Control messages (grants, goodbye) need receives, too. {@value #CONTROL_RECEIVES} receives are
+ * reserved for them, and a side has at most {@value #CONTROLS_AT_ONCE} grants in flight that the
+ * peer has not confirmed by a count in a message of its own. That suffices: a peer that cannot send
+ * for lack of credit has received all grants, and the messages that it sends with those credits
+ * confirm them.
  *
- * <p><b>Threads:</b> each number is written by one thread at a time; see the fields.
+ * <p><b>Threads:</b> each counter is written by one thread at a time; see the fields.
  */
 final class Window {
 
-  /** Receives that are posted for control messages. */
+  /** The number of receives posted for control messages. */
   static final int CONTROL_RECEIVES = 4;
 
-  /** Grants on their way at a time. */
+  /** The maximum number of grants in flight. */
   static final int CONTROLS_AT_ONCE = 2;
 
-  /** More at once can only be a count that went backwards. */
+  /** A larger grant can only be a count that went backwards. */
   private static final int MAX_GRANT = 0x7fff;
 
   private final boolean plain;
@@ -34,30 +34,29 @@ final class Window {
   private final int capacity;
   private final int peerCapacity;
 
-  // Counters, each of which is written by one thread at a time. They are only released, as a full
-  // fence for each would cost more than the rest; whoever wakes a sleeper has one before that.
+  // Each counter is written by one thread at a time, by release stores: a full fence per counter
+  // would cost more than everything else. A thread that wakes a sleeper executes one before that.
 
-  // What this side may send; written by whoever polls the receive queue.
+  // What this side may send. Written by the thread that polls the receive queue (polling thread).
   private final AtomicLong grantedByPeer = new AtomicLong();
   private final AtomicLong controlsTakenByPeer = new AtomicLong();
 
   // What the peer may send.
-  private final AtomicLong reposted =
-      new AtomicLong(); // by the receiver's thread: could be granted
-  private final AtomicLong received = new AtomicLong(); // by whoever polls the receive queue
-  private final AtomicLong controlsTaken = new AtomicLong(); // by whoever posts them again
-  private final AtomicLong told = new AtomicLong(); // under the send queue's lock: was granted
-  private final AtomicLong controlsTold = new AtomicLong(); // under the send queue's lock
-  private long controlsReceived; // by whoever polls the receive queue
+  private final AtomicLong reposted = new AtomicLong(); // by the reposting thread; may be granted
+  private final AtomicLong received = new AtomicLong(); // by the polling thread
+  private final AtomicLong controlsTaken = new AtomicLong(); // by the thread that reposts them
+  private final AtomicLong grantedToPeer = new AtomicLong(); // under the send queue's lock
+  private final AtomicLong controlsReported = new AtomicLong(); // under the send queue's lock
+  private long controlsReceived; // by the polling thread
   private long controlsSent; // under the send queue's lock
 
   /**
-   * Opens the window.
+   * Creates a window.
    *
    * @param plain whether messages carry no immediate data at all
-   * @param used whether there are credits; without, everything may be sent at any time
-   * @param capacity for how many messages this side has posted receives
-   * @param peerCapacity for how many the peer has
+   * @param used whether credits are used; if not, messages may be sent at any time
+   * @param capacity the number of receives that this side has posted for messages
+   * @param peerCapacity the number of receives that the peer has posted for messages
    */
   Window(boolean plain, boolean used, int capacity, int peerCapacity) {
     this.plain = plain;
@@ -66,27 +65,27 @@ final class Window {
     this.peerCapacity = peerCapacity;
     this.grantedByPeer.set(peerCapacity);
     this.reposted.set(capacity);
-    this.told.set(capacity);
+    this.grantedToPeer.set(capacity);
   }
 
   boolean plain() {
     return plain;
   }
 
-  /** How many messages this side may have sent, ever. */
+  /** Returns how many messages this side may have sent in total. */
   long grantedByPeer() {
     return used ? grantedByPeer.getAcquire() : Long.MAX_VALUE;
   }
 
-  /** Whether the peer has given back every credit, so that there is none to wait for. */
+  /** Returns whether the peer has returned every credit, so that there is none to wait for. */
   boolean isAllBack(long sent) {
     return !used || grantedByPeer.getAcquire() - sent >= peerCapacity;
   }
 
   /**
-   * Takes in the numbers of a message that came.
+   * Applies the counts in the immediate data of a received message.
    *
-   * @return false if they cannot be right
+   * @return false if they are invalid
    */
   boolean take(int immediate) {
     if (!used) {
@@ -106,64 +105,69 @@ final class Window {
     return true;
   }
 
-  /** A message came, and takes up a receive; false if it had no credit. */
+  /** Records a received message, which uses a receive; returns false if it had no credit. */
   boolean messageReceived() {
-    return add(received, 1) <= told.getAcquire() || !used;
+    return add(received, 1) <= grantedToPeer.getAcquire() || !used;
   }
 
-  /** A control message came; false if there are more than an honest peer has under way. */
+  /**
+   * Records a received control message; returns false if there are more than the peer may have in
+   * flight.
+   */
   boolean controlReceived() {
     controlsReceived++;
-    return controlsReceived - controlsTold.getAcquire() <= CONTROL_RECEIVES;
+    return controlsReceived - controlsReported.getAcquire() <= CONTROL_RECEIVES;
   }
 
-  /** A control message came, and its receive is posted again. */
+  /** Records that the receive of a control message is reposted. */
   void controlTaken() {
     add(controlsTaken, 1);
   }
 
-  /** Receives of messages are posted again. */
+  /** Records that receives for messages are reposted. */
   void reposted(int count) {
     add(reposted, count);
-    VarHandle.fullFence(); // whoever polls sees this, or is seen to have used up the peer's credit
+    VarHandle.fullFence(); // the polling thread sees this, or this thread sees received
   }
 
-  /** Whether the peer can send nothing more until it is granted something, or hardly anything. */
+  /**
+   * Returns whether the peer can send no more messages, or hardly any, until it is granted credits.
+   */
   boolean isPeerStarving() {
     return used
-        ? received.getAcquire() == told.getAcquire()
-        : received.getAcquire() >= reposted.getAcquire(); // it sends, and its device repeats
+        ? received.getAcquire() == grantedToPeer.getAcquire()
+        : received.getAcquire() >= reposted.getAcquire(); // the peer sends, and its device retries
   }
 
-  /** Whether it is time to grant by a message of its own. */
+  /** Returns whether a grant should be sent by a message of its own. */
   boolean isGrantDue() {
     if (!used) {
       return false;
     }
-    long granted = told.getAcquire();
+    long granted = grantedToPeer.getAcquire();
     long owed = reposted.getAcquire() - granted;
     return owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted);
   }
 
-  /** Whether there is anything to grant, though it may not be time to. */
+  /** Returns whether there are credits to grant, even if a grant is not due. */
   boolean isGrantOwed() {
-    return used && reposted.getAcquire() > told.getAcquire();
+    return used && reposted.getAcquire() > grantedToPeer.getAcquire();
   }
 
-  /** Whether another grant may be on its way; under the send queue's lock. */
+  /** Returns whether another grant may be in flight. Under the send queue's lock. */
   boolean mayGrant() {
     return controlsSent - controlsTakenByPeer.getAcquire() < CONTROLS_AT_ONCE;
   }
 
-  /** The numbers to go with a message that is sent now; under the send queue's lock. */
+  /** Returns the immediate data of a message that is sent now. Under the send queue's lock. */
   int immediate(int type) {
     long now = reposted.getAcquire();
-    told.setRelease(now);
+    grantedToPeer.setRelease(now);
     if (type != Immediate.MESSAGE) {
       controlsSent++;
     }
     long controls = controlsTaken.getAcquire();
-    controlsTold.setRelease(controls);
+    controlsReported.setRelease(controls);
     return Immediate.of(type, now, controls);
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What the data plane has of sendrecv's own: receive buffers and credits. The queues themselves are
- * those of both RDMA providers, in {@code dev.ferrule.verbs.queue}. Nothing here allocates per
- * message.
+ * The data plane specific to {@code sendrecv}: receive buffers and credits. The queues are shared
+ * by both RDMA providers, in {@code dev.ferrule.rdma.queue}. Nothing here allocates per message.
  */
 @NullMarked
 package dev.ferrule.sendrecv.queue;

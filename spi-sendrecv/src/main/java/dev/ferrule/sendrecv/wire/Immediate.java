@@ -2,19 +2,19 @@
 package dev.ferrule.sendrecv.wire;
 
 /**
- * The 32 bits of immediate data that go with every message. From the least significant bit: 16 bits
- * how many messages the sender of this has allowed its peer to send, ever, modulo 2^16; 8 bits how
- * many control messages it has taken, ever, modulo 2^8; 4 bits zero; 4 bits type.
+ * The 32 bits of immediate data of every message. From the least significant bit: 16 bits total
+ * messages that the peer may send, modulo 2^16; 8 bits total control messages taken, modulo 2^8; 4
+ * bits zero; 4 bits type.
  */
 public final class Immediate {
 
-  /** A message of the program; its bytes are the program's. */
+  /** A message of the program; carries the program's bytes. */
   public static final int MESSAGE = 1;
 
-  /** No message, just these numbers. A control message. */
+  /** A control message that carries only these counts. */
   public static final int GRANT = 2;
 
-  /** The sender has closed the connection; nothing comes after this. A control message. */
+  /** A control message: the sender has closed the connection and sends nothing more. */
   public static final int GOODBYE = 3;
 
   private static final int CONTROLS_SHIFT = 16;
@@ -23,11 +23,11 @@ public final class Immediate {
   private Immediate() {}
 
   /**
-   * Builds the immediate data.
+   * Encodes immediate data.
    *
    * @param type the type
-   * @param granted how many messages the peer was allowed to send, ever
-   * @param controlsTaken how many control messages were taken, ever
+   * @param granted the total number of messages that the peer may send
+   * @param controlsTaken the total number of control messages taken
    * @return the immediate data
    */
   public static int of(int type, long granted, long controlsTaken) {
@@ -47,10 +47,11 @@ public final class Immediate {
   }
 
   /**
-   * Returns how much a count of granted messages has to be raised to be this one.
+   * Returns the increment from a known count of granted messages to the count in the immediate
+   * data.
    *
    * @param immediate the immediate data
-   * @param known the count
+   * @param known the known count
    * @return 0 to 65,535
    */
   public static int newlyGranted(int immediate, long known) {
@@ -58,10 +59,11 @@ public final class Immediate {
   }
 
   /**
-   * Returns how much a count of control messages has to be raised to be this one.
+   * Returns the increment from a known count of control messages to the count in the immediate
+   * data.
    *
    * @param immediate the immediate data
-   * @param known the count
+   * @param known the known count
    * @return 0 to 255
    */
   public static int newControlsTaken(int immediate, long known) {

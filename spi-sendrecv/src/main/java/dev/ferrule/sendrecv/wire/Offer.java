@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.wire;
 
-import dev.ferrule.verbs.connection.Hello;
-import dev.ferrule.verbs.connection.HelloBody;
-import dev.ferrule.verbs.connection.HelloFormat;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.rdma.connection.HelloBody;
+import dev.ferrule.rdma.connection.HelloFormat;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a side offers in its hello. The flags: bit 0 is credits. The body, little-endian:
+ * A side's offer in its hello. Bit 0 of the flags is credits. The body, little-endian:
  *
  * <pre>
  *  0  4  the longest message that this side receives
- *  4  4  how many messages this side has room for, and so grants at first
+ *  4  4  the number of messages that this side grants at first
  * </pre>
  *
- * @param credits whether this side wants credits
+ * @param credits whether this side uses credits
  * @param maxMessage the longest message that this side receives, in bytes
- * @param granted how many messages the peer may send at first
+ * @param granted the number of messages that the peer may send at first
  */
 public record Offer(boolean credits, int maxMessage, int granted) {
 
-  /** The version of this implementation. */
+  /** The protocol version of this implementation. */
   public static final int VERSION = 1;
 
   private static final int MAGIC = 0x72737246; // "Frsr"
   private static final int SIZE = 8;
   private static final int FLAG_CREDITS = 1;
 
-  /** No side can ask for longer messages, which the other would need memory for. */
+  /** The limit of maxMessage; the peer needs memory for messages of that length. */
   private static final int MAX_MESSAGE = 1 << 30;
 
   private static final int MAX_GRANTED = 0x7fff;
 
-  /** The hello around it. */
+  /** The format of the enclosing hello. */
   public static final HelloFormat HELLO =
       new HelloFormat(MAGIC, VERSION, SIZE, (kind, body) -> read(body).isValid());
 
   /**
-   * Returns what the peer offers.
+   * Decodes the peer's offer.
    *
-   * @param hello what it said
+   * @param hello the peer's hello
    * @return the offer
    */
   public static Offer of(Hello hello) {
@@ -57,7 +57,7 @@ public record Offer(boolean credits, int maxMessage, int granted) {
   }
 
   /**
-   * Returns the offer as a hello has it.
+   * Encodes the offer as the body of a hello.
    *
    * @return the flags and the bytes
    */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What goes over the wire: the hello of the handshake, and the immediate data of each message. */
+/** The wire format: the hello of the handshake, and the immediate data of each message. */
 @NullMarked
 package dev.ferrule.sendrecv.wire;
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class BufferRingTest {
 
   @Test
-  void buffersComeOutInTheOrderInWhichTheyWentIn() {
+  void buffersAreTakenInFifoOrder() {
     BufferRing ring = new BufferRing(3);
     for (int i = 0; i < 20; i += 2) {
       assertThat(ring.isEmpty()).isTrue();
@@ -23,7 +23,7 @@ class BufferRingTest {
   }
 
   @Test
-  void thereIsRoomForAllBuffersAndMoreAreNoticed() {
+  void allBuffersFitAndExcessOnesAreDetected() {
     for (int capacity = 1; capacity < 70; capacity++) {
       BufferRing ring = new BufferRing(capacity);
       for (int i = 0; i < capacity; i++) {

@@ -4,14 +4,14 @@ package dev.ferrule.sendrecv.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.fake.RecordingLink;
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.ReceiveQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Buffers of several connections, and the thread that posts them. */
+/** Buffers of several connections, and the thread that reposts them. */
 @Timeout(60)
 class CentralPostingTest {
 
@@ -61,7 +61,7 @@ class CentralPostingTest {
       queue.add(channel);
     }
 
-    /** Messages come; returns their buffers. */
+    /** Receives messages; returns their buffers. */
     private List<Integer> receive(int count) {
       for (int i = 0; i < count; i++) {
         device.received(
@@ -80,7 +80,7 @@ class CentralPostingTest {
     }
   }
 
-  /** Holds the thread up while it posts one buffer, so that others gather. */
+  /** Delays the thread while it posts one buffer, so that others accumulate. */
   private CountDownLatch holdUp(Client client) throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
@@ -122,7 +122,7 @@ class CentralPostingTest {
   }
 
   @Test
-  void shouldTellAllConnectionsThatBuffersWereNotTaken() {
+  void shouldReportAFailedPostToAllConnections() {
     Client first = new Client();
     Client second = new Client();
     device.receiveErrno = Errno.ENODEV;
@@ -135,7 +135,7 @@ class CentralPostingTest {
   }
 
   @Test
-  void shouldEndConnectionsByNameInsteadOfStarvingThem() {
+  void shouldFailAllConnectionsInsteadOfStarvingThem() {
     Client client = new Client();
     device.onReceive =
         (number, buffer) -> {
@@ -145,13 +145,13 @@ class CentralPostingTest {
     shared.stray(device.takeReceive());
 
     await(() -> !client.link.told.isEmpty());
-    assertThat(client.link.told.get(0)).contains("posts the shared receives", "a fault");
+    assertThat(client.link.told.get(0)).contains("reposts the shared receives", "a fault");
     assertThatThrownBy(shared::admit)
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("a fault");
   }
 
-  /** Each time the thread may be about to fall asleep. */
+  /** Adds a buffer each time the thread may be about to fall asleep. */
   @Test
   void shouldMissNoWakeUp() {
     Client client = new Client();

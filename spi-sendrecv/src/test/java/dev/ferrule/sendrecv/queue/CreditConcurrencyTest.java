@@ -11,8 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CreditConcurrencyTest {
 
   @Test
-  void shouldShowNothingForbiddenToTwoThreads(@TempDir Path folder)
-      throws IOException, InterruptedException {
+  void shouldHaveNoForbiddenOutcome(@TempDir Path folder) throws IOException, InterruptedException {
     Jcstress.run(CreditStress.class, folder);
   }
 }

@@ -13,14 +13,14 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * What threads may see of each other through credits and buffers that come back, for jcstress; run
- * by {@link CreditConcurrencyTest}.
+ * Tests the visibility of credits and returned buffers between threads, by jcstress. Run by {@link
+ * CreditConcurrencyTest}.
  */
 public final class CreditStress {
 
   private CreditStress() {}
 
-  /** A buffer goes from one thread to another as it is, or not yet. */
+  /** A buffer passes from one thread to another intact, or not yet. */
   @JCStressTest
   @Outcome(id = "5, 6", expect = Expect.ACCEPTABLE, desc = "both")
   @Outcome(id = "5, -1", expect = Expect.ACCEPTABLE, desc = "one")
@@ -31,7 +31,7 @@ public final class CreditStress {
   public static class Ring {
     private final BufferRing ring = new BufferRing(2);
 
-    /** Gives. */
+    /** Adds two buffers. */
     @Actor
     public void giver() {
       ring.add(5);
@@ -39,9 +39,9 @@ public final class CreditStress {
     }
 
     /**
-     * Takes.
+     * Takes two buffers.
      *
-     * @param result what there was
+     * @param result the buffers taken
      */
     @Actor
     public void taker(II_Result result) {
@@ -50,7 +50,7 @@ public final class CreditStress {
     }
   }
 
-  /** Buffers that are posted again while a message is sent are granted by it or by the next one. */
+  /** Buffers reposted while a message is sent are granted by that message or by the next one. */
   @JCStressTest
   @Outcome(id = "8, 9", expect = Expect.ACCEPTABLE, desc = "by the next one")
   @Outcome(id = "9, 9", expect = Expect.ACCEPTABLE, desc = "by this one")
@@ -59,16 +59,16 @@ public final class CreditStress {
   public static class Credit {
     private final Window window = new Window(false, true, 8, 8);
 
-    /** Frees. */
+    /** Reposts a buffer. */
     @Actor
     public void receiver() {
       window.reposted(1);
     }
 
     /**
-     * Sends.
+     * Sends a message.
      *
-     * @param result what was granted
+     * @param result the number granted
      */
     @Actor
     public void sender(II_Result result) {
@@ -76,9 +76,9 @@ public final class CreditStress {
     }
 
     /**
-     * Sends once more.
+     * Sends another message.
      *
-     * @param result what was granted
+     * @param result the number granted
      */
     @Arbiter
     public void next(II_Result result) {
@@ -86,17 +86,17 @@ public final class CreditStress {
     }
   }
 
-  /** A message that came on the strength of a grant is never one too many. */
+  /** A message sent with a granted credit is never counted as one without credit. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "the peer was not granted it yet")
-  @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "it came, and was right")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "an honest peer is accused")
+  @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the message arrived and had credit")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a correct peer is accused of a violation")
   @State
   public static class Granted {
     private final Window window = new Window(false, true, 0, 8);
     private volatile int wire;
 
-    /** Grants; by the sender's thread. */
+    /** Grants a credit; by the sender's thread. */
     @Actor
     public void sender() {
       window.reposted(1);
@@ -104,9 +104,9 @@ public final class CreditStress {
     }
 
     /**
-     * Polls what the peer sends at once.
+     * Receives a message that the peer sends at once.
      *
-     * @param result what came, and whether it was right
+     * @param result whether it arrived, and whether it had credit
      */
     @Actor
     public void poller(II_Result result) {
@@ -115,15 +115,18 @@ public final class CreditStress {
     }
   }
 
-  /** A peer that uses up its credit while a buffer is posted again is granted it by somebody. */
+  /**
+   * A peer that uses up its credit while a buffer is reposted is granted it by one of the two
+   * threads.
+   */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the peer starves")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "somebody notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "at least one thread grants")
   @State
   public static class Starvation {
     private final Window window = new Window(false, true, 8, 8);
 
-    /** Lets the peer have credit for one more message. */
+    /** Leaves the peer credit for one more message. */
     public Starvation() {
       for (int i = 0; i < 7; i++) {
         window.messageReceived();
@@ -133,7 +136,7 @@ public final class CreditStress {
     /**
      * Polls, as the receive queue does.
      *
-     * @param result whether it grants
+     * @param result whether a grant is due
      */
     @Actor
     public void poller(ZZ_Result result) {
@@ -143,9 +146,9 @@ public final class CreditStress {
     }
 
     /**
-     * Posts a buffer again.
+     * Reposts a buffer.
      *
-     * @param result whether it grants
+     * @param result whether a grant is due
      */
     @Actor
     public void receiver(ZZ_Result result) {

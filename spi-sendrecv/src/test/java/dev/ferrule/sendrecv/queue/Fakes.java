@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Arrivals;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.IncomingMessages;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What sendrecv's tests make on a device that does what it is told. */
+/** Creates objects of {@code sendrecv} on a scripted device. */
 final class Fakes {
 
   private Fakes() {}
@@ -15,10 +15,10 @@ final class Fakes {
     return new ReceiveBuffers(device.domain(), device.arena(), count, 64);
   }
 
-  /** Takes all messages that wait; returns their buffers. */
+  /** Receives all waiting messages; returns their buffers. */
   static List<Integer> take(SendRecvChannel channel) {
     List<Integer> buffers = new ArrayList<>();
-    Arrivals arrivals = channel.arrivals();
+    IncomingMessages arrivals = channel.arrivals();
     while (arrivals.hasNext()) {
       buffers.add(arrivals.number());
       arrivals.advance();

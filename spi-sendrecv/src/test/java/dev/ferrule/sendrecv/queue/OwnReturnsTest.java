@@ -3,20 +3,20 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.fake.RecordingLink;
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.ReceiveQueue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When the buffers of a connection are posted again, and its peer hears of it. */
+/** Tests when the buffers of a connection are reposted and granted to its peer. */
 class OwnReturnsTest {
 
   private static final int NUMBER = 7;
-  private static final int RECEIVES = 16; // so that 4 are posted at a time
+  private static final int RECEIVES = 16; // so that batches of 4 are posted
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
@@ -39,7 +39,7 @@ class OwnReturnsTest {
     return channel;
   }
 
-  /** Messages come; returns their buffers. */
+  /** Receives messages; returns their buffers. */
   private List<Integer> receive(SendRecvChannel channel, int count) {
     for (int i = 0; i < count; i++) {
       device.received(
@@ -66,9 +66,9 @@ class OwnReturnsTest {
     assertThat(device.sends()).isEmpty();
   }
 
-  /** The peer may want to claim all of its credit before it sends. */
+  /** The peer may claim all of its credit before it sends. */
   @Test
-  void shouldGiveThePeerAllOfItsCreditAfterATickAndALook() {
+  void shouldGiveThePeerAllOfItsCreditAfterATickAndAPoll() {
     SendRecvChannel channel = channel(true);
     int buffer = receive(channel, 1).get(0);
     channel.free(buffer);
@@ -77,7 +77,7 @@ class OwnReturnsTest {
     int progress = link.progress.get();
 
     channel.tick();
-    assertThat(link.progress.get()).isGreaterThan(progress); // wakes a receiver that waits
+    assertThat(link.progress.get()).isGreaterThan(progress); // wakes a waiting receiver
     channel.freeForStarvingPeer();
 
     assertThat(device.receives()).contains(buffer);
@@ -99,7 +99,7 @@ class OwnReturnsTest {
   }
 
   @Test
-  void shouldReportOfATickWhatIsPostedAndNotDue() {
+  void shouldGrantCreditsThatAreNotDueAfterATick() {
     SendRecvChannel channel = channel(true);
     receive(channel, 4).forEach(channel::free);
 
@@ -111,7 +111,7 @@ class OwnReturnsTest {
   }
 
   @Test
-  void shouldDoNothingOfATickWhereNothingIsOwed() {
+  void shouldIgnoreATickIfNothingIsOwed() {
     SendRecvChannel channel = channel(true);
     receive(channel, 3);
     int progress = link.progress.get();
@@ -123,7 +123,7 @@ class OwnReturnsTest {
   }
 
   @Test
-  void shouldBeExhaustedWithoutCreditsWhenAllBuffersAreHeldWhichMessagesCameInto() {
+  void shouldBeExhaustedWithoutCreditsWhenAllBuffersAreHeld() {
     SendRecvChannel channel = channel(false);
     int all = RECEIVES + SendRecvChannel.CONTROL_RECEIVES;
 
@@ -135,7 +135,7 @@ class OwnReturnsTest {
   }
 
   @Test
-  void shouldPostWhatIsFreedAtOnceWithoutCreditsWhereThePeerHasNoReceive() {
+  void shouldRepostAtOnceWithoutCreditsIfThePeerHasNoReceive() {
     SendRecvChannel channel = channel(false);
     List<Integer> buffers = receive(channel, RECEIVES + SendRecvChannel.CONTROL_RECEIVES);
 

@@ -3,22 +3,22 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.fake.ScriptedDevice.Send;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendMemory;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.Errno;
-import dev.ferrule.verbs.fake.RecordingLink;
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.fake.ScriptedDevice.Send;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.ReceiveQueue;
-import dev.ferrule.verbs.queue.SendMemory;
-import dev.ferrule.verbs.queue.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A connection with receive buffers of its own. */
+/** A connection with its own receive buffers. */
 class SendRecvChannelTest {
 
   private static final int NUMBER = 77;
@@ -57,7 +57,7 @@ class SendRecvChannelTest {
     queue.poll();
   }
 
-  /** A message of a peer that was granted nothing and has taken nothing. */
+  /** Receives a message of a peer that has granted nothing and confirmed no control messages. */
   private void receiveMessage(int buffer) {
     receive(buffer, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
   }
@@ -72,7 +72,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aMessageWaitsInTheInboxAndTheConnectionIsTold() {
+  void aMessageWaitsInTheInboxAndTheConnectionIsNotified() {
     device.received(completions, NUMBER, 3, 41, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
     assertThat(queue.poll()).isTrue();
     assertThat(link.progress).hasValue(1);
@@ -113,7 +113,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void withoutCreditsMessagesMayComeIntoAnyBuffer() {
+  void withoutCreditsMessagesMayUseAnyBuffer() {
     use(false, false);
     for (int buffer = 0; buffer < ALL; buffer++) {
       receiveMessage(buffer);
@@ -123,9 +123,9 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void creditsThatMakeNoSenseAreAViolation() {
+  void aCreditCountThatGoesBackwardsIsAViolation() {
     receive(0, Immediate.of(Immediate.MESSAGE, RECEIVES - 1, 0));
-    assertThat(link.told).singleElement().asString().contains("credits");
+    assertThat(link.told).singleElement().asString().contains("credit count");
     assertThat(inbox()).isEmpty();
   }
 
@@ -136,7 +136,7 @@ class SendRecvChannelTest {
     assertThat(inbox()).isEmpty();
   }
 
-  /** Sends a message, which tells the peer how many control messages were taken. */
+  /** Sends a message, which confirms the control messages taken. */
   private void confirm() {
     assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
     channel.sends().stage(SendQueue.NO_LINES, 0, 0);
@@ -145,7 +145,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void controlMessagesTakeNoCreditAndTheirBuffersArePostedAtOnce() {
+  void controlMessagesUseNoCreditAndTheirBuffersAreRepostedAtOnce() {
     device.onSend =
         send -> {
           if (send.isSignaled()) {
@@ -166,12 +166,12 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void moreControlMessagesThanMayBeUnderWayAreAViolation() {
+  void excessControlMessagesAreAViolation() {
     for (int i = 0; i < SendRecvChannel.CONTROL_RECEIVES; i++) {
       receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
     }
     assertThat(link.told).isEmpty();
-    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0)); // this side has confirmed none
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0)); // none is confirmed
     assertThat(link.told).singleElement().asString().contains("more control messages");
   }
 
@@ -194,7 +194,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aMessageTellsThePeerWhatItMaySendByNow() {
+  void aMessageGrantsAllCreditsOwed() {
     for (int buffer = 0; buffer < BATCH; buffer++) {
       receiveMessage(buffer);
       channel.free(buffer);
@@ -230,7 +230,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void noMoreGrantsAreUnderWayThanThePeerHasReceivesFor() {
+  void noMoreGrantsAreInFlightThanThePeerHasReceivesFor() {
     for (int round = 0; round < 3; round++) {
       for (int buffer = 0; buffer < RECEIVES / 2; buffer++) {
         receiveMessage(buffer);
@@ -239,7 +239,7 @@ class SendRecvChannelTest {
     }
     assertThat(link.told).isEmpty();
     assertThat(channel.reports()).isEqualTo(2);
-    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // it has taken one
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 1)); // confirms one
     assertThat(channel.reports()).isEqualTo(3);
   }
 
@@ -251,7 +251,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void theConnectionIsToldOfTheGoodbyeAfterTheMessagesBeforeIt() {
+  void theGoodbyeIsReportedAfterTheMessagesBeforeIt() {
     assertThat(channel.isGoodbyeSaid()).isFalse();
     device.received(completions, NUMBER, 0, 10, Immediate.of(Immediate.MESSAGE, RECEIVES, 0));
     device.received(completions, NUMBER, 1, 0, Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
@@ -262,7 +262,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aFailedReceiveIsReportedByTheFirstOfThem() {
+  void theFirstFailedReceiveIsReported() {
     device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
     device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
@@ -274,7 +274,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void whenReceivesAreFlushedTheCauseIsLookedForAmongTheSends() {
+  void forFlushedReceivesTheFailedSendIsReported() {
     channel.sends().reserve(0, true);
     channel.sends().stage(SendQueue.NO_LINES, 0, 0);
     channel.sends().publish();
@@ -285,7 +285,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void freedBuffersArePostedSeveralAtATime() {
+  void freedBuffersAreRepostedInBatches() {
     for (int buffer = 0; buffer < BATCH; buffer++) {
       receiveMessage(buffer);
     }
@@ -299,7 +299,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aFreedBufferIsPostedAndGrantedAtOnceIfThePeerStarves() {
+  void aFreedBufferIsRepostedAndGrantedAtOnceIfThePeerStarves() {
     for (int buffer = 0; buffer < RECEIVES; buffer++) {
       receiveMessage(buffer);
     }
@@ -312,7 +312,7 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void whatWasFreedBeforeThePeerStarvedIsPostedByTheReceiversNextLook() {
+  void buffersFreedBeforeThePeerStarvedAreRepostedByTheReceiversNextPoll() {
     for (int buffer = 0; buffer < RECEIVES - 1; buffer++) {
       receiveMessage(buffer);
     }
@@ -346,12 +346,12 @@ class SendRecvChannelTest {
   }
 
   @Test
-  void aPeerThatHasStarvedMeanwhileIsGrantedByWhoeverPolls() {
+  void aPeerThatHasStarvedMeanwhileIsGrantedByThePollingThread() {
     for (int buffer = 0; buffer < BATCH; buffer++) {
       receiveMessage(buffer);
       channel.free(buffer);
     }
-    assertThat(device.receives()).as("posted, but not worth a grant yet").hasSize(BATCH);
+    assertThat(device.receives()).as("posted, but a grant is not due yet").hasSize(BATCH);
     assertThat(device.sends()).isEmpty();
     for (int i = BATCH; i < RECEIVES; i++) {
       receiveMessage(i);

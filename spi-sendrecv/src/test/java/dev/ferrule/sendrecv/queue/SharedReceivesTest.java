@@ -4,16 +4,16 @@ package dev.ferrule.sendrecv.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.fake.RecordingLink;
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.ReceiveQueue;
-import dev.ferrule.verbs.queue.SendMemory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Receive buffers that connections share. */
+/** Receive buffers shared by several connections. */
 class SharedReceivesTest {
 
   private static final int COUNT = 256;
@@ -102,7 +102,7 @@ class SharedReceivesTest {
       device.sent(sendCompletions, send.id());
     }
 
-    /** How many messages its peer may send. */
+    /** Returns how many messages its peer may send. */
     int credit() {
       return (int) (granted - sent);
     }
@@ -115,7 +115,7 @@ class SharedReceivesTest {
             number,
             device.takeReceive(),
             10,
-            Immediate.of(Immediate.MESSAGE, 1000, channel.reports())); // all of them were taken
+            Immediate.of(Immediate.MESSAGE, 1000, channel.reports())); // confirms all reports
         sent++;
       }
       queue.drain();
@@ -128,14 +128,14 @@ class SharedReceivesTest {
       return buffer;
     }
 
-    /** Lets the program receive messages, and free them. */
+    /** Makes the program receive messages and free them. */
     void freeNext(int count) {
       for (int i = 0; i < count; i++) {
         channel.free(take());
       }
     }
 
-    /** One message comes and goes; returns when its buffer is posted again. */
+    /** Receives and frees one message; returns when its buffer is reposted. */
     void exchange() {
       int posted = device.receives().size();
       receive(1);
@@ -177,7 +177,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void theSharesAreNeverMoreThanTheBuffers() {
+  void theSharesNeverExceedTheBuffers() {
     for (int count : new int[] {1, 4, 5, 9, 64, 100, COUNT, 5000}) {
       use(count);
       int given = 0;
@@ -193,7 +193,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aShareOfWhichNoConnectionBecameIsGivenBackOnce() {
+  void anUnusedShareIsReleasedOnce() {
     use(9);
     SharedReceives.Share share = Objects.requireNonNull(shared.admit());
     assertThat(shared.admit()).isNull();
@@ -204,7 +204,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aShareThatAConnectionUsesIsNotGivenBackByLeaving() {
+  void aShareInUseIsNotReleasedByLeaving() {
     use(9);
     Client client = new Client();
     client.share.leave();
@@ -212,7 +212,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void freedBuffersArePostedAgain() {
+  void freedBuffersAreReposted() {
     Client client = new Client();
     int first = client.share.first();
     client.receive(first);
@@ -222,7 +222,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aShareGrowsWhileThereArePlentyOfBuffersAndItsPeerIsToldOfIt() {
+  void aShareGrowsWhileBuffersAreAbundantAndItsPeerIsGrantedMore() {
     Client client = new Client();
     int sent = 0;
     while (client.share.capacity() < shared.maxShare()) {
@@ -231,7 +231,7 @@ class SharedReceivesTest {
       int expected = Math.min(client.share.first() + sent, shared.maxShare());
       await(() -> client.share.capacity() == expected);
     }
-    // what is left is less than half of the first share, and not worth a grant
+    // the rest is less than half of the first share, so no grant is due
     await(() -> client.credit() >= shared.maxShare() - client.share.first() / 2);
     int all = client.credit();
     client.receive(all);
@@ -242,7 +242,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aConnectionKeepsTrackOfItsLargestShareAndNotOfAllBuffers() {
+  void aConnectionTracksItsLargestShareAndNotAllBuffers() {
     use(4096);
     SharedReceives.Share share = Objects.requireNonNull(shared.admit());
     assertThat(share.mostTaken()).isEqualTo(shared.maxShare()).isLessThan(4096);
@@ -252,7 +252,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void withoutCreditsAConnectionMayTakeAllBuffers() {
+  void withoutCreditsAConnectionMayUseAllBuffers() {
     SharedReceives uncredited =
         new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT), false);
     opened.add(uncredited);
@@ -260,7 +260,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aPeerThatSendsBeyondTheLargestShareBreaksTheProtocolAndTakesNoBuffers() {
+  void aPeerThatSendsBeyondTheLargestShareViolatesTheProtocolAndUsesNoBuffers() {
     Client client = new Client();
     while (client.share.capacity() < shared.maxShare()) {
       int expected = client.share.capacity() + 1;
@@ -268,11 +268,11 @@ class SharedReceivesTest {
       await(() -> client.share.capacity() == expected);
     }
     await(() -> client.credit() >= shared.maxShare() - client.share.first() / 2);
-    client.receive(COUNT); // nothing of it is read
+    client.receive(COUNT); // the program reads none of them
 
     assertThat(link.told)
         .isNotEmpty()
-        .allSatisfy(told -> assertThat(told).contains("more messages than it had credit"));
+        .allSatisfy(event -> assertThat(event).contains("more messages than it had credit"));
     client.close();
     awaitAllPosted(COUNT);
     awaitAdmission();
@@ -313,11 +313,11 @@ class SharedReceivesTest {
   }
 
   @Test
-  void everyBufferOfAClosedConnectionComesBack() {
+  void everyBufferOfAClosedConnectionIsReturned() {
     Client client = new Client();
     client.receive(5);
     int freed = client.take();
-    int held = client.take(); // and three are not read
+    int held = client.take(); // three others are not read
     int failed = device.takeReceive();
     int number = client.number;
     device.failed(completions, number, failed, CompletionStatus.FLUSHED, 0);
@@ -326,7 +326,7 @@ class SharedReceivesTest {
     device.received(completions, number, device.takeReceive(), 10, 0); // a stray
     queue.drain();
     awaitAllPosted(COUNT);
-    client.channel.free(held); // too late: it is not the connection's any more
+    client.channel.free(held); // too late: the connection no longer owns it
     shared.stray(device.takeReceive());
     awaitAllPosted(COUNT);
   }
@@ -342,7 +342,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aShareIsNotGivenBackBeforeItsLastBufferIsPosted() {
+  void aShareIsNotReleasedBeforeItsLastBufferIsReposted() {
     use(9);
     for (int round = 0; round < 200; round++) {
       SharedReceives.Share share = awaitAdmission();
@@ -357,7 +357,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void aShareIsNotGivenBackBeforeTheMessagesThatNobodyReadArePosted() throws Exception {
+  void aShareIsNotReleasedBeforeTheBuffersOfUnreadMessagesAreReposted() throws Exception {
     use(10);
     Client other = new Client();
     Client client = new Client();
@@ -379,7 +379,7 @@ class SharedReceivesTest {
         };
 
     other.channel.free(othersBuffer);
-    awaitLatch(inPost); // the thread has looked for what nobody read
+    awaitLatch(inPost); // the thread has searched for unread messages
     client.close();
     closed.countDown();
 
@@ -396,7 +396,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void whatIsFreedWhileTheConnectionIsClosedComesBackOnceAndBeforeTheShare() throws Exception {
+  void buffersFreedDuringTheCloseAreReturnedOnceAndBeforeTheShare() throws Exception {
     use(9);
     CyclicBarrier start = new CyclicBarrier(2);
     ExecutorService receiver = Executors.newSingleThreadExecutor();
@@ -425,7 +425,7 @@ class SharedReceivesTest {
   }
 
   @Test
-  void whatAConnectionFreesTwiceOrTooLateIsPostedOnce() {
+  void aBufferFreedTwiceOrTooLateIsRepostedOnce() {
     Client client = new Client();
     Client other = new Client();
     client.receive(1);
@@ -440,13 +440,13 @@ class SharedReceivesTest {
     other.receive(1);
     assertThat(other.channel.inbox().nextNumber()).isEqualTo(buffer);
     client.channel.free(buffer);
-    shared.stray(device.takeReceive()); // behind what could have been freed
+    shared.stray(device.takeReceive()); // after any buffer that could have been freed
     await(() -> device.receives().size() == COUNT - 1);
     assertThat(device.receives()).doesNotContain(buffer);
   }
 
   @Test
-  void buffersOfControlMessagesArePostedByWhoeverPolls() {
+  void buffersOfControlMessagesAreRepostedByThePollingThread() {
     Client client = new Client();
     int buffer = device.takeReceive();
     device.received(completions, client.number, buffer, 0, Immediate.of(Immediate.GRANT, 1001, 0));

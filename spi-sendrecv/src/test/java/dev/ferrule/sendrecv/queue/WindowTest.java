@@ -22,7 +22,7 @@ class WindowTest {
   }
 
   @Test
-  void aSideMaySendWhatTheOtherHasReceivesForAndNoMore() {
+  void aSideMaySendOnlyMessagesForWhichThePeerHasReceives() {
     assertThat(sender.grantedByPeer()).isEqualTo(CAPACITY);
     for (int i = 0; i < CAPACITY; i++) {
       assertThat(receiver.messageReceived()).isTrue();
@@ -32,7 +32,7 @@ class WindowTest {
   }
 
   @Test
-  void aGrantIsDueWhenHalfIsBackOrThePeerCanSendNothing() {
+  void aGrantIsDueWhenHalfOfTheCreditsAreReturnedOrThePeerStarves() {
     for (int i = 0; i < CAPACITY / 2; i++) {
       receiver.messageReceived();
     }
@@ -53,7 +53,7 @@ class WindowTest {
   }
 
   @Test
-  void creditsAreNeverLostWhereTheirCountsWrapAround() {
+  void noCreditsAreLostWhenTheCountsWrapAround() {
     long sent = 0;
     for (int round = 0; round < 200_000 / CAPACITY; round++) {
       while (sent < sender.grantedByPeer()) {
@@ -71,7 +71,7 @@ class WindowTest {
   }
 
   @Test
-  void noMoreThanTwoGrantsAreUnderWayUntilThePeerSaysThatItTookThem() {
+  void noMoreThanTwoUnconfirmedGrantsAreInFlight() {
     for (int i = 0; i < 2; i++) {
       assertThat(receiver.mayGrant()).isTrue();
       grant();
@@ -84,7 +84,7 @@ class WindowTest {
   }
 
   @Test
-  void morePeersControlMessagesThanMayBeUnderWayAreNoticed() {
+  void excessControlMessagesOfThePeerAreDetected() {
     for (int i = 0; i < Window.CONTROL_RECEIVES; i++) {
       assertThat(sender.controlReceived()).isTrue();
     }
@@ -92,13 +92,13 @@ class WindowTest {
   }
 
   @Test
-  void aCountThatGoesBackwardsMakesNoSense() {
+  void aCountThatGoesBackwardsIsInvalid() {
     assertThat(sender.take(Immediate.of(Immediate.MESSAGE, CAPACITY - 1, 0))).isFalse();
     assertThat(sender.take(Immediate.of(Immediate.MESSAGE, CAPACITY, 255))).isFalse();
   }
 
   @Test
-  void aGrantIsOwedHoweverLittleThereIsToGrant() {
+  void aGrantIsOwedForASingleCredit() {
     assertThat(receiver.isGrantOwed()).isFalse();
     receiver.messageReceived();
     receiver.reposted(1);
@@ -109,7 +109,7 @@ class WindowTest {
   }
 
   @Test
-  void withoutCreditsThePeerStarvesWhenAllReceivesForMessagesAreTaken() {
+  void withoutCreditsThePeerStarvesWhenAllReceivesForMessagesAreUsed() {
     Window plain = new Window(true, true, CAPACITY, CAPACITY);
     for (int i = 0; i < CAPACITY; i++) {
       assertThat(plain.isPeerStarving()).isFalse();

@@ -3,13 +3,13 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.Inbox;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.fake.RecordingLink;
-import dev.ferrule.verbs.fake.ScriptedDevice;
-import dev.ferrule.verbs.queue.Channel;
-import dev.ferrule.verbs.queue.Inbox;
-import dev.ferrule.verbs.queue.ReceiveQueue;
-import dev.ferrule.verbs.queue.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Connections between two sides of a wire that holds what it is given, with as many threads as
- * programs may have: each side sends by one and receives by another, and both of them poll.
+ * Connections between two sides of a simulated wire, with as many threads as programs may use: each
+ * side sends by one thread and receives by another, and both threads poll.
  */
 class WireTest {
 
@@ -52,9 +52,9 @@ class WireTest {
     private final ReceiveQueue queue;
     private final Channel channel;
     private Side peer = this;
-    private long lastSend; // by whoever posts
+    private long lastSend; // by the posting thread
 
-    /** Of a connection with receives of its own. */
+    /** Creates a side with its own receives. */
     Side(int number, boolean credits, int credit, int peerCredit) {
       this.number = number;
       sides.put(number, this);
@@ -67,7 +67,7 @@ class WireTest {
       queue.add(channel);
     }
 
-    /** Of a connection that shares them. */
+    /** Creates a side that shares receives. */
     Side(
         int number,
         SharedReceives shared,
@@ -118,13 +118,13 @@ class WireTest {
       }
     }
 
-    /** What the fabric's thread does now and then. */
+    /** Performs the periodic work of the event loop. */
     private void tick() {
       channel.sends().probe();
       channel.reportIfDue();
     }
 
-    /** Sends all messages, of lengths that tell their numbers. */
+    /** Sends all messages, with lengths that encode their numbers. */
     void sendAll() {
       SendQueue sends = channel.sends();
       int looks = 0;
@@ -149,7 +149,7 @@ class WireTest {
       }
     }
 
-    /** Receives all messages, in their order. */
+    /** Receives all messages and checks their order. */
     void receiveAll() {
       int received = 0;
       int looks = 0;
@@ -206,7 +206,7 @@ class WireTest {
         thread.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
       }
     } finally {
-      failed = true; // whoever is left
+      failed = true; // ends the remaining threads
       executor.shutdown();
     }
     sides.values().forEach(side -> assertThat(side.link.told).isEmpty());
@@ -215,7 +215,7 @@ class WireTest {
   }
 
   @Test
-  void noMessageIsLostOrWithoutReceiveWhereEachConnectionHasItsOwnBuffers() throws Exception {
+  void everyMessageHasAReceiveAndArrivesWithOwnBuffers() throws Exception {
     device.onReceive = this::onReceive;
     Side one = new Side(1, true, 8, 32);
     Side other = new Side(2, true, 32, 8);
@@ -233,7 +233,7 @@ class WireTest {
   }
 
   @Test
-  void noMessageIsLostOrWithoutReceiveWhereConnectionsShareBuffers() throws Exception {
+  void everyMessageHasAReceiveAndArrivesWithSharedBuffers() throws Exception {
     device.onReceive = this::onReceive;
     CompletionQueue completions = device.completionQueue();
     try (SharedReceives shared =

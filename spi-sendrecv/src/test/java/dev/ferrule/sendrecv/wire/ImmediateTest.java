@@ -11,7 +11,7 @@ class ImmediateTest {
 
   @ParameterizedTest
   @ValueSource(ints = {Immediate.MESSAGE, Immediate.GRANT, Immediate.GOODBYE, 0, 15})
-  void theTypeIsWhatWasPutInWhateverTheCounts(int type) {
+  void theTypeSurvivesARoundTripWithAnyCounts(int type) {
     assertThat(Immediate.type(Immediate.of(type, 0, 0))).isEqualTo(type);
     assertThat(Immediate.type(Immediate.of(type, 0xffff, 0xff))).isEqualTo(type);
     assertThat(Immediate.type(Immediate.of(type, -1, -1))).isEqualTo(type);
@@ -19,7 +19,7 @@ class ImmediateTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 0x7fff, 0x8000, 0xfff0, 0xffff, 0x1_0000, 0x1_2345_6789L})
-  void countsGoOnWhereTheirBitsEnd(long known) {
+  void countsWrapAround(long known) {
     for (int more : new int[] {0, 1, 31, 255, 256, 0x7fff, 0xffff}) {
       int immediate = Immediate.of(Immediate.MESSAGE, known + more, known + more);
 
@@ -29,7 +29,7 @@ class ImmediateTest {
   }
 
   @Test
-  void theCountsDoNotReachIntoEachOther() {
+  void theCountsDoNotOverlap() {
     int immediate = Immediate.of(Immediate.GRANT, 0xabcd, 0x12);
 
     assertThat(immediate).isEqualTo(0x2012_abcd);

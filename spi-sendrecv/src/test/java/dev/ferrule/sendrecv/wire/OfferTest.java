@@ -3,14 +3,14 @@ package dev.ferrule.sendrecv.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.verbs.connection.Hello;
+import dev.ferrule.rdma.connection.Hello;
 import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The hello's bytes, as {@code docs/sendrecv.md} has them. */
+/** Tests the bytes of the hello against {@code docs/sendrecv.md}. */
 class OfferTest {
 
   private static final HexFormat HEX = HexFormat.of();
@@ -34,13 +34,13 @@ class OfferTest {
   }
 
   @Test
-  void shouldSayNoNumbersWhereThereAreNone() {
+  void shouldEncodeZerosInAHelloWithoutAnOffer() {
     assertThat(HEX.formatHex(Offer.HELLO.encode(Hello.Kind.REFUSE, new byte[] {'n'})))
         .isEqualTo("46727372" + "01" + "03" + "01" + "00" + "000000000000000000000000" + "6e");
   }
 
   @Test
-  void shouldReadWhatItWroteThoughItIsPadded() {
+  void shouldDecodeAPaddedHello() {
     Offer offer = new Offer(false, 4096, 8);
     byte[] bytes = Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[] {1, 2, 3});
 
@@ -53,7 +53,7 @@ class OfferTest {
 
   @ParameterizedTest
   @CsvSource({"0, 8", "-1, 8", "1073741825, 8", "4096, 0", "4096, 32768", "4096, -1"})
-  void shouldNotTakeNumbersThatCannotBeRight(int maxMessage, int granted) {
+  void shouldRejectInvalidNumbers(int maxMessage, int granted) {
     assertThat(Offer.HELLO.decode(hello(new Offer(true, maxMessage, granted)))).isEmpty();
   }
 }

@@ -20,45 +20,45 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's side of all handshakes of an endpoint: gathers the clients that wait, keeps repeated
- * requests from being taken for new ones, and hands them to the program.
+ * Serves the server's side of all handshakes of an endpoint: queues waiting clients, detects
+ * retransmitted requests, and hands new requests to the program.
  */
 public final class Acceptor {
 
-  /** So many answers are remembered, for clients that ask again because they did not get them. */
+  /** Number of answers kept for retransmission to clients that did not receive them. */
   private static final int REMEMBERED = 256;
 
   /**
-   * How many connections {@link #nextToAccept} has made at a time whose clients have not confirmed
-   * them, or that no thread has taken: each has its memory.
+   * Maximum number of connections that {@link #nextToAccept} has created and that are either
+   * unconfirmed or not yet taken by a thread. Each of them holds memory.
    */
   static final int MAX_OFFERED = 16;
 
-  /** Another client is accepted beside one that has not confirmed by then. */
+  /** Another client is accepted in addition to one that has not confirmed within this time. */
   static final long OVERDUE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Another client is accepted in place of one that has not confirmed by then. */
+  /** Another client is accepted in place of one that has not confirmed within this time. */
   static final long WITHDRAW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final String UNUSABLE = "the listener cannot use what the client has made: ";
-  private static final String NO_MEMORY = "no memory came with the connect request";
+  private static final String UNUSABLE = "the listener cannot use the client's files: ";
+  private static final String NO_MEMORY = "the connect request passed no memory";
   private static final String NO_RING =
-      "its memory begins with no ring of version " + RingLayout.VERSION;
+      "its memory does not start with a ring of version " + RingLayout.VERSION;
 
-  /** Tells one attempt to connect from all others. */
+  /** Identifies one attempt to connect. */
   record Key(SmAddress client, int clientId) {}
 
   private final Endpoint endpoint;
   private final int backlog;
   private final WaitingClients waiting = new WaitingClients();
 
-  /** Every handshake between ACCEPT and ACK, for the endpoint's thread to repeat ACCEPT. */
+  /** Every handshake between ACCEPT and ACK, for which the endpoint's thread repeats ACCEPT. */
   private final Set<ServerHandshake> unconfirmed = new LinkedHashSet<>();
 
-  /** Those that {@link #nextToAccept} has handed out, and when. The oldest first. */
+  /** The handshakes returned by {@link #nextToAccept}, with the time of return, oldest first. */
   private final Map<ServerHandshake, Long> offered = new LinkedHashMap<>();
 
-  /** Those of them whose client has confirmed, to be handed out again. */
+  /** The offered handshakes that the client has confirmed, to be returned again. */
   private final ArrayDeque<ServerHandshake> confirmed = new ArrayDeque<>();
 
   private int accepting; // threads that use nextToAccept
@@ -84,9 +84,9 @@ public final class Acceptor {
   /**
    * Waits for the next client.
    *
-   * @param deadline until when, by {@link System#nanoTime}; only looked at if bounded
+   * @param deadline by {@link System#nanoTime}; ignored unless bounded
    * @param bounded whether there is a deadline
-   * @return the client; or null if none came in time, or this is closed
+   * @return the client; or null if the deadline passed, or this is closed
    * @throws InterruptedException if the thread was interrupted
    */
   public synchronized @Nullable ServerHandshake next(boolean bounded, long deadline)
@@ -109,28 +109,29 @@ public final class Acceptor {
     return null;
   }
 
-  /** A thread is going to use {@link #nextToAccept}, until {@link #endAccepting}. */
+  /** Registers a thread that uses {@link #nextToAccept} until {@link #endAccepting}. */
   public synchronized void beginAccepting() {
     accepting++;
-    notifyAll(); // there may be more to do for the others, or less
+    notifyAll(); // the number of clients that may be offered a connection has changed
   }
 
-  /** The end of {@link #beginAccepting}. */
+  /** Ends {@link #beginAccepting}. */
   public synchronized void endAccepting() {
     accepting--;
     notifyAll();
   }
 
   /**
-   * Waits for a client to accept: the next one that waits, which the caller then {@linkplain
-   * ServerHandshake#offer offers} the connection or {@linkplain ServerHandshake#abandon abandons};
-   * or one that was offered it and has {@linkplain ServerHandshake#isConfirmed confirmed}. No more
-   * clients are offered a connection than there are threads to take it, except beside clients that
-   * are overdue. So a client that does not answer delays no other client.
+   * Waits for a client to accept. Returns either the next waiting client, to which the caller then
+   * {@linkplain ServerHandshake#offer offers} a connection or which it {@linkplain
+   * ServerHandshake#abandon abandons}; or a client that was offered a connection and has
+   * {@linkplain ServerHandshake#isConfirmed confirmed} it. The number of offered connections is
+   * limited to the number of accepting threads, not counting overdue clients. A client that does
+   * not answer therefore delays no other client.
    *
    * @param bounded whether there is a deadline
-   * @param deadline until when, by {@link System#nanoTime}; only looked at if bounded
-   * @return the client; or null if none came in time, or this is closed
+   * @param deadline by {@link System#nanoTime}; ignored unless bounded
+   * @return the client; or null if the deadline passed, or this is closed
    * @throws InterruptedException if the thread was interrupted
    */
   public @Nullable ServerHandshake nextToAccept(boolean bounded, long deadline)
@@ -181,7 +182,7 @@ public final class Acceptor {
     return fresh < accepting && offered.size() + confirmed.size() < MAX_OFFERED;
   }
 
-  /** How many connections a client's endpoint was offered and has not confirmed. */
+  /** Returns the number of unconfirmed connections offered to a client's endpoint. */
   private int offeredTo(SmAddress client) {
     int count = 0;
     for (ServerHandshake each : offered.keySet()) {
@@ -191,9 +192,10 @@ public final class Acceptor {
   }
 
   /**
-   * Returns the client to give up if all places are taken by clients that have not confirmed: of
-   * the endpoint with the most places the one that is overdue for the longest. Endpoints that have
-   * one place each, or as many as the one that waits, keep them for longer. Under the lock.
+   * Returns the client to withdraw when all places are taken by unconfirmed clients: the one that
+   * is overdue for the longest time of the endpoint with the most places. Endpoints with one place,
+   * or with no more places than the waiting client's endpoint, keep theirs longer. The caller holds
+   * the lock.
    */
   private @Nullable ServerHandshake tooLate(long now) {
     SmAddress next = waiting.next(this::offeredTo);
@@ -216,10 +218,10 @@ public final class Acceptor {
   }
 
   /**
-   * Gives up the client that has not confirmed for the longest time, if it is overdue, as what it
-   * holds is needed for another one.
+   * Withdraws the client that has not confirmed for the longest time, if it is overdue, to free its
+   * resources for another client.
    *
-   * @return whether there was one
+   * @return whether a client was withdrawn
    */
   public boolean withdrawOverdue() {
     ServerHandshake oldest = null;
@@ -246,18 +248,18 @@ public final class Acceptor {
   }
 
   /**
-   * Tells whether this is closed.
+   * Returns whether this is closed.
    *
-   * @return whether it is
+   * @return whether this is closed
    */
   public boolean isClosed() {
     return closed;
   }
 
   /**
-   * Takes a message from a client; called by the endpoint's thread.
+   * Handles a message from a client; called by the endpoint's thread.
    *
-   * @return whether a handshake has taken over the memory
+   * @return whether a handshake has taken ownership of the memory
    */
   boolean receive(
       HandshakeMessage message,
@@ -315,7 +317,7 @@ public final class Acceptor {
       }
       known = open.containsKey(key) ? open.get(key) : turnedAway.get(key);
       if (known != null && known.generation() != generation) {
-        // another process, or another attempt, that goes by the name of one which has ended
+        // another process, or another attempt, that reuses the name of one that has ended
         open.remove(key);
         turnedAway.remove(key);
         waiting.remove(known);
@@ -339,8 +341,8 @@ public final class Acceptor {
   }
 
   /**
-   * Whether a request is dropped, as the backlog is full and stays so. Its memory is not looked at:
-   * hundreds of clients may repeat their requests all the time.
+   * Returns whether a request is dropped because the backlog is full. The memory of a dropped
+   * request is not inspected: hundreds of clients may retransmit continuously.
    */
   private synchronized boolean isWithoutRoom(Key key) {
     return !closed
@@ -350,7 +352,7 @@ public final class Acceptor {
         && !waiting.mayDisplace(key.client());
   }
 
-  /** Makes room in the backlog, if that is fair. Under the lock. */
+  /** Makes room in the backlog, if fairness allows it. The caller holds the lock. */
   private boolean hasRoomFor(SmAddress client, List<ServerHandshake> replaced) {
     if (waiting.size() < backlog) {
       return true;
@@ -365,8 +367,8 @@ public final class Acceptor {
   }
 
   /**
-   * Turns a client away whose memory cannot be looked at, unless it is known and gets an answer as
-   * it is. Not logged: to log for the first time takes descriptors, too.
+   * Refuses a client whose memory cannot be inspected. A known client is answered normally. The
+   * refusal is not logged: the first log record requires file descriptors, too.
    */
   private void turnAwayUnseen(Key key, HandshakeMessage answer) {
     if (find(key) == null) {
@@ -378,23 +380,23 @@ public final class Acceptor {
     if (e.isShortage()) {
       String fix =
           e.is(LibC.EMFILE(), LibC.ENFILE())
-              ? "raise the limit of descriptors there (ulimit -n)"
-              : "free memory there, or raise vm.max_map_count";
+              ? "raise the listener's limit of file descriptors (ulimit -n)"
+              : "free memory on the listener's side, or raise vm.max_map_count";
       return noRoom(key.clientId(), e.getMessage() + "; " + fix);
     }
     return refusal(key.clientId(), unusable(e));
   }
 
   /**
-   * Says why the memory or the FIFO of a client is refused.
+   * Returns the reason for refusing a client's memory or FIFO.
    *
-   * @param e what was wrong with it
+   * @param e the failure
    * @return the reason, for the client
    */
   public static String unusable(PosixException e) {
     String fix =
         e.is(LibC.EACCES(), LibC.EPERM())
-            ? "; run both processes as the same user, or let both have a group in common and the"
+            ? "; run both processes as the same user, or give them a common group and set the"
                 + " option access=group"
             : "";
     return UNUSABLE + e.getMessage() + fix;
@@ -413,14 +415,14 @@ public final class Acceptor {
     }
   }
 
-  /** Remembers that a client was turned away, rather than that it is being served. */
+  /** Marks a request as refused instead of served. */
   synchronized void turnedAway(ServerHandshake handshake) {
     if (open.remove(handshake.key(), handshake)) {
       turnedAway.put(handshake.key(), handshake);
     }
   }
 
-  /** Forgets a handshake that has failed. */
+  /** Removes a handshake that has failed. */
   synchronized void forget(ServerHandshake handshake) {
     open.remove(handshake.key(), handshake);
     if (offered.remove(handshake) != null) {
@@ -429,9 +431,9 @@ public final class Acceptor {
   }
 
   /**
-   * Remembers that a client is being accepted as a connection of this endpoint.
+   * Marks a client as being accepted as a connection of this endpoint.
    *
-   * @return false if that is too late for one of {@link #nextToAccept}, since this is closed
+   * @return false if this was closed before a client of {@link #nextToAccept} was accepted
    */
   synchronized boolean accepted(ServerHandshake handshake, int serverId) {
     if (closed && offered.containsKey(handshake)) {
@@ -439,12 +441,13 @@ public final class Acceptor {
     }
     accepted.put(serverId, handshake);
     unconfirmed.add(handshake);
-    offered.replace(handshake, System.nanoTime()); // not counting the time it took to make
+    // excludes the time spent creating the connection
+    offered.replace(handshake, System.nanoTime());
     return true;
   }
 
-  /** A client has confirmed, or failed to. */
-  synchronized void settled(ServerHandshake handshake, boolean isConfirmed) {
+  /** Handles a client's confirmation, or its failure to confirm. */
+  synchronized void resolved(ServerHandshake handshake, boolean isConfirmed) {
     unconfirmed.remove(handshake);
     if (!isConfirmed) {
       forget(handshake);
@@ -454,7 +457,7 @@ public final class Acceptor {
     }
   }
 
-  /** Forgets a connection that has ended. */
+  /** Removes a connection that has ended. */
   synchronized void forget(int serverId) {
     ServerHandshake handshake = accepted.remove(serverId);
     if (handshake != null) {
@@ -463,7 +466,8 @@ public final class Acceptor {
   }
 
   /**
-   * Listens no more: turns away the clients that wait, and wakes up the program's threads that do.
+   * Stops listening: refuses the waiting clients, and wakes the program's threads that wait in
+   * accept.
    */
   public void close() {
     List<ServerHandshake> left;
@@ -473,7 +477,8 @@ public final class Acceptor {
       }
       closed = true;
       waiting.clear();
-      left = List.copyOf(open.values()); // also requests that the program has and never answers
+      // includes requests that the program holds and never answers
+      left = List.copyOf(open.values());
       notifyAll();
     }
     left.forEach(handshake -> handshake.refuseUntaken("the listener was closed"));
@@ -488,7 +493,7 @@ public final class Acceptor {
     return new HandshakeMessage(Type.NO_ROOM, clientId, 0, text(reason));
   }
 
-  /** As much of a text as a message can hold, and no half of a character. */
+  /** Returns the longest prefix of a text that fits in a message, cut at a character boundary. */
   private static byte[] text(String reason) {
     byte[] text = reason.getBytes(StandardCharsets.UTF_8);
     int length = Math.min(text.length, HandshakeMessage.MAX_PAYLOAD);

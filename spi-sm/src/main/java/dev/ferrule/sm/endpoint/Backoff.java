@@ -3,10 +3,7 @@ package dev.ferrule.sm.endpoint;
 
 import java.util.concurrent.TimeUnit;
 
-/**
- * How long to wait for an answer before asking again: ever longer, up to a limit, and not beyond a
- * deadline.
- */
+/** Retransmission intervals that grow up to a limit and end at a deadline. */
 final class Backoff {
 
   private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -19,7 +16,7 @@ final class Backoff {
     this.deadline = deadline;
   }
 
-  /** Returns when to ask again if the question is asked now, by {@link System#nanoTime}. */
+  /** Returns when to retransmit next if a message is sent now, by {@link System#nanoTime}. */
   long next() {
     long now = System.nanoTime();
     long until = now + Math.min(nanos, Math.max(0, deadline - now));
@@ -27,7 +24,7 @@ final class Backoff {
     return until;
   }
 
-  /** Whether the deadline has passed. */
+  /** Returns whether the deadline has passed. */
   boolean isOver() {
     return System.nanoTime() - deadline >= 0;
   }

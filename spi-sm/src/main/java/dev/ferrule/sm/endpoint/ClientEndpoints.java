@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints from which this process connects: one for each directory and access, shared by all
- * connections to it.
+ * The endpoints from which this process connects. There is one for each directory and access; all
+ * connections from there share it.
  */
 public final class ClientEndpoints {
 
@@ -24,10 +24,10 @@ public final class ClientEndpoints {
    * Returns the endpoint of a directory, retained for the caller.
    *
    * @param server an address in the directory
-   * @param access who may use the endpoint
+   * @param access the users that may use the endpoint
    * @return the endpoint, to be released
-   * @throws IOException if it cannot be made
-   * @throws dev.ferrule.sm.os.PosixException if its files cannot be made
+   * @throws IOException if it cannot be created
+   * @throws dev.ferrule.sm.os.PosixException if its files cannot be created
    */
   public static Endpoint retain(SmAddress server, Access access) throws IOException {
     synchronized (ENDPOINTS) {
@@ -39,7 +39,7 @@ public final class ClientEndpoints {
       }
       Endpoint opened = Endpoint.open(new SmAddress(server.base(), null), access);
       if (opened == null) {
-        throw new IOException("no endpoint to be had in " + server.base());
+        throw new IOException("cannot open an endpoint in " + server.base());
       }
       ENDPOINTS.put(key, opened);
       return opened;

@@ -19,13 +19,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of the handshake: CONNECT, again and again until there is an answer; and ACK,
- * as often as the answer comes. The program's thread waits in {@link #await}, the endpoint's thread
- * brings the answers.
+ * The client's side of the handshake: retransmits CONNECT until an answer arrives, and sends ACK
+ * for every copy of the answer. The program's thread waits in {@link #await}; the endpoint's thread
+ * delivers the answers.
  */
 public final class ClientHandshake {
 
-  /** Object.wait rounds down to milliseconds, and 0 is for ever. */
+  /** Object.wait rounds down to milliseconds, and 0 means no timeout. */
   private static final long SHORTEST_WAIT_NANOS = 1_000_000;
 
   private final Endpoint endpoint;
@@ -36,9 +36,9 @@ public final class ClientHandshake {
   private @Nullable Answer answer;
   private @Nullable HandshakeMessage confirmed;
   private boolean ended;
-  private long retransmissions; // of the program's thread
+  private long retransmissions; // written by the program's thread
 
-  /** An answer, and the memory that came with it. */
+  /** An answer, and the memory passed with it. */
   private record Answer(
       HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {}
 
@@ -51,10 +51,10 @@ public final class ClientHandshake {
   }
 
   /**
-   * What the server answered.
+   * The server's acceptance.
    *
    * @param serverId the connection's number at the server's endpoint
-   * @param payload what the server's program has to say
+   * @param payload the payload of the server's program
    * @param memory the memory from which the server receives
    */
   public record Accepted(int serverId, byte[] payload, PassedMemory memory) {}
@@ -62,11 +62,11 @@ public final class ClientHandshake {
   /**
    * Waits for the server to accept.
    *
-   * @param uri names the connection in errors
-   * @param deadline until when, by {@link System#nanoTime}
-   * @param usable returns whether an acceptance is of this connection and not of an earlier one of
-   *     the same name; throws a {@link PosixException} if it cannot be used. Such an acceptance
-   *     does not count, unless this process lacks a resource: another one may follow
+   * @param uri identifies the connection in errors
+   * @param deadline by {@link System#nanoTime}
+   * @param usable returns whether an acceptance belongs to this connection and not to an earlier
+   *     one of the same name; throws a {@link PosixException} if it cannot be used. An unusable
+   *     acceptance is ignored unless this process lacks a resource, because another one may follow
    * @return the server's answer
    */
   public Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
@@ -76,11 +76,12 @@ public final class ClientHandshake {
     try {
       while (true) {
         checkSent(uri, endpoint.send(connect, memory, server));
-        // also if the answers are of no use: the server answers each CONNECT
+        // also if the answers are unusable: the server answers each CONNECT
         long repeatAt = backoff.next();
         Answer received = nextAnswer(repeatAt);
         while (received != null) {
-          // not under the monitor: it maps memory, and the endpoint's thread serves others as well
+          // not under the monitor: it maps memory, and the endpoint's thread serves other
+          // connections
           try {
             Accepted accepted = evaluate(uri, received);
             if (accepted != null && usable.test(accepted)) {
@@ -90,11 +91,11 @@ public final class ClientHandshake {
             if (e.isShortage()) {
               throw e;
             }
-            unusable = e; // as good as no answer: the right one may still come
+            unusable = e; // treated as no answer: the right one may still arrive
           } finally {
             close(received);
           }
-          // a peer that sends answers without end cannot keep this from its deadline
+          // a peer that sends answers endlessly must not defer the deadline
           received = repeatAt - System.nanoTime() > 0 ? nextAnswer(repeatAt) : null;
         }
         if (backoff.isOver()) {
@@ -111,15 +112,15 @@ public final class ClientHandshake {
   private OperationTimeoutException timedOut(URI uri, @Nullable PosixException unusable) {
     String reason =
         unusable == null
-            ? "did not accept the connection in time; is its program waiting in accept, or is it"
-                + " stopped?"
+            ? "did not accept in time; check that its program calls accept and"
+                + " is not stopped"
                 + hintAtUsers()
             : "accepted the connection with memory that cannot be used: " + unusable.getMessage();
     return new OperationTimeoutException(
-        uri, "the listener's process lives but " + reason, unusable);
+        uri, "connect timed out: the listener's process is alive but " + reason, unusable);
   }
 
-  /** Returns the answer that is there; if there is none, waits until it is time to ask again. */
+  /** Returns a pending answer; waits until it is time to retransmit if there is none. */
   private synchronized @Nullable Answer nextAnswer(long repeatAt) throws InterruptedException {
     long left = repeatAt - System.nanoTime();
     while (answer == null && left > 0) {
@@ -137,26 +138,29 @@ public final class ClientHandshake {
     }
   }
 
-  /** Takes no more answers, and closes the memory of one that has not been looked at. */
+  /** Discards all further answers, and closes the memory of a pending one. */
   public synchronized void end() {
     close(answer);
     answer = null;
     ended = true;
   }
 
-  /** A listener that may not open the client's files cannot answer either. */
+  /**
+   * Returns a hint for a listener of another user: a listener that may not open the client's files
+   * cannot answer.
+   */
   private String hintAtUsers() {
     OptionalInt owner = EndpointScan.owner(server);
     return owner.isEmpty() || owner.getAsInt() == LibC.geteuid()
         ? ""
-        : " It runs as the user with the id "
+        : " It runs as user id "
             + owner.getAsInt()
-            + ": is that in the group of "
+            + ", which must be in the group of "
             + endpoint.address().directory()
-            + ", which has to be open to it?";
+            + " to open it";
   }
 
-  /** Tells the server that this side has given up. */
+  /** Notifies the server that this side has abandoned the connection. */
   public void cancel() {
     endpoint.send(new HandshakeMessage(Type.CANCEL, id, 0, new byte[0]), server);
   }
@@ -164,18 +168,22 @@ public final class ClientHandshake {
   private void checkSent(URI uri, int result) {
     if (result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT()) {
       throw new ConnectionRefusedException(
-          uri, "nobody listens there: the process that owned the endpoint is gone", null);
+          uri,
+          "connection refused: no listener at "
+              + server.uri()
+              + " (start one, or check the path): the process that owned the endpoint has exited",
+          null);
     }
     if (result == -LibC.EACCES() || result == -LibC.EPERM()) {
       throw new ConnectionRefusedException(
           uri,
           "the endpoint "
               + server.directory()
-              + " belongs to another user; run both processes as the same user, or let both have a"
-              + " group in common and the option access=group",
+              + " is owned by another user; run both processes as the same user, or give them a"
+              + " common group and set the option access=group",
           null);
     }
-    // anything else, such as a full queue (EAGAIN), is as good as a lost datagram
+    // any other error, such as a full queue (EAGAIN), is equivalent to a lost datagram
   }
 
   private @Nullable Accepted evaluate(URI uri, Answer received) {
@@ -187,7 +195,7 @@ public final class ClientHandshake {
       case REFUSE -> throw new ConnectionRefusedException(uri, "connection refused: " + text, null);
       case NO_ROOM ->
           throw new ResourceExhaustedException(
-              uri, "the listener's side has no room: " + text, null);
+              uri, "the listener lacks a resource for another connection: " + text, null);
       case VERSION_MISMATCH ->
           throw new VersionMismatchException(
               uri,
@@ -216,7 +224,7 @@ public final class ClientHandshake {
   }
 
   /**
-   * Confirms the acceptance; and does so again whenever the server repeats it.
+   * Confirms the acceptance, and confirms it again whenever the server repeats it.
    *
    * @param accepted the server's answer
    */
@@ -226,18 +234,18 @@ public final class ClientHandshake {
   }
 
   /**
-   * Returns how often CONNECT had to be repeated.
+   * Returns how often CONNECT was retransmitted.
    *
-   * @return the number of repetitions
+   * @return the number of retransmissions
    */
   public long retransmissions() {
     return retransmissions;
   }
 
   /**
-   * Takes an answer; called by the endpoint's thread.
+   * Handles an answer; called by the endpoint's thread.
    *
-   * @return whether it has taken over the memory
+   * @return whether it has taken ownership of the memory
    */
   synchronized boolean receive(
       HandshakeMessage message,
@@ -257,7 +265,7 @@ public final class ClientHandshake {
       return false;
     }
     if (message.type() == Type.ACCEPT && message.serverId() == confirmed.serverId()) {
-      endpoint.send(confirmed, server); // the first one did not get through
+      endpoint.send(confirmed, server); // the first one was lost
     }
     return false;
   }

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the datagrams of the handshake. A test puts one of its own in between, which loses, repeats
- * and reorders them.
+ * Sends the datagrams of the handshake. Tests substitute an implementation that loses, repeats and
+ * reorders them.
  */
 @FunctionalInterface
 interface DatagramSender {
@@ -16,7 +16,7 @@ interface DatagramSender {
    * Sends a datagram.
    *
    * @param datagram its content
-   * @param file a file that is passed with it, or null
+   * @param file a file passed with it, or null
    * @param to the path of the receiving socket
    * @return 0 or -errno
    */

@@ -8,7 +8,7 @@ import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.spi.Threads;
+import dev.ferrule.support.Threads;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -29,17 +29,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An endpoint: a directory with a socket and a FIFO, the connections that go out from it or come in
- * to it, and one thread that serves them all. It lives as long as anybody {@link #retain retains}
- * it: a listener, and each connection.
+ * An endpoint: a directory with a socket and a FIFO, its incoming and outgoing connections, and one
+ * control thread for all of them. It is reference-counted: a listener and each connection {@link
+ * #retain retain} it.
  *
- * <p>The thread handles the datagrams of the handshake, the headers of the FIFO, the errors that
- * epoll reports on a peer's FIFO when its reader dies, and the keepalives. Messages never pass
- * through it.
+ * <p>The thread handles handshake datagrams, FIFO headers, keepalives, and the errors that epoll
+ * reports on a peer's FIFO when its reader dies. Messages never pass through it.
  */
 public final class Endpoint {
 
-  /** The longest payload of a handshake, in bytes. */
+  /** Maximum payload of a handshake message, in bytes. */
   public static final int MAX_PAYLOAD = HandshakeMessage.MAX_PAYLOAD;
 
   private static final System.Logger LOGGER = System.getLogger(Endpoint.class.getName());
@@ -51,7 +50,7 @@ public final class Endpoint {
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
   private static final long NEVER = Long.MAX_VALUE;
 
-  /** In place of the time of the next keepalives, while all connections are looked at for it. */
+  /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
 
   private final EndpointDirectory directory;
@@ -62,14 +61,15 @@ public final class Endpoint {
   private final Thread thread;
   private final Map<Integer, LinkState> links = new ConcurrentHashMap<>();
   private final Map<Integer, ClientHandshake> clientHandshakes = new ConcurrentHashMap<>();
-  private final ArrayDeque<Link> busy = new ArrayDeque<>(); // with fragments; the thread's
-  private boolean inDoubt; // whether every link is to be looked at; the thread's
+  // links with pending fragments; confined to the thread
+  private final ArrayDeque<Link> busy = new ArrayDeque<>();
+  private boolean inDoubt; // whether all links must be checked; confined to the thread
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
   private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
   private volatile boolean linksChanged; // so that keepalives may be due earlier than that
   private volatile boolean offersChanged;
-  private volatile boolean owing; // some peer has not been told something for want of room
+  private volatile boolean owing; // a peer's FIFO was full, so that a header is pending
   private final boolean openToGroup;
   private int retained = 1;
   private int lastId;
@@ -96,19 +96,17 @@ public final class Endpoint {
   /**
    * Opens an endpoint; the caller retains it.
    *
-   * @param address the directory in which to make one, or exactly the one to make
-   * @param access who may use it
+   * @param address the directory in which to create one, or the exact endpoint to create
+   * @param access the users that may use it
    * @return the endpoint; or null if a live endpoint has that address
-   * @throws IOException if its directory cannot be made
-   * @throws dev.ferrule.sm.os.PosixException if its files cannot be made
+   * @throws IOException if its directory cannot be created
+   * @throws dev.ferrule.sm.os.PosixException if its files cannot be created
    */
   public static @Nullable Endpoint open(SmAddress address, Access access) throws IOException {
     return open(address, access, null);
   }
 
-  /**
-   * Like {@link #open(SmAddress, Access)}, but with something between the handshake and the socket.
-   */
+  /** As {@link #open(SmAddress, Access)}, with a layer between the handshake and the socket. */
   static @Nullable Endpoint open(
       SmAddress address, Access access, @Nullable UnaryOperator<DatagramSender> wrapper)
       throws IOException {
@@ -166,9 +164,9 @@ public final class Endpoint {
   }
 
   /**
-   * Keeps the endpoint alive for one more user.
+   * Adds a reference.
    *
-   * @return false if it is closed already
+   * @return false if the endpoint is closed
    */
   public synchronized boolean retain() {
     if (retained == 0) {
@@ -178,14 +176,14 @@ public final class Endpoint {
     return true;
   }
 
-  /** Whether anybody retains the endpoint. */
+  /** Returns whether the endpoint has references. */
   synchronized boolean isOpen() {
     return retained > 0;
   }
 
   /**
-   * Gives up what {@link #retain} or {@link #open} gave. The last one to do so closes the endpoint
-   * and removes its directory.
+   * Drops the reference of {@link #retain} or {@link #open}. Dropping the last one closes the
+   * endpoint and removes its directory.
    */
   public void release() {
     synchronized (this) {
@@ -197,14 +195,13 @@ public final class Endpoint {
     stopped = true;
     poll.wake();
     if (isCurrentThread()) {
-      return; // a close callback; the thread cleans up when it is back in its loop
+      return; // in a close callback; the thread cleans up when it returns to its loop
     }
     Threads.awaitEnd(thread);
   }
 
   /**
-   * Returns whether the current thread is the one on which all connections of the endpoint depend,
-   * as in a close callback.
+   * Returns whether the current thread is the endpoint's control thread, as in a close callback.
    *
    * @return whether it is
    */
@@ -212,18 +209,18 @@ public final class Endpoint {
     return Thread.currentThread() == thread;
   }
 
-  /** Removes the files only, because the JVM is about to exit. */
+  /** Removes only the files, because the JVM is about to exit. */
   void removeFiles() {
     directory.remove();
   }
 
   /**
-   * Returns a number for a new connection, and makes its directory. Numbers are not reused before
-   * they must be, so that a late datagram or header finds no connection instead of a wrong one.
+   * Returns a number for a new connection, and creates its directory. Numbers are reused as late as
+   * possible, so that a late datagram or header finds no connection instead of a wrong one.
    *
    * @return the number
    * @throws IOException if all numbers are in use
-   * @throws dev.ferrule.sm.os.PosixException if its directory cannot be made
+   * @throws dev.ferrule.sm.os.PosixException if its directory cannot be created
    */
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
@@ -238,11 +235,11 @@ public final class Endpoint {
   }
 
   /**
-   * Notes how much memory a connection has allocated, for those who list endpoints. Whether that is
-   * possible does not matter.
+   * Records the memory that a connection has allocated, for tools that list endpoints. Failure to
+   * do so is ignored.
    *
    * @param id the connection's number
-   * @param bytes how much
+   * @param bytes the size of the memory
    */
   public void describeConnection(int id, long bytes) {
     Path file = connectionDirectory(id).resolve(EndpointFiles.MEMORY);
@@ -266,7 +263,7 @@ public final class Endpoint {
     try {
       EndpointFiles.deleteConnection(connectionDirectory(id));
     } catch (IOException e) {
-      return; // goes with the endpoint's directory at the latest
+      return; // removed with the endpoint's directory at the latest
     }
   }
 
@@ -281,12 +278,12 @@ public final class Endpoint {
   }
 
   /**
-   * Serves a connection from now on.
+   * Starts serving a connection.
    *
    * @param id its number here
    * @param link the connection
-   * @param peer its other side
-   * @param peerTimeout how long the peer may be silent; zero is for ever
+   * @param peer its peer
+   * @param peerTimeout how long the peer may be silent; zero means forever
    */
   public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
     LinkState state = new LinkState(link, peer, peerTimeout);
@@ -300,7 +297,7 @@ public final class Endpoint {
         links.remove(id);
       }
     }
-    // the thread looks at all connections for the next keepalive, so not for each that is new
+    // the thread scans all connections for the next keepalive, so one scan serves several new ones
     long due = keepalivesAt;
     long interval = state.interval();
     if (interval != NEVER
@@ -311,7 +308,7 @@ public final class Endpoint {
   }
 
   /**
-   * Serves a connection no more. To be called before its peer is closed.
+   * Stops serving a connection. Must be called before its peer is closed.
    *
    * @param id its number here
    */
@@ -332,15 +329,15 @@ public final class Endpoint {
     clientHandshakes.remove(id);
   }
 
-  /** Has the endpoint's thread look when an offer is to be repeated. */
+  /** Wakes the endpoint's thread to recompute when an offer is to be repeated. */
   void wakeForOffer() {
     offersChanged = true;
     poll.wake();
   }
 
   /**
-   * Has the endpoint's thread tell a peer what found no room in its FIFO, as soon as there is some.
-   * Any thread may call; it takes no lock, and allocates nothing.
+   * Has the endpoint's thread write a peer's pending headers as soon as its FIFO has room. Any
+   * thread may call this; it takes no lock, and allocates nothing.
    */
   public void onFullFifo() {
     owing = true;
@@ -348,10 +345,10 @@ public final class Endpoint {
   }
 
   /**
-   * Starts to listen.
+   * Starts listening.
    *
-   * @param backlog how many clients may wait
-   * @return takes the clients
+   * @param backlog the maximum number of waiting clients
+   * @return the acceptor
    * @throws dev.ferrule.sm.os.PosixException if the lock file cannot be written
    */
   public Acceptor listen(int backlog) {
@@ -361,7 +358,7 @@ public final class Endpoint {
     return result;
   }
 
-  /** Listens no more. Should the lock file not say so, clients are told by the handshake. */
+  /** Stops listening. If the lock file cannot be updated, the handshake refuses later clients. */
   void stopListening() {
     try {
       directory.describe(false);
@@ -371,11 +368,11 @@ public final class Endpoint {
   }
 
   /**
-   * Starts to connect.
+   * Starts connecting.
    *
-   * @param id the connection's number here, whose directory holds its ring by now
+   * @param id the connection's number here; its directory contains its ring
    * @param server the listener's address
-   * @param payload what the program has to say
+   * @param payload the program's payload
    * @param memory the file of the memory from which the connection receives, open until there is an
    *     answer
    * @return the handshake
@@ -386,15 +383,12 @@ public final class Endpoint {
     return handshake;
   }
 
-  /**
-   * Sends a message of the handshake to another endpoint of the same directory; returns 0 or
-   * -errno.
-   */
+  /** Sends a handshake message to another endpoint of the same directory; returns 0 or -errno. */
   int send(HandshakeMessage message, SmAddress to) {
     return send(message, null, to);
   }
 
-  /** The same for a message with which a file is passed. */
+  /** As {@link #send(HandshakeMessage, SmAddress)}, passing a file with the message. */
   int send(HandshakeMessage message, @Nullable SealedFile file, SmAddress to) {
     return sender.send(message.encode(), file, to.directory().resolve(EndpointFiles.SOCKET));
   }
@@ -412,7 +406,7 @@ public final class Endpoint {
         }
         if (owing) {
           owing = false;
-          links.forEach((id, state) -> guard(() -> tellAgain(id, state)));
+          links.forEach((id, state) -> guard(() -> writePending(id, state)));
         }
         if (inDoubt) {
           inDoubt = false;
@@ -422,8 +416,7 @@ public final class Endpoint {
         long now = System.nanoTime();
         if (linksChanged || isDue(keepalivesAt, now)) {
           linksChanged = false;
-          keepalivesAt =
-              LOOKING; // first, so that a connection that is added now finds it or is found
+          keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
           keepalivesAt = tickLinks(now);
         }
         if (offersChanged || isDue(offersAt, now)) {
@@ -444,11 +437,14 @@ public final class Endpoint {
     return time == NEVER ? -1 : Math.clamp((time - System.nanoTime()) / 1_000_000 + 1, 0, 60_000);
   }
 
-  /** All connections of the endpoint depend on the thread, so nothing that one does may end it. */
+  /**
+   * Runs an action and logs its failure. All connections of the endpoint depend on the thread, so
+   * no failure of one of them may end it.
+   */
   private void guard(Runnable action) {
     try {
       action.run();
-    } catch (Throwable e) { // an error in one connection's affairs, too
+    } catch (Throwable e) { // including an error of one connection
       warn(e);
     }
   }
@@ -457,7 +453,7 @@ public final class Endpoint {
     try {
       LOGGER.log(System.Logger.Level.WARNING, "in endpoint " + address().uri(), problem);
     } catch (Throwable e) {
-      return; // it needs a descriptor, say, and there is none; the other connections go on
+      return; // the logger itself may lack a descriptor; the other connections go on
     }
   }
 
@@ -477,7 +473,7 @@ public final class Endpoint {
       if (state != null && broken) {
         onPeerGone(state);
       } else if (state != null) {
-        tellAgain((int) key, state);
+        writePending((int) key, state);
       }
     }
   }
@@ -493,18 +489,18 @@ public final class Endpoint {
     state.link().onPeerGone();
   }
 
-  /** Tells a peer what found no room in its FIFO; if there still is none, when there is some. */
-  private void tellAgain(int id, LinkState state) {
+  /** Writes a peer's pending headers; waits for room if its FIFO is still full. */
+  private void writePending(int id, LinkState state) {
     boolean done = state.peer().tellAgain();
     synchronized (state) {
-      if (state.watched() && state.wantsRoom() == done) {
+      if (state.watched() && state.awaitsRoom() == done) {
         poll.setRoomWanted(state.peer().fd(), id, !done);
-        state.setWantsRoom(!done);
+        state.setAwaitsRoom(!done);
       }
     }
   }
 
-  /** A file that no handshake has taken over is closed. */
+  /** Handles a datagram, and closes a file that no handshake has taken ownership of. */
   private void handleAndClose(DatagramSocket.Datagram datagram) {
     SealedFile file = datagram.file();
     boolean taken = false;
@@ -517,13 +513,12 @@ public final class Endpoint {
     }
   }
 
-  /** Returns whether a handshake has taken over the file. */
+  /** Returns whether a handshake has taken ownership of the file. */
   private boolean handle(DatagramSocket.Datagram datagram) {
     Optional<HandshakeMessage> decoded = HandshakeMessage.decode(datagram.bytes());
-    // The sender's path is its name in its own file system, which may be mounted elsewhere than
-    // ours; but it is an endpoint of the
-    // same directory, so the last two names say which. This also keeps a stranger from sending us
-    // to files anywhere else.
+    // The sender's path is a path of its own file system, which may be mounted elsewhere here. The
+    // sender is an endpoint of the same directory, so the last two names identify it. A foreign
+    // process therefore cannot redirect replies to other files.
     Matcher matcher = datagram.from() == null ? null : PEER_SOCKET.matcher(datagram.from());
     if (decoded.isEmpty() || matcher == null || !matcher.matches()) {
       return false;
@@ -565,7 +560,11 @@ public final class Endpoint {
     }
     if (message.type() == HandshakeMessage.Type.CONNECT) {
       send(
-          Acceptor.refusal(message.clientId(), "the endpoint is a client's; nobody listens there"),
+          Acceptor.refusal(
+              message.clientId(),
+              "no listener at "
+                  + address().uri()
+                  + " (start one, or check the path): the endpoint belongs to a client"),
           from);
     }
     return false;
@@ -574,19 +573,19 @@ public final class Endpoint {
   private void readFifo() {
     int count = fifo.read();
     long now = System.nanoTime();
-    // the FIFO may have been so full that a wake-up or a close did not fit in
+    // a full FIFO may have rejected a wake-up or a close
     boolean complete = count < Fifo.Reader.BATCH && fifo.isWhole();
     for (int i = 0; i < count; i++) {
       try {
         handleHeader(fifo.header(i), now);
-      } catch (Throwable e) { // not by guard, for which each would need an object
+      } catch (Throwable e) { // not by guard, for which each header would need an object
         warn(e);
       }
     }
     inDoubt |= !complete;
   }
 
-  /** What was to be told may have been lost. */
+  /** Checks all links, since a header may have been lost. */
   private void lookAtAll() {
     for (LinkState state : links.values()) {
       guard(() -> look(state));
@@ -603,7 +602,7 @@ public final class Endpoint {
     serveFragments(link);
   }
 
-  /** A link that has much to do takes turns with the others. */
+  /** Serves one batch of a link's fragments; a link with more is queued behind the others. */
   private void serveFragments(Link link) {
     if (link.onFragments() && !busy.contains(link)) {
       busy.add(link);
@@ -617,7 +616,7 @@ public final class Endpoint {
     }
   }
 
-  /** One that may be broken, so that nobody knows what it was to say, leaves a doubt. */
+  /** Handles a header. A header that may be damaged causes all links to be checked. */
   private void handleHeader(int header, long now) {
     LinkState state = links.get(FifoHeader.connection(header));
     if (state == null) {
@@ -627,7 +626,7 @@ public final class Endpoint {
     state.heard(now);
     int type = FifoHeader.type(header);
     if (type != FifoHeader.RMA || !state.link().hasFragments()) {
-      // whatever it says: to look once too often costs little, unless it is for each fragment
+      // For any type: a superfluous check is cheap, except for one for each fragment.
       state.link().onWakeup();
     }
     switch (type) {
@@ -635,11 +634,11 @@ public final class Endpoint {
       case FifoHeader.CLOSED -> state.link().onPeerClosed();
       case FifoHeader.RMA -> serveFragments(state.link());
       case FifoHeader.WAKEUP, FifoHeader.KEEPALIVE_REPLY, FifoHeader.RMA_ACK -> {}
-      default -> inDoubt = true; // a later version's, or garbage
+      default -> inDoubt = true; // of a later version, or garbage
     }
   }
 
-  /** Sends keepalives; returns when it wants to be called again. */
+  /** Sends keepalives; returns when the next call is due. */
   private long tickLinks(long now) {
     long interval = NEVER;
     for (LinkState state : links.values()) {
@@ -649,7 +648,7 @@ public final class Endpoint {
     return interval == NEVER ? NEVER : now + interval;
   }
 
-  /** Repeats offers; returns when it wants to be called again. */
+  /** Repeats offers; returns when the next call is due. */
   private long tickOffers(long now) {
     long next = NEVER;
     Acceptor current = acceptor;

@@ -20,10 +20,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * An endpoint's directory {@code PATH/PID/ID}, claimed exclusively by the lock file in it.
  *
- * <p>The lock is the claim: of the directories that Ferrule has made for this user, whoever holds
- * the lock owns the directory and whatever of Ferrule's files is in it; whoever wants a directory
- * tries to lock it. So an endpoint whose process has died, which leaves its files behind but not
- * its lock, is simply taken over, and a live one never. Nor is a directory that somebody else made.
+ * <p>The lock is the claim. Among the directories that Ferrule has created for this user, the
+ * process that holds the lock owns the directory and Ferrule's files in it. A process claims a
+ * directory by trying to lock it. An endpoint whose process has died leaves its files but not its
+ * lock, and is reclaimed; a live one never is, and neither is a directory that was not created by
+ * Ferrule.
  */
 final class EndpointDirectory {
 
@@ -33,10 +34,12 @@ final class EndpointDirectory {
   private static final int ATTEMPTS = 100;
   private static final int MAX_NUMBER = 65_535;
 
-  /** As long as the other word, so that one can be written over the other. */
+  /** Padded to the length of the other word, so that one can overwrite the other. */
   private static final String CLIENT = "client  ";
 
-  /** One more than the kernel's largest process id, and how many other names there are for each. */
+  /**
+   * One more than the kernel's largest process id, and the number of alternative names for each.
+   */
   private static final int PID_RANGE = 1 << 22;
 
   private static final int OTHER_NAMES = 10;
@@ -53,17 +56,17 @@ final class EndpointDirectory {
   }
 
   /**
-   * Claims a new endpoint, below the address's directory if it names no endpoint, and exactly the
-   * named one if it does.
+   * Claims a new endpoint: below the address's directory if it names no endpoint, else exactly the
+   * named one.
    *
    * @param address the address
-   * @param access who may use the endpoint
-   * @return the endpoint's directory, with nothing of Ferrule's in it but the lock; or null if a
-   *     live endpoint has the named one
-   * @throws InvalidAddressException if there is a directory of that name that Ferrule did not make
-   *     for this user
-   * @throws IOException if the directory cannot be made
-   * @throws PosixException if the lock cannot be
+   * @param access the users that may use the endpoint
+   * @return the endpoint's directory, which contains no file of Ferrule's but the lock; or null if
+   *     a live endpoint has that address
+   * @throws InvalidAddressException if there is a directory of that name that Ferrule did not
+   *     create for this user
+   * @throws IOException if the directory cannot be created
+   * @throws PosixException if the lock cannot be created
    */
   static @Nullable EndpointDirectory claim(SmAddress address, Access access) throws IOException {
     createBase(address.base(), access);
@@ -72,20 +75,20 @@ final class EndpointDirectory {
     return address.endpoint() == null ? claimAny(address, access) : claimNamed(address, access);
   }
 
-  /** Warns once of each directory in which other users may rename what this one makes. */
+  /** Warns once of each directory in which other users may rename this process's files. */
   private static void warnOfUnprotected(Path base) {
     Path directory;
     try {
       directory = base.toRealPath();
     } catch (IOException e) {
-      return; // removed by another process, as it was empty; it is made again
+      return; // removed by another process because it was empty; it is created again
     }
     for (; directory != null; directory = directory.getParent()) {
       if (OwnDirectory.isUnprotected(directory) && WARNED_OF.add(directory)) {
         LOGGER.log(
             System.Logger.Level.WARNING,
             directory
-                + " is writable for all users and has no sticky bit, so any of them can rename or"
+                + " is writable by all users and has no sticky bit, so any of them can rename or"
                 + " remove the files of connections; set it (chmod +t "
                 + directory
                 + "), or use another directory");
@@ -99,7 +102,7 @@ final class EndpointDirectory {
       SmAddress candidate = address.with(new SmAddress.Id(pid, number));
       Path directory = candidate.directory();
       if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && !OwnDirectory.isOwn(directory)) {
-        continue; // somebody else's; it may go on being there
+        continue; // owned by another user; left alone
       }
       OwnerLock lock = tryClaim(candidate, access);
       if (lock != null) {
@@ -113,12 +116,12 @@ final class EndpointDirectory {
             + pid
             + " in "
             + address.base()
-            + " are taken");
+            + " are in use");
   }
 
   /**
-   * Our process id, or another number in its place if a process of another user goes by ours, in
-   * another PID namespace or since dead. It is but a name.
+   * Returns this process's id, or another number in its place if the id's directory belongs to
+   * another user's process, which is in another PID namespace or dead. The number is only a name.
    */
   private static long nameOfProcess(Path base) {
     long pid = ProcessHandle.current().pid();
@@ -128,12 +131,12 @@ final class EndpointDirectory {
         return name;
       }
     }
-    return pid; // and whoever claims it says what is wrong with it
+    return pid; // claiming it reports the reason
   }
 
   private static @Nullable EndpointDirectory claimNamed(SmAddress address, Access access)
       throws IOException {
-    // somebody who only looks whether the endpoint is stale holds the lock for a moment, too
+    // a process that only checks whether the endpoint is stale holds the lock briefly, too
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       OwnerLock lock = tryClaim(address, access);
       if (lock != null) {
@@ -156,7 +159,7 @@ final class EndpointDirectory {
         createOwn(address, path);
         return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);
       } catch (PosixException e) {
-        // the former owner removed the directory after we had made sure that it is there
+        // the former owner removed the directory after it was found to exist
         if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
           throw e;
         }
@@ -170,7 +173,7 @@ final class EndpointDirectory {
     try {
       if (lock != null) {
         EndpointFiles.delete(path);
-        // not before, as it may have been a live one's
+        // not earlier, as it may have belonged to a live endpoint
         OwnDirectory.setAccess(path, access);
         lock.letGroupRead();
       }
@@ -183,11 +186,11 @@ final class EndpointDirectory {
     }
   }
 
-  /** Makes PATH and what is above it, as far as they are not there; PATH may be anybody's. */
+  /** Creates PATH and its parents as far as they are missing; any user may own PATH. */
   private static void createBase(Path base, Access access) throws IOException {
     boolean made = createOrFind(base, access);
     if (access == Access.GROUP && (made || OwnDirectory.isOwn(base))) {
-      OwnDirectory.makeCommon(base); // or else other users could not have an endpoint there
+      OwnDirectory.makeCommon(base); // otherwise other users could not create an endpoint there
     }
   }
 
@@ -197,7 +200,7 @@ final class EndpointDirectory {
         boolean made = OwnDirectory.create(directory);
         if (!made && !Files.isDirectory(directory)) {
           if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS) && attempt < ATTEMPTS) {
-            continue; // it was removed between the two looks
+            continue; // removed between the two checks
           }
           throw new NotDirectoryException(directory.toString());
         }
@@ -207,7 +210,7 @@ final class EndpointDirectory {
         return made;
       } catch (PosixException e) {
         if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
-          throw e; // or else whoever emptied the directory above it has removed it just now
+          throw e; // otherwise a concurrent cleaner has just removed it with its parent
         }
         createOrFind(above(directory), access);
       }
@@ -219,7 +222,7 @@ final class EndpointDirectory {
     return parent == null ? directory : parent;
   }
 
-  /** Makes a directory below PATH if it is not there; the one that is there has to be our own. */
+  /** Creates a directory below PATH unless it exists; an existing one must belong to this user. */
   private static void createOwn(SmAddress address, Path directory) {
     try {
       OwnDirectory.createOrReuse(directory);
@@ -230,22 +233,25 @@ final class EndpointDirectory {
       throw new InvalidAddressException(
           address.uri(),
           directory
-              + " is there already, and "
+              + " exists, and "
               + OwnDirectory.owner(directory)
-                  .map(uid -> "belongs to the user with the id " + uid)
-                  .orElse("was not made by Ferrule")
-              + "; it is left alone, so name another endpoint or another directory"
+                  .map(uid -> "is owned by user id " + uid)
+                  .orElse("was not created by Ferrule")
+              + "; use another endpoint or another directory"
               + hintAtOthers(directory),
           e);
     }
   }
 
-  /** Where all users may make directories, any of them can take all names that this one might. */
+  /**
+   * Returns a hint for a directory in which all users may create directories: any of them can take
+   * every name that this process might use.
+   */
   private static String hintAtOthers(Path directory) {
     boolean isAnothers =
         OwnDirectory.userOf(directory).filter(user -> user != LibC.geteuid()).isPresent();
     return isAnothers
-        ? ". Where other users may make directories, any of them can take all names first: "
+        ? ". Where other users may create directories, any of them can take all names first: "
             + OwnDirectory.suggestion()
         : "";
   }
@@ -264,7 +270,7 @@ final class EndpointDirectory {
     return path;
   }
 
-  /** Writes into the lock file what the endpoint is, for people and for {@link EndpointScan}. */
+  /** Writes into the lock file what the endpoint is, for users and for {@link EndpointScan}. */
   void describe(boolean listening) {
     lock.write(
         (listening ? EndpointScan.LISTENER : CLIENT)
@@ -276,11 +282,11 @@ final class EndpointDirectory {
   }
 
   /**
-   * Removes the endpoint and gives up the lock. What cannot be removed stays for the next one to
-   * reclaim.
+   * Removes the endpoint and releases the lock. Files that cannot be removed stay until the next
+   * owner reclaims them.
    */
   void remove() {
-    // twice would be once too often: in between, the address may have become another process's
+    // only once: after the first removal, the address may belong to another process
     if (removed.compareAndSet(false, true)) {
       remove(path, lock);
     }
@@ -294,7 +300,7 @@ final class EndpointDirectory {
     } catch (IOException e) {
       return;
     }
-    // the endpoint's own directory, that of its PID, PATH, and what was made above it
+    // the endpoint's own directory, that of its PID, PATH, and created parents
     Path directory = path;
     while (directory != null && OwnDirectory.removeIfEmpty(directory)) {
       directory = directory.getParent();

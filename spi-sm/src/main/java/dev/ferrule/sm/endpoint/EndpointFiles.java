@@ -10,12 +10,12 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /**
- * What lies in an endpoint's directory, and how it is deleted: by name. A file of any other name is
- * not Ferrule's and stays, and so does the directory that it is in.
+ * The files of an endpoint's directory, and their deletion by name. A file of any other name is not
+ * Ferrule's and stays, as does its directory.
  */
 public final class EndpointFiles {
 
-  /** The lock file, whose text says what the endpoint is. */
+  /** The lock file, whose text describes the endpoint. */
   public static final String LOCK = "lock";
 
   /** The socket of the handshake. */
@@ -28,8 +28,8 @@ public final class EndpointFiles {
   public static final String CONNECTIONS = "conns";
 
   /**
-   * In a connection's directory: how much memory it has allocated to receive from, in bytes, as
-   * text. The memory itself has no name. Only {@code ferrule ls} reads it.
+   * In a connection's directory: the size of the memory that it has allocated to receive from, in
+   * bytes, as text. The memory itself has no name. Only {@code ferrule ls} reads this file.
    */
   public static final String MEMORY = "memory";
 
@@ -61,7 +61,8 @@ public final class EndpointFiles {
           deleteConnection(entry);
         }
       } catch (DirectoryIteratorException e) {
-        throw e.getCause(); // or the endpoint's thread would end before it has given up the rest
+        // otherwise the endpoint's thread would end before it has released its other resources
+        throw e.getCause();
       }
       OwnDirectory.removeIfEmpty(connections);
     }
@@ -79,7 +80,7 @@ public final class EndpointFiles {
     }
   }
 
-  /** Deletes whatever goes by the name of a file of Ferrule's, but no directory. */
+  /** Deletes any file that has the name of one of Ferrule's, but no directory. */
   private static void deleteFile(Path file) throws IOException {
     if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
       Files.deleteIfExists(file);

@@ -22,10 +22,10 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/** Looks at all endpoints of a directory, of which any may belong to another process or user. */
+/** Inspects all endpoints of a directory, each of which may belong to another process or user. */
 public final class EndpointScan {
 
-  /** How the text in a listener's lock file begins. */
+  /** The start of the text in a listener's lock file. */
   static final String LISTENER = "listener";
 
   private static final Pattern CONNECTION = Pattern.compile("\\d{1,7}");
@@ -33,13 +33,12 @@ public final class EndpointScan {
   private EndpointScan() {}
 
   /**
-   * Finds the live listeners of a directory.
+   * Returns the live listeners of a directory.
    *
    * @param address the directory's address
-   * @return their addresses; another user's only if there is none of this user's, and it may see
-   *     them
-   * @throws IOException if there are none that this user may see, because it may not look
-   * @throws PosixException EMFILE, ENFILE or ENOMEM if this process lacks what it takes to look
+   * @return their addresses; those of another user only if this user has none and may see them
+   * @throws IOException if this user sees no listener for lack of permission
+   * @throws PosixException EMFILE, ENFILE or ENOMEM if this process lacks a resource for the search
    */
   public static List<SmAddress> listeners(SmAddress address) throws IOException {
     List<SmAddress> own = new ArrayList<>();
@@ -73,28 +72,28 @@ public final class EndpointScan {
           && OwnerLock.isHeld(lock);
     } catch (PosixException e) {
       if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
-        throw e; // there may be one, and this process could not look
+        throw e; // there may be one that this process could not inspect
       }
-      return false; // gone meanwhile
+      return false; // removed meanwhile
     }
   }
 
   /**
-   * Tells whether an endpoint has a live owner.
+   * Returns whether an endpoint has a live owner.
    *
    * @param address the endpoint's address
    * @return whether it has
-   * @throws PosixException if it cannot be told, such as EACCES
+   * @throws PosixException if that cannot be determined, such as EACCES
    */
   public static boolean isLive(SmAddress address) {
     return OwnerLock.isHeld(address.directory().resolve(EndpointFiles.LOCK));
   }
 
   /**
-   * Returns whose an endpoint is.
+   * Returns the owner of an endpoint.
    *
    * @param address the endpoint's address
-   * @return the user id; empty if Ferrule has made no such endpoint
+   * @return the user id; empty if Ferrule has created no such endpoint
    */
   public static OptionalInt owner(SmAddress address) {
     return OwnDirectory.owner(address.directory())
@@ -103,7 +102,7 @@ public final class EndpointScan {
   }
 
   /**
-   * Finds all endpoints below an address.
+   * Returns all endpoints below an address.
    *
    * @param address the directory's address, or that of one endpoint
    * @return their addresses
@@ -134,20 +133,20 @@ public final class EndpointScan {
     return found;
   }
 
-  /** A directory that may not be looked into is not the same as an empty one. */
+  /** Checks that a directory may be read: an unreadable directory is not an empty one. */
   private static void checkMayLookInto(Path directory) throws IOException {
     try {
       Files.readAttributes(directory, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     } catch (NoSuchFileException e) {
-      return; // there is none
+      return; // it does not exist
     }
   }
 
   /**
-   * Finds the directories of other users that hold endpoints and may not be read.
+   * Returns the directories of other users that hold endpoints and cannot be read.
    *
    * @param address the directory's address, or that of one endpoint
-   * @return each with the id of its user
+   * @return each with its user id
    * @throws IOException if the directory itself cannot be read
    */
   public static Map<Path, Integer> unreadable(SmAddress address) throws IOException {
@@ -171,7 +170,10 @@ public final class EndpointScan {
     }
   }
 
-  /** The endpoints in a directory of another user's, perhaps: none if it may not be read. */
+  /**
+   * Returns the endpoints in a PID's directory, which may be another user's; none if it cannot be
+   * read.
+   */
   private static List<Path> readable(Path pid) {
     try {
       return matching(SmAddress.NUMBER, pid);
@@ -181,14 +183,14 @@ public final class EndpointScan {
   }
 
   /**
-   * Returns what the owner of an endpoint has said that it is.
+   * Returns an endpoint's own description.
    *
    * @param address the endpoint's address
-   * @return one line; empty if it has said nothing, or may not be read
+   * @return one line; empty if there is none, or it cannot be read
    */
   public static String description(SmAddress address) {
     try {
-      // what is behind the first line is left of a former owner with a longer one
+      // text behind the first line is the rest of a former owner's longer line
       return OwnerLock.read(address.directory().resolve(EndpointFiles.LOCK))
           .lines()
           .findFirst()
@@ -214,7 +216,9 @@ public final class EndpointScan {
     }
   }
 
-  /** Removes the endpoints of a directory whose owners have died. What may not be removed stays. */
+  /**
+   * Removes the endpoints of a directory whose owners have died. Files that cannot be removed stay.
+   */
   static void sweep(Path base) {
     try {
       for (Path pid : matching(SmAddress.PID, base)) {
@@ -226,7 +230,7 @@ public final class EndpointScan {
         }
       }
     } catch (IOException e) {
-      return; // not ours to read
+      return; // another user's
     }
   }
 
@@ -234,7 +238,7 @@ public final class EndpointScan {
    * Returns whether {@link #clean} would remove an endpoint.
    *
    * @param address the endpoint's address
-   * @return whether it is this user's, its owner has died, and it may be written to
+   * @return whether this user owns it, its process has died, and it is writable
    */
   public static boolean isRemovable(SmAddress address) {
     Path directory = address.directory();
@@ -250,11 +254,11 @@ public final class EndpointScan {
   }
 
   /**
-   * Removes an endpoint if its owner has died. Files that are not an endpoint's stay, and so does
-   * the directory that holds them.
+   * Removes an endpoint if its process has died. Other files stay, as does the directory that holds
+   * them.
    *
    * @param address the endpoint's address
-   * @return whether the endpoint is gone now
+   * @return whether the endpoint no longer exists
    */
   public static boolean clean(SmAddress address) {
     Path directory = address.directory();
@@ -269,7 +273,7 @@ public final class EndpointScan {
     Path lockFile = directory.resolve(EndpointFiles.LOCK);
     try {
       if (!OwnDirectory.isOwn(directory) || OwnDirectory.removeIfEmpty(directory)) {
-        return; // whoever is only just making it makes it again
+        return; // a process that is creating it creates it again
       }
       if (!Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS) || OwnerLock.isHeld(lockFile)) {
         return;
@@ -279,7 +283,7 @@ public final class EndpointScan {
         EndpointDirectory.remove(directory, lock);
       }
     } catch (PosixException e) {
-      return; // gone meanwhile
+      return; // removed meanwhile
     }
   }
 
@@ -289,7 +293,7 @@ public final class EndpointScan {
         Integer.parseInt(directory.getFileName().toString()));
   }
 
-  /** The entries of a directory that have a name of a kind; none if there is no such directory. */
+  /** Returns a directory's entries whose name matches a pattern; none if it does not exist. */
   private static List<Path> matching(Pattern name, Path directory) throws IOException {
     List<Path> result = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "[0-9]*")) {

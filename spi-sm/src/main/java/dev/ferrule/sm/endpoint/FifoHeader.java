@@ -2,27 +2,27 @@
 package dev.ferrule.sm.endpoint;
 
 /**
- * The 4-byte header that goes over an endpoint's FIFO. From the least significant bit: 4 bits type,
- * 28 bits the number of the connection at the endpoint that reads.
+ * The 4-byte header that is written to an endpoint's FIFO. From the least significant bit: 4 bits
+ * type, 28 bits the number of the connection at the reading endpoint.
  */
 final class FifoHeader {
 
-  /** "Do you live?" */
+  /** Asks whether the peer is alive. */
   static final int KEEPALIVE = 1;
 
-  /** "You sleep, and there is something for you": a message, or room for one. */
+  /** Wakes a sleeping peer: there is a message, or room for one. */
   static final int WAKEUP = 2;
 
-  /** "I have closed the connection." */
+  /** Announces that the sender has closed the connection. */
   static final int CLOSED = 3;
 
-  /** "I live." */
+  /** Answers {@link #KEEPALIVE}. */
   static final int KEEPALIVE_REPLY = 4;
 
-  /** "Fragments of remote memory access wait for you." */
+  /** Announces fragments of remote memory access that the peer must handle. */
   static final int RMA = 5;
 
-  /** "You sleep, and a fragment of yours is done." */
+  /** Wakes a sleeping peer: a fragment of its own is complete. */
   static final int RMA_ACK = 6;
 
   /** One more than the greatest type. */

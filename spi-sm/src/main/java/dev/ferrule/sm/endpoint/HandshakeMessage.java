@@ -7,27 +7,26 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * A message of the handshake: 8 bytes, and the payload behind them. As one little-endian number,
- * from the least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
+ * A handshake message: 8 bytes, followed by the payload. As one little-endian number, from the
+ * least significant bit: 4 bits type, 8 bits version, 12 bits payload length, 20 bits the
  * connection's number at the client's endpoint, 20 bits its number at the server's. Type and
- * version are at the same place in every version.
+ * version have the same place in every version.
  *
- * @param type what it says
+ * @param type the message type
  * @param version the sender's version of the protocol
- * @param clientId the connection's number at the client's endpoint, which the client chose
- * @param serverId the connection's number at the server's endpoint, which the server chose; 0
- *     before it has
- * @param payload what the program has to say
+ * @param clientId the connection's number at the client's endpoint, chosen by the client
+ * @param serverId the connection's number at the server's endpoint, chosen by the server; 0 before
+ * @param payload the program's payload
  */
 record HandshakeMessage(Type type, int version, int clientId, int serverId, byte[] payload) {
 
-  /** The version that this code speaks. */
+  /** The protocol version of this implementation. */
   static final int VERSION = 2;
 
   /** Bytes before the payload. */
   static final int HEADER_SIZE = 8;
 
-  /** The longest payload, in bytes. */
+  /** Maximum payload, in bytes. */
   static final int MAX_PAYLOAD = 1024;
 
   /** The greatest connection number. */
@@ -38,7 +37,7 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
   private static final int CLIENT_SHIFT = 24;
   private static final int SERVER_SHIFT = 44;
 
-  /** What a message says; its place in this enum plus one is its code. */
+  /** Message types; the code of a type is its ordinal plus one. */
   enum Type {
     /** Client: requests a connection. */
     CONNECT,
@@ -48,11 +47,11 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     REJECT,
     /** Client: confirms the connection. */
     ACK,
-    /** Client: has given up waiting. */
+    /** Client: has abandoned the attempt. */
     CANCEL,
-    /** Server: does not listen, or cannot use what the client has made. */
+    /** Server: does not listen, or cannot use the client's files. */
     REFUSE,
-    /** Server: has another version, which is this message's. */
+    /** Server: speaks another version, which is this message's. */
     VERSION_MISMATCH,
     /** Server: lacks a resource for another connection. */
     NO_ROOM
@@ -76,7 +75,7 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
         .array();
   }
 
-  /** Reads a datagram that any process may have sent; empty if it is not a message. */
+  /** Decodes a datagram from an untrusted process; empty if it is not a message. */
   static Optional<HandshakeMessage> decode(byte[] datagram) {
     if (datagram.length < HEADER_SIZE) {
       return Optional.empty();
@@ -85,7 +84,7 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     int code = (int) header & 0xf;
     int version = (int) (header >>> VERSION_SHIFT) & 0xff;
     int length = (int) (header >>> LENGTH_SHIFT) & 0xfff;
-    // of another version only the type, the version and the client's number are looked at
+    // of another version only the type, the version and the client's number are decoded
     boolean whole = length == datagram.length - HEADER_SIZE && length <= MAX_PAYLOAD;
     if (code < 1 || code > Type.values().length || (version == VERSION && !whole)) {
       return Optional.empty();

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-/** A connection as its endpoint's control thread sees it. None of these methods may block. */
+/** The control thread's view of a connection. None of these methods may block. */
 public interface Link {
 
-  /** The peer has written something while a thread of this side slept, or may have. */
+  /** Called when the peer has, or may have, written while a thread of this side slept. */
   void onWakeup();
 
   /**
-   * The peer says that it has closed the connection; whether it has is to be read from shared
-   * memory.
+   * Called when the peer announces that it has closed the connection; shared memory says whether it
+   * has.
    */
   void onPeerClosed();
 
   /**
-   * The reader of the peer's FIFO is gone: the peer has closed the connection, or its process has
-   * died.
+   * Called when the peer's FIFO has no reader any more: the peer has closed the connection, or its
+   * process has died.
    */
   void onPeerGone();
 
   /**
-   * There may be fragments of remote memory access for this side to handle; it handles some of
-   * them.
+   * Handles a batch of the fragments of remote memory access that may be pending for this side.
    *
-   * @return whether there are more, so that it is to be called again when others had their turn
+   * @return whether there are more, so that it must be called again after the other links
    */
   boolean onFragments();
 
   /**
-   * Tells whether the peer has submitted fragments that nobody has handled.
+   * Returns whether the peer has submitted fragments that are not handled yet.
    *
    * @return whether it has
    */
   boolean hasFragments();
 
-  /** The peer has not answered a keepalive for too long, although its process lives. */
+  /**
+   * Called when the peer has not answered keepalives within the timeout, although its process
+   * lives.
+   */
   void onPeerSilent();
 }

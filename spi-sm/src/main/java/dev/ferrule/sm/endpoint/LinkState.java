@@ -4,12 +4,12 @@ package dev.ferrule.sm.endpoint;
 import java.time.Duration;
 
 /**
- * What the control thread keeps of a connection: how to reach its peer, and when the peer was heard
- * of. Only that thread uses the times.
+ * The control thread's state of a connection: its peer, and when the peer was last heard. Only that
+ * thread uses the times.
  */
 final class LinkState {
 
-  /** A silent peer is asked so often before it counts as lost. */
+  /** Number of keepalives sent to a silent peer before it counts as lost. */
   private static final int KEEPALIVES_PER_TIMEOUT = 4;
 
   private final Link link;
@@ -18,7 +18,7 @@ final class LinkState {
   private long lastHeard = System.nanoTime();
   private long lastTick = lastHeard;
   private boolean watched = true;
-  private boolean wantsRoom;
+  private boolean awaitsRoom;
   private boolean gone;
 
   LinkState(Link link, Peer peer, Duration peerTimeout) {
@@ -35,7 +35,7 @@ final class LinkState {
     return peer;
   }
 
-  /** Whether the poll watches the peer's FIFO; it no longer does when the peer is gone. */
+  /** Returns whether the poll watches the peer's FIFO; false after the peer is gone. */
   boolean watched() {
     return watched;
   }
@@ -44,7 +44,7 @@ final class LinkState {
     watched = false;
   }
 
-  /** Whether the peer's FIFO has no reader any more. */
+  /** Returns whether the peer's FIFO has no reader any more. */
   boolean isGone() {
     return gone;
   }
@@ -53,13 +53,13 @@ final class LinkState {
     gone = true;
   }
 
-  /** Whether the poll also waits for room in the peer's FIFO. */
-  boolean wantsRoom() {
-    return wantsRoom;
+  /** Returns whether the poll also waits for room in the peer's FIFO. */
+  boolean awaitsRoom() {
+    return awaitsRoom;
   }
 
-  void setWantsRoom(boolean wanted) {
-    wantsRoom = wanted;
+  void setAwaitsRoom(boolean wanted) {
+    awaitsRoom = wanted;
   }
 
   void heard(long now) {
@@ -67,8 +67,8 @@ final class LinkState {
   }
 
   /**
-   * How often {@link #tick} is to be called, in nanoseconds; Long.MAX_VALUE if the peer may be
-   * silent for ever.
+   * Returns how often {@link #tick} must be called, in nanoseconds; Long.MAX_VALUE if the peer may
+   * be silent forever.
    */
   long interval() {
     return timeoutNanos == 0 ? Long.MAX_VALUE : Math.max(1, timeoutNanos / KEEPALIVES_PER_TIMEOUT);
@@ -79,7 +79,7 @@ final class LinkState {
       return;
     }
     if (now - lastTick > 2 * interval()) {
-      // this process was stopped itself, and so has not read what the peer may have answered
+      // this process was stopped itself, and has not read any answers meanwhile
       lastHeard = now;
     }
     lastTick = now;

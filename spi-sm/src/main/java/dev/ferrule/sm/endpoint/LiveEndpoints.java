@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The endpoints of this process, so that one that was not closed leaves no files behind when the
- * JVM exits in an orderly way.
+ * The endpoints of this process. A shutdown hook removes the files of those that are still open
+ * when the JVM exits in an orderly way.
  */
 final class LiveEndpoints {
 

@@ -5,10 +5,10 @@ import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.SealedFile;
 
 /**
- * The memory from which a peer receives, as it came with a message of the handshake.
+ * The memory from which a peer receives, passed with a handshake message.
  *
- * @param file its file, to be closed when it is mapped or not wanted
- * @param sender the process that has sent it
+ * @param file its file, to be closed when it is mapped or unused
+ * @param sender the process that sent it
  */
 public record PassedMemory(SealedFile file, Credentials sender) implements AutoCloseable {
 

@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The other side of a connection, as far as it is told something by its endpoint's FIFO. Any number
- * of threads may use one; nothing here blocks, not even each other, or allocates.
+ * Notifies the other side of a connection by its endpoint's FIFO. Any number of threads may use it;
+ * no method blocks or allocates.
  */
 public final class Peer implements AutoCloseable {
 
@@ -18,7 +18,7 @@ public final class Peer implements AutoCloseable {
   private final MemorySegment[] headers = new MemorySegment[FifoHeader.TYPES];
   private final Runnable onFull;
 
-  /** A bit for each type of header that found no room, and has to be written yet. */
+  /** A bit for each type of header that found the FIFO full and is still to be written. */
   private final AtomicInteger owed = new AtomicInteger();
 
   /**
@@ -26,8 +26,8 @@ public final class Peer implements AutoCloseable {
    *
    * @param endpoint the endpoint's address
    * @param id the connection's number there
-   * @param onFull run, by any thread, when something was to be told and found no room; {@link
-   *     #tellAgain} is to be called when there is some
+   * @param onFull run, by any thread, when a header found the FIFO full; {@link #tellAgain} must be
+   *     called when there is room
    * @throws PosixException if that is not possible; ENXIO or ENOENT if the peer's process is gone
    */
   public Peer(SmAddress endpoint, int id, Runnable onFull) {
@@ -41,40 +41,41 @@ public final class Peer implements AutoCloseable {
   }
 
   /**
-   * Tells it, who sleeps, that there is something for it.
+   * Wakes a sleeping peer.
    *
-   * @return whether it was told; if not, it will be when there is room in its FIFO, or is gone
+   * @return whether the header was written; if not, it will be when its FIFO has room, or the peer
+   *     is gone
    */
   public boolean wake() {
-    return tell(FifoHeader.WAKEUP);
+    return write(FifoHeader.WAKEUP);
   }
 
-  /** Tells it that this side has closed the connection. */
+  /** Notifies the peer that this side has closed the connection. */
   public void tellClosed() {
-    tell(FifoHeader.CLOSED);
+    write(FifoHeader.CLOSED);
   }
 
-  /** Tells it, whose thread may sleep, that there are fragments of remote memory access. */
+  /** Notifies the peer, whose thread may sleep, of fragments of remote memory access. */
   public void tellFragments() {
-    tell(FifoHeader.RMA);
+    write(FifoHeader.RMA);
   }
 
-  /** Tells it, who sleeps, that fragments of its own are done. */
+  /** Notifies the sleeping peer that fragments of its own are complete. */
   public void tellFragmentsDone() {
-    tell(FifoHeader.RMA_ACK);
+    write(FifoHeader.RMA_ACK);
   }
 
-  /** Asks it whether it lives. */
+  /** Sends a keepalive. */
   void askWhetherAlive() {
-    tell(FifoHeader.KEEPALIVE);
+    write(FifoHeader.KEEPALIVE);
   }
 
-  /** Tells it, who has asked, that this side lives. */
+  /** Answers a keepalive. */
   void tellAlive() {
-    tell(FifoHeader.KEEPALIVE_REPLY);
+    write(FifoHeader.KEEPALIVE_REPLY);
   }
 
-  private boolean tell(int type) {
+  private boolean write(int type) {
     Fifo.Writer.Result result = fifo.write(headers[type]);
     if (result == Fifo.Writer.Result.FULL) {
       owed.accumulateAndGet(1 << type, Peer::union);
@@ -88,9 +89,9 @@ public final class Peer implements AutoCloseable {
   }
 
   /**
-   * Tells it what found no room before.
+   * Writes the headers that found the FIFO full.
    *
-   * @return whether nothing of that is left
+   * @return whether none of them is left
    */
   boolean tellAgain() {
     for (int types = owed.getAndSet(0); types != 0; types &= types - 1) {
@@ -103,7 +104,9 @@ public final class Peer implements AutoCloseable {
     return true;
   }
 
-  /** The FIFO's descriptor, on which the poll reports an error when the peer's process is gone. */
+  /**
+   * Returns the FIFO's descriptor, on which epoll reports an error when the peer's process is gone.
+   */
   int fd() {
     return fifo.fd();
   }

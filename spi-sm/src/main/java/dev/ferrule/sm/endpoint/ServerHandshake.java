@@ -20,18 +20,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's side of one handshake: a client waits; ACCEPT is sent again and again until there is
- * an ACK, or REJECT or REFUSE as often as the client asks. The endpoint's thread repeats ACCEPT and
- * watches the deadline, so no thread of the program is needed for a client that does not answer.
+ * The server's side of one handshake. ACCEPT is repeated until an ACK arrives; REJECT and REFUSE
+ * are repeated for each CONNECT. The endpoint's thread repeats ACCEPT and watches the deadline, so
+ * a client that does not answer blocks no thread of the program.
  */
 public final class ServerHandshake {
 
-  /** What {@link #tickAt} returns if there is nothing left to do. */
+  /** Returned by {@link #tickAt} when nothing is left to do. */
   static final long NEVER = Long.MAX_VALUE;
 
   private enum State {
     WAITING,
-    /** A thread makes what the connection needs. */
+    /** A thread creates the connection's resources. */
     TAKEN,
     /** ACCEPT was sent. */
     OFFERED,
@@ -55,11 +55,11 @@ public final class ServerHandshake {
   private final PassedMemory memory;
 
   private State state = State.WAITING;
-  private boolean isUntaken; // whether it was turned away before any thread took it
-  private Failure failure = Failure.CANCELLED; // if the state is FAILED
-  private @Nullable FerruleException cause; // if the failure is BROKEN
+  private boolean isUntaken; // whether it was refused before any thread took it
+  private Failure failure = Failure.CANCELLED; // valid in state FAILED
+  private @Nullable FerruleException cause; // valid if the failure is BROKEN
   private @Nullable HandshakeMessage answer;
-  private @Nullable SealedFile answerFile; // passed with it
+  private @Nullable SealedFile answerFile; // passed with the answer
   private int serverId;
   private long retransmissions;
 
@@ -67,8 +67,8 @@ public final class ServerHandshake {
   private Backoff backoff = new Backoff(0);
   private long repeatAt;
   private BooleanSupplier used = () -> false;
-  private boolean looking; // whether it is being asked, which may end the connection
-  private Runnable settled = () -> {};
+  private boolean looking; // whether wasUsed is running, which may end the connection
+  private Runnable resolved = () -> {};
 
   ServerHandshake(
       Acceptor acceptor,
@@ -86,10 +86,10 @@ public final class ServerHandshake {
   }
 
   /**
-   * Reads the descriptor of the ring that came with a message.
+   * Reads the descriptor of the ring that was passed with a message.
    *
    * @return the descriptor; empty if there is none
-   * @throws PosixException ENOMEM if this process lacks what it takes to look; EINVAL if a file of
+   * @throws PosixException ENOMEM if this process lacks a resource to read it; EINVAL if a file of
    *     that kind cannot be used
    */
   static Optional<RingLayout.Descriptor> ringOf(PassedMemory memory) {
@@ -128,8 +128,8 @@ public final class ServerHandshake {
   }
 
   /**
-   * Returns the memory from which the client receives, for the one that {@linkplain #take takes}
-   * the request, who closes it.
+   * Returns the memory from which the client receives. The thread that {@linkplain #take takes} the
+   * request closes it.
    *
    * @return the memory
    */
@@ -138,7 +138,7 @@ public final class ServerHandshake {
   }
 
   /**
-   * Returns what the client's program has to say.
+   * Returns the payload of the client's program.
    *
    * @return the payload
    */
@@ -147,9 +147,9 @@ public final class ServerHandshake {
   }
 
   /**
-   * Returns how often ACCEPT had to be repeated.
+   * Returns how often ACCEPT was repeated.
    *
-   * @return the number of repetitions
+   * @return the number of retransmissions
    */
   public synchronized long retransmissions() {
     return retransmissions;
@@ -165,11 +165,11 @@ public final class ServerHandshake {
   }
 
   /**
-   * Takes the request for this thread to answer.
+   * Takes the request, to be answered by this thread.
    *
-   * @param uri names the listener in errors
-   * @throws IllegalStateException if it was answered already
-   * @throws ConnectionClosedException if the client has given up
+   * @param uri identifies the listener in errors
+   * @throws IllegalStateException if it was already answered
+   * @throws ConnectionClosedException if the client has abandoned the attempt
    */
   public synchronized void take(URI uri) {
     if (state == State.FAILED) {
@@ -179,17 +179,17 @@ public final class ServerHandshake {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
     if (state != State.WAITING) {
-      throw new IllegalStateException("the connection request was answered already");
+      throw new IllegalStateException("the connection request is already answered");
     }
     state = State.TAKEN;
   }
 
   private static ConnectionClosedException hasGivenUp(URI uri) {
     return new ConnectionClosedException(
-        uri, true, "the client has given up waiting to be accepted", null);
+        uri, true, "the client stopped waiting before it was accepted", null);
   }
 
-  /** Forgets the client, which could not be accepted. */
+  /** Removes the client, which could not be accepted. */
   public void abandon() {
     fail(Failure.CANCELLED);
     acceptor.forget(this);
@@ -198,13 +198,12 @@ public final class ServerHandshake {
   /**
    * Accepts, and waits until the client has confirmed.
    *
-   * @param uri names the connection in errors
-   * @param id the connection's number here, whose directory holds its ring by now
-   * @param answerPayload what the program has to say
+   * @param uri identifies the connection in errors
+   * @param id the connection's number here; its directory contains its ring
+   * @param answerPayload the program's payload
    * @param own the file of the memory from which this side receives
-   * @param deadline until when to wait, by {@link System#nanoTime}
-   * @param used returns whether the client has used the connection, which is as good as a
-   *     confirmation
+   * @param deadline the end of the wait, by {@link System#nanoTime}
+   * @param used returns whether the client has used the connection, which counts as a confirmation
    */
   public void accept(
       URI uri, int id, byte[] answerPayload, SealedFile own, long deadline, BooleanSupplier used) {
@@ -212,7 +211,7 @@ public final class ServerHandshake {
     offer(uri, id, answerPayload, own, deadline, used, done::countDown);
     try {
       if (!done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        fail(Failure.TIMED_OUT); // by the endpoint's thread otherwise, which may be this one
+        fail(Failure.TIMED_OUT); // normally by the endpoint's thread, which may be this one
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -229,12 +228,12 @@ public final class ServerHandshake {
       case CANCELLED -> hasGivenUp(uri);
       case TIMED_OUT ->
           new OperationTimeoutException(
-              uri, "the client did not confirm the connection in time", null);
+              uri, "accept timed out: the client did not confirm the connection", null);
       case GONE -> new PeerLostException(uri, "the client died while it was being accepted", cause);
       case BROKEN ->
           new ProtocolException(
               uri,
-              cause == null ? "the client is broken" : String.valueOf(cause.getMessage()),
+              cause == null ? "the client's connection failed" : String.valueOf(cause.getMessage()),
               cause);
     };
   }
@@ -242,15 +241,15 @@ public final class ServerHandshake {
   /**
    * Accepts, without waiting for the client to confirm.
    *
-   * @param uri names the connection in errors
-   * @param id the connection's number here, whose directory holds its ring by now
-   * @param answerPayload what the program has to say
+   * @param uri identifies the connection in errors
+   * @param id the connection's number here; its directory contains its ring
+   * @param answerPayload the program's payload
    * @param own the file of the memory from which this side receives, open until the offer is
-   *     settled
-   * @param deadline until when the client has to confirm, by {@link System#nanoTime}
-   * @param wasUsed returns whether the client has used the connection, which is as good as a
-   *     confirmation; throws what ends the connection
-   * @param whenSettled run once the client has confirmed or failed to, by any thread
+   *     resolved
+   * @param deadline when the client must have confirmed, by {@link System#nanoTime}
+   * @param wasUsed returns whether the client has used the connection, which counts as a
+   *     confirmation; throws the failure that ends the connection
+   * @param whenResolved run once, by any thread, when the client has confirmed or failed to
    * @throws ConnectionClosedException if the listener was closed
    */
   public void offer(
@@ -260,14 +259,14 @@ public final class ServerHandshake {
       SealedFile own,
       long deadline,
       BooleanSupplier wasUsed,
-      Runnable whenSettled) {
+      Runnable whenResolved) {
     if (!acceptor.accepted(this, id)) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
     boolean over;
     synchronized (this) {
-      settled = whenSettled;
-      over = state != State.TAKEN; // the client has given up meanwhile
+      resolved = whenResolved;
+      over = state != State.TAKEN; // the client has abandoned the attempt meanwhile
       if (!over) {
         state = State.OFFERED;
         serverId = id;
@@ -280,7 +279,7 @@ public final class ServerHandshake {
       }
     }
     if (over) {
-      settle();
+      resolve();
     } else {
       endpoint.wakeForOffer();
     }
@@ -290,12 +289,12 @@ public final class ServerHandshake {
     return result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT();
   }
 
-  /** When {@link #tick} has something to do, by {@link System#nanoTime}, or NEVER. */
+  /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or NEVER. */
   synchronized long tickAt() {
     return state == State.OFFERED ? repeatAt : NEVER;
   }
 
-  /** Repeats ACCEPT if it is time to; called by the endpoint's thread. */
+  /** Repeats ACCEPT if that is due; called by the endpoint's thread. */
   void tick(long now) {
     synchronized (this) {
       if (state != State.OFFERED || answer == null || now - repeatAt < 0) {
@@ -314,13 +313,13 @@ public final class ServerHandshake {
         return;
       }
     }
-    settle();
+    resolve();
   }
 
   /**
-   * Settles the offer, as the connection has ended: it is confirmed if the client has used it.
+   * Resolves the offer of a connection that has ended: it is confirmed if the client has used it.
    *
-   * @param connectionFailure why it has failed; null if it has not
+   * @param connectionFailure the failure; null if there was none
    */
   public void ended(@Nullable FerruleException connectionFailure) {
     synchronized (this) {
@@ -332,10 +331,12 @@ public final class ServerHandshake {
         failed(connectionFailure instanceof ProtocolException ? Failure.BROKEN : Failure.GONE);
       }
     }
-    settle();
+    resolve();
   }
 
-  /** Under the lock, while no other thread receives; returns whether the offer is settled. */
+  /**
+   * Returns whether the offer is resolved. The caller holds the lock, and no other thread receives.
+   */
   private boolean lookWhetherUsed() {
     looking = true;
     try {
@@ -351,57 +352,57 @@ public final class ServerHandshake {
     return state != State.OFFERED;
   }
 
-  /** Under the lock. */
+  /** The caller holds the lock. */
   private boolean failed(Failure how) {
     state = State.FAILED;
     failure = how;
     return true;
   }
 
-  /** Not under the lock, and once. */
-  private void settle() {
+  /** Runs once, without the lock. */
+  private void resolve() {
     boolean isConfirmed;
-    Runnable told;
+    Runnable callback;
     synchronized (this) {
       isConfirmed = state == State.CONFIRMED;
-      told = settled;
-      settled = () -> {};
+      callback = resolved;
+      resolved = () -> {};
     }
-    acceptor.settled(this, isConfirmed);
-    told.run();
+    acceptor.resolved(this, isConfirmed);
+    callback.run();
   }
 
   /**
-   * Turns the client away.
+   * Rejects the client on behalf of the program.
    *
-   * @param answerPayload what the program has to say
+   * @param answerPayload the program's payload
    */
   public void reject(byte[] answerPayload) {
     turnAway(new HandshakeMessage(Type.REJECT, key.clientId(), 0, answerPayload));
   }
 
   /**
-   * Turns the client away for a reason that is not the program's.
+   * Refuses the client for a reason other than the program's decision.
    *
-   * @param reason why
+   * @param reason the reason
    */
   public void refuse(String reason) {
     turnAway(Acceptor.refusal(key.clientId(), reason));
   }
 
   /**
-   * Turns the client away because a resource has run out here.
+   * Refuses the client because a resource is exhausted here.
    *
-   * @param reason which
+   * @param reason the resource
    */
   public void refuseForLackOfRoom(String reason) {
     turnAway(Acceptor.noRoom(key.clientId(), reason));
   }
 
   /**
-   * Turns the client away unless a thread has taken the request.
+   * Refuses the client unless a thread has taken the request.
    *
-   * @param reason why
+   * @param reason the reason
    */
   void refuseUntaken(String reason) {
     synchronized (this) {
@@ -426,7 +427,7 @@ public final class ServerHandshake {
     acceptor.turnedAway(this);
   }
 
-  /** The client asks again: it did not get the answer, or there is none yet. */
+  /** Answers a retransmitted request: the answer was lost, or there is none yet. */
   synchronized void answerAgain() {
     if (answer != null) {
       endpoint.send(answer, answerFile, key.client());
@@ -440,15 +441,18 @@ public final class ServerHandshake {
       }
       state = State.CONFIRMED;
     }
-    settle();
+    resolve();
   }
 
-  /** The client gives up, or another goes by its name; returns whether there was no connection. */
+  /**
+   * Handles a cancellation, or another client that reuses the name; returns whether there was no
+   * connection.
+   */
   boolean cancel() {
     return fail(Failure.CANCELLED);
   }
 
-  /** Gives up a client that has not confirmed, so that others can be accepted. */
+  /** Withdraws the offer of an unconfirmed client, so that other clients can be accepted. */
   void withdraw() {
     fail(Failure.TIMED_OUT);
   }
@@ -463,7 +467,7 @@ public final class ServerHandshake {
       }
       failed(how);
     }
-    settle();
+    resolve();
     return true;
   }
 }

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address of the sm provider: {@code sm://PATH}, a directory in which endpoints live, or {@code
+ * An address of the sm provider: {@code sm://PATH}, a directory that contains endpoints, or {@code
  * sm://PATH/PID/ID}, one endpoint.
  *
  * @param base the directory PATH, absolute and normalized
@@ -25,10 +25,10 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /** The URI scheme. */
   public static final String SCHEME = "sm";
 
-  /** A process id and an endpoint's number, as the names of directories. */
+  /** A process id, as a directory name. */
   static final Pattern PID = Pattern.compile("\\d{1,9}");
 
-  /** See {@link #PID}. */
+  /** An endpoint's number, as a directory name. */
   static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
 
   private static final Pattern TWO_NUMBERS = Pattern.compile(".*/\\d+/\\d+", Pattern.DOTALL);
@@ -36,14 +36,14 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   private static final Pattern ENDPOINT =
       Pattern.compile("(.*)/(" + PID + ")/(" + NUMBER + ")", Pattern.DOTALL);
 
-  // the longest endpoint below PATH: /PID/ID/sock, with a PID of 8 digits (the kernel's limit is
-  // 2^22, and ten times that if it is taken) and an ID of 5
+  // The longest endpoint below PATH: /PID/ID/sock, with a PID of 8 digits (the kernel's limit is
+  // 2^22, and ten times that for alternative names) and an ID of 5.
   private static final int ROOM_FOR_ENDPOINT = "/41943040/65535/sock".length();
 
   /**
-   * Which endpoint of a directory.
+   * Identifies an endpoint of a directory.
    *
-   * @param pid the process id of the process that made it, as its own PID namespace counts
+   * @param pid the id of the process that created it, in its own PID namespace
    * @param number its number among the endpoints of that process id, from 1
    */
   public record Id(long pid, int number) {
@@ -59,11 +59,11 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   }
 
   /**
-   * Reads an address.
+   * Parses an address.
    *
-   * @param uri the address as the user wrote it, perhaps with a query
+   * @param uri the address as the user wrote it, with an optional query
    * @return the address
-   * @throws InvalidAddressException if it is not one, or its socket's path would be too long
+   * @throws InvalidAddressException if it is malformed, or its socket's path would be too long
    */
   public static SmAddress parse(URI uri) {
     String authority = uri.getRawAuthority();
@@ -72,7 +72,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
           uri,
           "'"
               + authority
-              + "' stands where a host would; sm has none, so write three slashes: sm:///"
+              + "' is in the place of a host; sm has none, so write three slashes: sm:///"
               + authority
               + uri.getPath(),
           null);
@@ -80,7 +80,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
     String path = uri.getPath();
     if (uri.isOpaque() || path == null || !path.startsWith("/")) {
       throw new InvalidAddressException(
-          uri, "the path has to be absolute; write sm:///DIRECTORY, such as sm:///tmp/app", null);
+          uri, "the path must be absolute; write sm:///DIRECTORY, such as sm:///tmp/app", null);
     }
     if (path.indexOf('\0') >= 0) {
       throw new InvalidAddressException(uri, "the path contains a zero byte", null);
@@ -101,13 +101,13 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
       return address;
     } catch (InvalidPathException | NumberFormatException e) {
       throw new InvalidAddressException(
-          uri, "the path is not a path of this system: " + e.getMessage(), e);
+          uri, "not a valid path on this system: " + e.getMessage(), e);
     }
   }
 
   /**
-   * Tells whether a directory PATH looks as if an endpoint was meant: it ends in two numbers, which
-   * are too long for that.
+   * Returns whether a directory PATH looks like a mistyped endpoint: it ends in two numbers that
+   * are too long for one.
    *
    * @param base the directory
    * @return whether it does
@@ -159,7 +159,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
   /**
    * Returns the address of an endpoint of the same directory.
    *
-   * @param id which one
+   * @param id the endpoint
    * @return its address
    */
   public SmAddress with(Id id) {
@@ -190,7 +190,7 @@ public record SmAddress(Path base, @Nullable Id endpoint) {
       return new URI(
           SCHEME, "", (endpoint == null ? base : directory()).toString(), null, fragment);
     } catch (URISyntaxException e) {
-      throw new AssertionError("an absolute path is a URI's path", e);
+      throw new AssertionError("an absolute path is always a valid URI path", e);
     }
   }
 }

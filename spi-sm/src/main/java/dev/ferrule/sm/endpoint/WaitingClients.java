@@ -8,9 +8,9 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection requests that wait at a listener: first in, first out for each client endpoint,
- * and the endpoints take turns. So an endpoint with many requests delays its own, and not those of
- * others. Not thread-safe.
+ * The waiting connection requests of a listener. Each client endpoint has a first-in, first-out
+ * queue, and the endpoints are served round-robin. An endpoint with many requests therefore delays
+ * its own, and not those of others. Not thread-safe.
  */
 final class WaitingClients {
 
@@ -28,7 +28,7 @@ final class WaitingClients {
 
   /**
    * Removes the next request: of the endpoints with the fewest unconfirmed connections, the one
-   * whose last turn was the longest ago.
+   * that was served least recently.
    *
    * @param unconfirmed returns how many unconfirmed connections an endpoint has; not 0 for a few
    *     endpoints only
@@ -44,7 +44,7 @@ final class WaitingClients {
     return request;
   }
 
-  /** Returns the endpoint whose turn it is; null if no request waits. */
+  /** Returns the endpoint to serve next; null if no request waits. */
   @Nullable SmAddress next(ToIntFunction<SmAddress> unconfirmed) {
     SmAddress best = null;
     int fewest = Integer.MAX_VALUE;
@@ -63,7 +63,7 @@ final class WaitingClients {
 
   /**
    * Removes the latest request of the endpoint with the most, if a request of another endpoint is
-   * to take its place. Its client repeats it.
+   * to take its place. Its client retransmits it.
    *
    * @param client the other endpoint
    * @return the removed request; null if no endpoint has at least two more than that one
@@ -77,7 +77,7 @@ final class WaitingClients {
     return longest.pollLast();
   }
 
-  /** Whether {@link #displace} would remove a request. */
+  /** Returns whether {@link #displace} would remove a request. */
   boolean mayDisplace(SmAddress client) {
     return displaceable(client) != null;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The control plane: endpoints (directories with a lock, a socket and a FIFO), the handshake, and
- * noticing that a peer has died. {@link dev.ferrule.sm.endpoint.Endpoint} runs one thread for all
- * its connections; nothing here is called for a message, except to wake up a peer that sleeps.
+ * detection of dead peers. {@link dev.ferrule.sm.endpoint.Endpoint} runs one thread for all its
+ * connections. The message path does not use this package, except to wake a sleeping peer.
  */
 @NullMarked
 package dev.ferrule.sm.endpoint;

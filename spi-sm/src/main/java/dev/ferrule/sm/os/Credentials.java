@@ -4,19 +4,19 @@ package dev.ferrule.sm.os;
 import dev.ferrule.bindings.libc.LibC;
 
 /**
- * The process that has sent a datagram, as the kernel knows it ({@code SCM_CREDENTIALS}).
+ * The process that sent a datagram, as reported by the kernel ({@code SCM_CREDENTIALS}).
  *
- * @param pid the process, as this one's PID namespace counts; 0 if it is in no namespace that this
- *     process sees
+ * @param pid the process id in this process's PID namespace; 0 if the sender is in no namespace
+ *     visible from it
  * @param uid the process's user
  */
 public record Credentials(int pid, int uid) {
 
-  /** Those of no process. */
+  /** The credentials of no process. */
   static final Credentials UNKNOWN = new Credentials(0, -1);
 
   /**
-   * Returns those of this process.
+   * Returns the credentials of this process.
    *
    * @return the credentials
    */
@@ -25,9 +25,9 @@ public record Credentials(int pid, int uid) {
   }
 
   /**
-   * Returns whether the process is one of this process's user.
+   * Returns whether the process runs as this process's user.
    *
-   * @return whether it is
+   * @return whether it does
    */
   public boolean isOwnUser() {
     return uid == LibC.geteuid();

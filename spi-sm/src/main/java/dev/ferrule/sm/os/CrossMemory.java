@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Cross-memory attach: copies from and to the memory of another process by {@code process_vm_readv}
- * and {@code process_vm_writev}, without that process's doing. Allocates nothing.
+ * and {@code process_vm_writev}, without involving that process (one-sided). Allocates nothing.
  *
- * <p>One thread at a time uses one.
+ * <p>Used by one thread at a time.
  */
 public final class CrossMemory {
 
@@ -18,10 +18,10 @@ public final class CrossMemory {
   private final MemorySegment remote;
 
   /**
-   * Touches nothing yet.
+   * Creates an instance; accesses nothing yet.
    *
-   * @param pid the other process, as this one's PID namespace counts
-   * @param arena for a few bytes of its own
+   * @param pid the other process, in this process's PID namespace
+   * @param arena for the arguments of the system calls
    */
   public CrossMemory(int pid, Arena arena) {
     this.pid = pid;
@@ -30,13 +30,13 @@ public final class CrossMemory {
   }
 
   /**
-   * Reads.
+   * Reads from the other process.
    *
-   * @param into where to
-   * @param offset where in it
-   * @param remoteAddress where from, in the other process
-   * @param length how many bytes
-   * @return how many it were, perhaps fewer; or -errno
+   * @param into the destination
+   * @param offset the offset in it
+   * @param remoteAddress the source, in the other process
+   * @param length the number of bytes
+   * @return the number of bytes read, possibly fewer; or -errno
    * @throws IllegalStateException if the memory of this process was freed
    */
   public long read(MemorySegment into, long offset, long remoteAddress, long length) {
@@ -45,13 +45,13 @@ public final class CrossMemory {
   }
 
   /**
-   * Writes.
+   * Writes to the other process.
    *
-   * @param from where from
-   * @param offset where in it
-   * @param remoteAddress where to, in the other process
-   * @param length how many bytes
-   * @return how many it were, perhaps fewer; or -errno
+   * @param from the source
+   * @param offset the offset in it
+   * @param remoteAddress the destination, in the other process
+   * @param length the number of bytes
+   * @return the number of bytes written, possibly fewer; or -errno
    * @throws IllegalStateException if the memory of this process was freed
    */
   public long write(MemorySegment from, long offset, long remoteAddress, long length) {

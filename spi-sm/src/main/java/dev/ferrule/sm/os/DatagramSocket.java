@@ -15,17 +15,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Unix domain datagram socket that is bound to a path. Neither sending nor receiving blocks.
- * Java's own has no datagrams.
+ * A non-blocking Unix domain datagram socket bound to a path. The JDK supports only stream sockets
+ * of that domain.
  */
 public final class DatagramSocket implements AutoCloseable {
 
   /**
-   * The longest path, in bytes, that a Unix domain socket can have: sun_path less its final zero.
+   * Maximum path length of a Unix domain socket, in bytes: sun_path without its terminating zero.
    */
   public static final int MAX_PATH = 107;
 
-  /** The longest datagram that {@link #receive} takes whole, in bytes. */
+  /** Maximum datagram that {@link #receive} does not truncate, in bytes. */
   public static final int MAX_DATAGRAM = 8 + 4096;
 
   private static final long SUN_PATH = sockaddr_un.sun_path$offset();
@@ -36,8 +36,8 @@ public final class DatagramSocket implements AutoCloseable {
    * @param bytes its content
    * @param from the path that its sender is bound to, or null if it is bound to none
    * @param sender the process that sent it
-   * @param file the file that was passed with it, to be closed by the caller; or null
-   * @param isFileLost whether a file was passed with it for which this process has no descriptor
+   * @param file the file passed with it, to be closed by the caller; or null
+   * @param isFileLost whether a file was passed for which this process has no descriptor
    */
   public record Datagram(
       byte[] bytes,
@@ -48,7 +48,7 @@ public final class DatagramSocket implements AutoCloseable {
 
   // A control message is a header, and its data in steps of 8 bytes: the sender's process, user and
   // group, and descriptors. There is room for as many as the kernel passes at a time (SCM_MAX_FD):
-  // it would close others within recvmsg(2), which may take as long as the peer likes.
+  // it would close the others within recvmsg(2), which may block for as long as the peer chooses.
   private static final int SCM_CREDENTIALS = 2; // not among the bindings
   private static final int CREDENTIALS_SIZE = 3 * Integer.BYTES;
   private static final long UID_OFFSET = Integer.BYTES;
@@ -92,7 +92,7 @@ public final class DatagramSocket implements AutoCloseable {
   }
 
   private static void letGroupUse(Path path) {
-    // the descriptor of the socket is not the file's
+    // the socket's descriptor is not that of the file
     int file = Posix.open(path.toString(), Posix.O_PATH | Posix.O_NOFOLLOW, 0);
     try {
       OwnDirectory.letGroupUse(file, path, FileStatus.SOCKET, 020);
@@ -114,7 +114,7 @@ public final class DatagramSocket implements AutoCloseable {
    * Sends a datagram.
    *
    * @param bytes its content
-   * @param file a file that is passed with it unless it is closed, or null
+   * @param file a file passed with it unless it is closed, or null
    * @param to the path of the receiving socket
    * @return 0, or -errno: EAGAIN if the receiver's queue is full, ECONNREFUSED or ENOENT if there
    *     is no receiver
@@ -123,7 +123,7 @@ public final class DatagramSocket implements AutoCloseable {
     if (file == null) {
       return send(bytes, -1, to);
     }
-    synchronized (file) { // so that its number does not become another file's
+    synchronized (file) { // so that its descriptor is not reused for another file
       return send(bytes, file.fd(), to);
     }
   }
@@ -171,9 +171,9 @@ public final class DatagramSocket implements AutoCloseable {
   }
 
   /**
-   * Receives a datagram. For one thread.
+   * Receives a datagram. Called by one thread.
    *
-   * @return the datagram, or null if none is there
+   * @return the datagram, or null if none is queued
    */
   public @Nullable Datagram receive() {
     if (DescriptorCloser.isBusy()) {

@@ -9,21 +9,21 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Closes descriptors that a peer has passed and that are no files in memory. The last close(2) of
- * such a file may take as long as the peer likes: that of a TCP socket with SO_LINGER waits for its
- * other end, that of a file of FUSE for its file system. So a thread of its own does it, and not
- * the endpoint's, on which all connections depend.
+ * Closes descriptors that a peer has passed and that are not memory files. The last close(2) of
+ * such a file may block for as long as the peer chooses: that of a TCP socket with SO_LINGER waits
+ * for its other end, that of a FUSE file for its file system. A dedicated thread therefore closes
+ * them, instead of the endpoint's thread, on which all connections depend.
  */
 final class DescriptorCloser {
 
-  /** With so many descriptors to close, sockets receive no further ones. */
+  /** With this many descriptors to close, sockets receive no further ones. */
   private static final int MAX_PENDING = 64;
 
   private static final int SO_LINGER = 13; // not among the bindings
   private static final MemorySegment NO_LINGER = Arena.global().allocate(2L * Integer.BYTES, 4);
   private static final AtomicInteger PENDING = new AtomicInteger();
 
-  /** Only made when it is needed, which is hardly ever. */
+  /** Created on first use, which is rare. */
   private static final class Later {
     static final ExecutorService EXECUTOR =
         Executors.newSingleThreadExecutor(
@@ -32,7 +32,7 @@ final class DescriptorCloser {
 
   private DescriptorCloser() {}
 
-  /** Closes a descriptor, without waiting for that. */
+  /** Closes a descriptor asynchronously. */
   static void close(int fd) {
     PENDING.incrementAndGet();
     Later.EXECUTOR.execute(
@@ -49,7 +49,7 @@ final class DescriptorCloser {
         });
   }
 
-  /** Returns whether so many descriptors wait to be closed that no more are to be received. */
+  /** Returns whether so many descriptors are pending that no more may be received. */
   static boolean isBusy() {
     return PENDING.get() >= MAX_PENDING;
   }

@@ -29,7 +29,7 @@ public final class EventPoll implements AutoCloseable {
   private final WriteDescriptor wakeup;
   private boolean closed;
 
-  /** Makes a poll that waits for nothing yet. */
+  /** Creates a poll without descriptors. */
   public EventPoll() {
     try {
       wakeup = new WriteDescriptor(Posix.eventfd());
@@ -49,7 +49,7 @@ public final class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Waits for a descriptor to have something to read.
+   * Adds a descriptor, to be reported when it is readable.
    *
    * @param fd the descriptor
    * @param key what {@link #key} returns for it; not negative
@@ -59,7 +59,7 @@ public final class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Waits for a pipe's reader to go away, which epoll reports as an error on the writing end.
+   * Adds the writing end of a pipe, to be reported when its reader is gone: epoll signals an error.
    *
    * @param fd the pipe's writing end
    * @param key what {@link #key} returns for it; not negative
@@ -69,18 +69,18 @@ public final class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Waits for room in a pipe as well, or no more.
+   * Sets whether a pipe is also reported when it has room.
    *
-   * @param fd the pipe's writing end, which was added by {@link #addBroken}
-   * @param key the same as then
-   * @param room whether to wait for that
+   * @param fd the pipe's writing end, added by {@link #addBroken}
+   * @param key the key that it was added with
+   * @param room whether to report room
    */
   public void setRoomWanted(int fd, long key, boolean room) {
     control(LibC.EPOLL_CTL_MOD(), fd, room ? LibC.EPOLLOUT() : 0, key);
   }
 
   /**
-   * Waits for a descriptor no more. To be called before it is closed.
+   * Removes a descriptor. Must be called before it is closed.
    *
    * @param fd the descriptor
    */
@@ -101,10 +101,10 @@ public final class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Waits.
+   * Waits for events.
    *
-   * @param timeoutMs how long at most, in milliseconds; -1 is for ever
-   * @return how many descriptors have something; 0 after the timeout or a {@link #wake}
+   * @param timeoutMs the timeout in milliseconds; -1 means forever
+   * @return the number of events; 0 after the timeout or a {@link #wake}
    */
   public int await(int timeoutMs) {
     int count = Posix.epollWait(epoll, events, MAX_EVENTS, timeoutMs);
@@ -117,20 +117,20 @@ public final class EventPoll implements AutoCloseable {
   }
 
   /**
-   * Returns whose event it is.
+   * Returns the key of an event's descriptor.
    *
    * @param index the event's position, from 0
-   * @return the key the descriptor was added with; negative if it was only a {@link #wake}
+   * @return the key that the descriptor was added with; negative for a {@link #wake}
    */
   public long key(int index) {
     return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * EVENT_SIZE + DATA_OFFSET);
   }
 
   /**
-   * Tells whether the reader of a pipe is gone, and there is not only room in it.
+   * Returns whether an event reports that a pipe's reader is gone, and not only room in the pipe.
    *
    * @param index the event's position, from 0
-   * @return whether it is
+   * @return whether the reader is gone
    */
   public boolean isBroken(int index) {
     return (events.get(ValueLayout.JAVA_INT, index * EVENT_SIZE)
@@ -143,7 +143,7 @@ public final class EventPoll implements AutoCloseable {
     wakeup.write(one);
   }
 
-  /** Gives up the descriptors. To be called by the thread that waits. */
+  /** Closes the poll's own descriptors. Must be called by the thread that waits. */
   @Override
   public synchronized void close() {
     if (!closed) {

@@ -7,15 +7,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/** The two ends of a named pipe that carries 4-byte headers, without ever blocking. */
+/** The two ends of a named pipe that carries 4-byte headers. No operation blocks. */
 public final class Fifo {
 
   private Fifo() {}
 
-  /** The end that reads, which belongs to the endpoint that owns the FIFO. */
+  /** The reading end, held by the endpoint that owns the FIFO. */
   public static final class Reader implements AutoCloseable {
 
-    /** How many headers one {@link #read} takes at most. */
+    /** Maximum number of headers returned by one {@link #read}. */
     public static final int BATCH = 1024;
 
     private final int fd;
@@ -31,8 +31,8 @@ public final class Fifo {
      */
     public Reader(Path path) {
       Posix.mkfifo(path.toString(), 0600);
-      // for writing as well: a FIFO whose last writer has left would otherwise be "ready" (end of
-      // file) for ever
+      // also for writing: a FIFO whose last writer has closed it would otherwise be readable (end
+      // of file) forever
       fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
       boolean done = false;
       try {
@@ -55,9 +55,9 @@ public final class Fifo {
     }
 
     /**
-     * Reads the headers that are there; {@link #header} returns them.
+     * Reads the pending headers; {@link #header} returns them.
      *
-     * @return how many were read; 0 if none is there
+     * @return the number of headers; 0 if there are none
      */
     public int read() {
       long result = Math.max(0, Posix.read(fd, buffer));
@@ -66,8 +66,9 @@ public final class Fifo {
     }
 
     /**
-     * Tells whether the last {@link #read} got whole headers only. Writes of 4 bytes are atomic, so
-     * a part of one is somebody's garbage, and the headers read with it may be in pieces.
+     * Returns whether the last {@link #read} returned whole headers only. Writes of 4 bytes are
+     * atomic, so a partial header is garbage from a faulty peer, and the headers read with it may
+     * be misaligned.
      *
      * @return whether it did
      */
@@ -92,16 +93,16 @@ public final class Fifo {
   }
 
   /**
-   * The end that writes, which belongs to a connection to the endpoint that owns the FIFO. Any
-   * number of threads may use one.
+   * The writing end, held by a connection to the endpoint that owns the FIFO. Any number of threads
+   * may use it.
    */
   public static final class Writer implements AutoCloseable {
 
-    /** What became of a header. */
+    /** The result of a write. */
     public enum Result {
       /** It was written. */
       WRITTEN,
-      /** There is no room for it in the pipe. */
+      /** The pipe has no room for it. */
       FULL,
       /** The reader is gone (EPIPE). */
       NO_READER
@@ -113,8 +114,8 @@ public final class Fifo {
      * Opens a peer's FIFO.
      *
      * @param path the FIFO, PATH/PID/ID/fifo
-     * @throws PosixException if that is not possible; ENXIO if nobody reads from it; ELOOP or
-     *     ENOTDIR if it is not a FIFO of the endpoint's user
+     * @throws PosixException if that is not possible; ENXIO if it has no reader; ELOOP or ENOTDIR
+     *     if it is not a FIFO of the endpoint's user
      */
     public Writer(Path path) {
       pipe =
@@ -123,8 +124,8 @@ public final class Fifo {
     }
 
     /**
-     * Returns the descriptor, for {@link EventPoll}, which reports an error on it as soon as the
-     * reader is gone.
+     * Returns the descriptor, for {@link EventPoll}, which reports an error on it when the reader
+     * is gone.
      *
      * @return the file descriptor
      */
@@ -133,11 +134,11 @@ public final class Fifo {
     }
 
     /**
-     * Writes a header. Allocates nothing, and takes no lock: a thread that stops in here is in no
-     * other's way. The JVM ignores SIGPIPE, so a reader that is gone is an error and not a signal.
+     * Writes a header. Allocates nothing, and takes no lock: a thread that stops in here blocks no
+     * other. The JVM ignores SIGPIPE, so that a missing reader is an error and not a signal.
      *
      * @param header its 4 bytes, in native memory
-     * @return what became of it
+     * @return the result
      */
     public Result write(MemorySegment header) {
       long result = pipe.write(header);
@@ -147,7 +148,7 @@ public final class Fifo {
       return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
     }
 
-    /** Closes it; if a thread is just writing, when that has come back. */
+    /** Closes the end; deferred until the writes in progress have returned. */
     @Override
     public void close() {
       pipe.close();

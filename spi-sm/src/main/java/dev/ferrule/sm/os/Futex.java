@@ -15,11 +15,11 @@ import java.util.Set;
 
 /**
  * A word of shared memory on which one thread of this process sleeps until a thread of any process
- * wakes it: futex(2). So a wake-up takes one system call of the waker, and no other thread is
- * involved.
+ * wakes it: futex(2). A wake-up takes one system call of the waking thread, and involves no other
+ * thread.
  *
- * <p>A platform thread that sleeps here does not notice {@link Thread#interrupt} by itself, so the
- * interrupt is turned into a wake-up. A virtual thread must not sleep here, as it would keep its
+ * <p>{@link Thread#interrupt} does not wake a platform thread that sleeps here, so the interrupt is
+ * translated into a wake-up. A virtual thread must not sleep here, because it would pin its
  * carrier.
  */
 public final class Futex {
@@ -33,9 +33,9 @@ public final class Futex {
   private final MemorySegment timespec = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, 2);
 
   /**
-   * Names a word.
+   * Creates a futex on a word.
    *
-   * @param address its address, a multiple of 4. Its memory has to stay mapped as long as this is
+   * @param address its address, a multiple of 4. Its memory must stay mapped as long as this is
    *     used
    */
   public Futex(long address) {
@@ -43,11 +43,11 @@ public final class Futex {
   }
 
   /**
-   * Sleeps, unless the word has another value. May return at any time; the caller looks again at
-   * what it waits for. For one thread at a time.
+   * Sleeps, unless the word has another value. May return spuriously; the caller checks its
+   * condition again. Called by one thread at a time.
    *
-   * @param value what the word has to be
-   * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
+   * @param value the expected value of the word
+   * @param nanos the timeout; {@link Long#MAX_VALUE} means none
    */
   public void await(int value, long nanos) {
     if (nanos <= 0) {
@@ -75,8 +75,8 @@ public final class Futex {
   }
 
   /**
-   * Wakes the thread that sleeps on a word. One that is about to sleep does so, unless the word has
-   * changed before.
+   * Wakes the thread that sleeps on a word. A thread that is about to sleep does so, unless the
+   * word has changed before.
    *
    * @param address the word's address
    */
@@ -85,9 +85,9 @@ public final class Futex {
   }
 
   /**
-   * Learns of interrupts in the way that is meant for selectors, the only one that the platform
-   * offers: while a thread is between {@link #enter} and {@link #leave}, its interruption calls
-   * {@link #wakeup}, and so does one that came before. Nothing else of a selector is used.
+   * Intercepts interrupts by the mechanism intended for selectors, the only one that the platform
+   * offers: while a thread is between {@link #enter} and {@link #leave}, its interruption,
+   * including an earlier one, calls {@link #wakeup}. No other part of a selector is used.
    */
   private final class Interruption extends AbstractSelector {
 

@@ -4,27 +4,28 @@ package dev.ferrule.sm.os;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What KNEM does: memory of one process is made a region, which has a cookie; another process
- * copies from or to it by that.
+ * The operations of KNEM. A process declares memory as a region, which has a cookie; another
+ * process copies from or to the region by the cookie.
  *
- * <p>A region is of pages and not of addresses: it pins those that are mapped when it is made. They
- * stay pinned when the process no longer has them, and what it has instead is not in the region.
+ * <p>A region consists of pages, not addresses: it pins the pages mapped at its creation. They stay
+ * pinned after the process has unmapped them, and pages mapped later in their place do not belong
+ * to the region.
  */
 public interface Knem {
 
   /**
-   * Makes a region.
+   * Creates a region.
    *
-   * @param address where it is in this process
+   * @param address its address in this process
    * @param length its length in bytes, at least 1
-   * @param writable whether others may write to it, and not only read; if so, the pages are pinned
-   *     by a write fault, otherwise by a read fault
-   * @return its cookie; 0 if that is not possible, such as for writing in a mapping for reading
+   * @param writable whether other processes may write to it as well as read; if so, the pages are
+   *     pinned by a write fault, otherwise by a read fault
+   * @return its cookie; 0 if that is not possible, such as for writing to a read-only mapping
    */
   long createRegion(long address, long length, boolean writable);
 
   /**
-   * Gives a region up; whoever uses its cookie from now on gets an error.
+   * Destroys a region; later uses of its cookie fail.
    *
    * @param cookie the region's cookie
    */
@@ -34,14 +35,15 @@ public interface Knem {
    * Copies. Allocates nothing. The memory of this process cannot be freed meanwhile.
    *
    * @param cookie another process's region
-   * @param offset where in it, in bytes
-   * @param local where in this process
-   * @param localOffset where in it
-   * @param length how many bytes; the driver stops at the region's end and says nothing, so this is
-   *     to be checked before
-   * @param write whether to copy to the region, and not from it
+   * @param offset the offset in it, in bytes
+   * @param local memory of this process
+   * @param localOffset the offset in it
+   * @param length the number of bytes; must be checked by the caller, because the driver truncates
+   *     silently at the region's end
+   * @param write whether to copy to the region instead of from it
    * @return 0, or -errno: EINVAL for an unknown cookie, as all are of a process that has ended;
-   *     EACCES or EPERM if that is not permitted; EFAULT if the memory of this process is not there
+   *     EACCES or EPERM if that is not permitted; EFAULT if the memory of this process is not
+   *     mapped
    * @throws IllegalStateException if the memory of this process was freed
    */
   int copy(

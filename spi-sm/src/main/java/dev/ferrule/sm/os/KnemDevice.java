@@ -8,11 +8,11 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver KNEM ({@code /dev/knem}), which copies between processes by cookies instead of
- * addresses. It is in few kernels; where it is not, that costs one failed open.
+ * The KNEM driver ({@code /dev/knem}), which copies between processes by cookies instead of
+ * addresses. Few kernels have it; where it is missing, that costs one failed open.
  *
- * <p>A region lives as long as the descriptor by which it was made, so there is one for this
- * process. Any thread may call.
+ * <p>A region lives as long as the descriptor by which it was created, so this process has one. Any
+ * thread may call.
  */
 public final class KnemDevice implements Knem {
 
@@ -55,7 +55,7 @@ public final class KnemDevice implements Knem {
   private final int fd;
   private final ThreadLocal<Arguments> arguments = ThreadLocal.withInitial(Arguments::new);
 
-  /** Room for one call's arguments, so that copying allocates nothing. */
+  /** Memory for one call's arguments, so that copying allocates nothing. */
   private static final class Arguments {
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment vector = arena.allocate(VECTOR_SIZE, Long.BYTES);
@@ -141,8 +141,8 @@ public final class KnemDevice implements Knem {
     }
     return switch (copy.get(ValueLayout.JAVA_INT, COPY_STATUS)) {
       case STATUS_SUCCESS -> 0;
-      case STATUS_FAILED -> -LibC.EFAULT(); // the one reason that the driver has
-      default -> -EIO; // pending, although nothing asynchronous was asked for
+      case STATUS_FAILED -> -LibC.EFAULT(); // the only failure that the driver reports
+      default -> -EIO; // pending, although no asynchronous operation was requested
     };
   }
 }

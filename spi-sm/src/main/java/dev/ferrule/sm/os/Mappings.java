@@ -7,12 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The mappings of this process, as the kernel lists them. */
+/** The mappings of this process, as listed by the kernel. */
 public final class Mappings {
 
   private static final Path MAPS = Path.of("/proc/self/maps");
 
-  /** Where, behind a line's first space, is s for shared or p for private. */
+  /** Index, behind a line's first space, of s for shared or p for private. */
   private static final int KIND = 4;
 
   private Mappings() {}
@@ -23,12 +23,12 @@ public final class Mappings {
    *
    * @param address the memory's address in this process
    * @param length its length in bytes, at least 1
-   * @return whether all of it is mapped, and shared; false if the kernel does not say
+   * @return whether all of it is mapped, and shared; false if that cannot be determined
    */
   public static boolean areShared(long address, long length) {
     long end = address + length;
     long covered = address;
-    // the names of files in it are bytes of any encoding
+    // file names in it are bytes of any encoding
     try (BufferedReader lines = Files.newBufferedReader(MAPS, StandardCharsets.ISO_8859_1)) {
       String line = lines.readLine(); // such as 7f0000000000-7f0000001000 r--s, by address
       while (covered < end && line != null) {

@@ -5,15 +5,19 @@ package dev.ferrule.sm.os;
  * A memory barrier that runs on every thread of every process that registered for it:
  * membarrier(2).
  *
- * <p>Whoever goes to sleep pays for it, and so the other side, which looks for a sleeper after each
- * message, needs no barrier there. A store-load barrier per message would wait for the message's
- * cache line to come over from the other core, every time.
+ * <p>The thread that goes to sleep pays for it, so that its peer, which checks for a sleeper after
+ * each message, needs no barrier there. A store-load barrier for each message would wait every time
+ * for the message's cache line to be transferred from the other core.
  */
 public final class Membarrier {
 
   // linux/membarrier.h; not among the bindings
   private static final int CMD_GLOBAL_EXPEDITED = 1 << 1;
   private static final int CMD_REGISTER_GLOBAL_EXPEDITED = 1 << 2;
+  private static final int CMD_PRIVATE_EXPEDITED = 1 << 3;
+  private static final int CMD_REGISTER_PRIVATE_EXPEDITED = 1 << 4;
+
+  private static final int ATTEMPTS = 10_000;
 
   /**
    * Whether this process is registered. Where the kernel or a sandbox refuses, both sides use
@@ -22,13 +26,39 @@ public final class Membarrier {
   public static final boolean REGISTERED =
       Posix.membarrier(CMD_REGISTER_GLOBAL_EXPEDITED) && Posix.membarrier(CMD_GLOBAL_EXPEDITED);
 
+  /** Whether this process is registered for the barrier among its own threads. */
+  public static final boolean REGISTERED_PRIVATE =
+      Posix.membarrier(CMD_REGISTER_PRIVATE_EXPEDITED) && Posix.membarrier(CMD_PRIVATE_EXPEDITED);
+
   private Membarrier() {}
 
   /**
    * Orders this thread's stores before its later loads, as seen by every registered thread between
-   * its own two accesses.
+   * its own two accesses. Does nothing where {@link #REGISTERED} is false.
    */
   public static void global() {
-    Posix.membarrier(CMD_GLOBAL_EXPEDITED);
+    if (REGISTERED) {
+      barrier(CMD_GLOBAL_EXPEDITED);
+    }
+  }
+
+  /**
+   * Does the same for the threads of this process only. Not to be called where {@link
+   * #REGISTERED_PRIVATE} is false: both sides have to use ordinary fences there.
+   */
+  public static void inProcess() {
+    barrier(CMD_PRIVATE_EXPEDITED);
+  }
+
+  /** The kernel may lack memory for a moment. */
+  private static void barrier(int command) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (Posix.membarrier(command)) {
+        return;
+      }
+      Thread.yield();
+    }
+    throw new IllegalStateException(
+        "membarrier(2) fails, which this process has registered for: is it forbidden since?");
   }
 }

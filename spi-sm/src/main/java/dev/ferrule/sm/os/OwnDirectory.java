@@ -13,30 +13,31 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Directories that Ferrule makes: only their owner may enter them, or its group as well ({@link
- * Access}), and they carry a mark. Whatever is to be deleted is deleted in a directory that has
- * that mark and belongs to this user, and only there: a directory that anybody else has made is
- * never emptied, never removed, never taken over.
+ * Directories created by Ferrule. Only their owner may enter them, or also their group ({@link
+ * Access}), and they carry a mark. Ferrule deletes files only in a directory that has the mark and
+ * belongs to this user. It never empties, removes or reclaims any other directory.
  */
 public final class OwnDirectory {
 
   /**
-   * rwx for the owner; and the sticky bit, which means nothing on such a directory and so serves as
+   * rwx for the owner; and the sticky bit, which has no effect on such a directory and so serves as
    * the mark.
    */
   private static final int MODE = 01700;
 
-  /** The same, and the group may enter and look. */
+  /** As {@link #MODE}, and the group may enter and list. */
   private static final int GROUP_MODE = 01750;
 
-  /** For anybody in the group to make directories in, but not to remove others'. No mark. */
+  /** The group may create directories in it, but not remove those of other users. No mark. */
   private static final int COMMON_MODE = 01770;
 
   private static final List<Integer> MARKED = List.of(MODE, GROUP_MODE);
 
   private static final int FILE_MODE = 0600;
 
-  /** What a directory gets from one above it that has it, on top of the mode it was made with. */
+  /**
+   * Inherited by a directory from a parent that has it, in addition to the mode of its creation.
+   */
   private static final int SETGID = 02000;
 
   private static final int STICKY = 01000;
@@ -50,11 +51,11 @@ public final class OwnDirectory {
   private OwnDirectory() {}
 
   /**
-   * Makes a directory, for whoever may enter the one above it.
+   * Creates a directory, accessible to the users that may enter its parent.
    *
    * @param path the directory
-   * @return false if there is something of that name already
-   * @throws PosixException if it cannot be made; ENOENT if the directory above it is not there
+   * @return false if the name exists
+   * @throws PosixException if it cannot be created; ENOENT if its parent does not exist
    */
   public static boolean create(Path path) {
     boolean created = mkdir(path);
@@ -65,12 +66,12 @@ public final class OwnDirectory {
   }
 
   /**
-   * Makes a directory.
+   * Creates a directory.
    *
    * @param path the directory
-   * @param openToGroup whether the group may enter the one above it, see {@link #isOpenToGroup}
-   * @return false if there is something of that name already
-   * @throws PosixException if it cannot be made; ENOENT if the directory above it is not there
+   * @param openToGroup whether the group may enter its parent, see {@link #isOpenToGroup}
+   * @return false if the name exists
+   * @throws PosixException if it cannot be created; ENOENT if its parent does not exist
    */
   public static boolean create(Path path, boolean openToGroup) {
     boolean created = mkdir(path);
@@ -89,14 +90,14 @@ public final class OwnDirectory {
   }
 
   /**
-   * Makes a directory if it is not there; the one that is there has to be this user's own.
+   * Creates a directory unless it exists; an existing one must be this user's own.
    *
    * @param path the directory
-   * @throws PosixException EEXIST if there is something of that name that is not; ENOENT if the
-   *     directory above it is not there, or what was there was removed just now
+   * @throws PosixException EEXIST if the name exists and is not this user's; ENOENT if its parent
+   *     does not exist, or it was removed concurrently
    */
   public static void createOrReuse(Path path) {
-    // others may remove and make it anew between any two looks
+    // other processes may remove and create it between any two checks
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (create(path) || isOwn(path)) {
         return;
@@ -107,10 +108,10 @@ public final class OwnDirectory {
   }
 
   /**
-   * Sets who may enter a directory of this user's.
+   * Sets the users that may enter a directory of this user's.
    *
-   * @param path a directory made by {@link #create}
-   * @param access who may
+   * @param path a directory created by {@link #create}
+   * @param access the users
    * @throws PosixException if it cannot be set
    */
   public static void setAccess(Path path, Access access) {
@@ -120,10 +121,10 @@ public final class OwnDirectory {
   }
 
   /**
-   * Lets the group make directories in one of this user's. It has the mark no more, as people make
-   * such directories, too; so it is not removed when it is empty.
+   * Lets the group create directories in one of this user's. It loses the mark, as users create
+   * such directories, too; it is therefore not removed when it is empty.
    *
-   * @param path a directory made by {@link #create}
+   * @param path a directory created by {@link #create}
    * @throws PosixException if it cannot be set
    */
   public static void makeCommon(Path path) {
@@ -131,14 +132,14 @@ public final class OwnDirectory {
   }
 
   /**
-   * Lets the group use a file if it may enter the file's directory. The mode that a file is made
-   * with does not do: the umask takes from it. It is the file that is open whose mode is set, and
-   * only if it is this user's and has no other name, as others may have put another in its place.
+   * Lets the group use a file if it may enter the file's directory. The mode of a file's creation
+   * does not suffice, because the umask is applied to it. The mode is set on the open file, and
+   * only if this user owns it and it has a single link, because others may have replaced it.
    *
-   * @param fd the file, open in any way
-   * @param file what it is called
-   * @param type what it has to be, see {@link FileStatus}
-   * @param rights what the group may do with it, as in a mode: 040 to read, 020 to write
+   * @param fd the file, open in any mode
+   * @param file its name
+   * @param type its expected type, see {@link FileStatus}
+   * @param rights the rights of the group, as in a mode: 040 to read, 020 to write
    * @throws PosixException if it cannot be set
    */
   static void letGroupUse(int fd, Path file, int type, int rights) {
@@ -148,11 +149,11 @@ public final class OwnDirectory {
     boolean done = false;
     if (Posix.fstat(fd).isOnly(type, LibC.geteuid())) {
       try {
-        // fchmod(2) does not take a descriptor that is neither for reading nor for writing
+        // fchmod(2) does not accept a descriptor that is neither readable nor writable
         Files.setAttribute(Path.of("/proc/self/fd/" + fd), "unix:mode", FILE_MODE | rights);
         done = true;
       } catch (IOException e) {
-        done = false; // and errno is not told
+        done = false; // errno is not reported
       }
     }
     if (!done) {
@@ -174,11 +175,11 @@ public final class OwnDirectory {
     try {
       return (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
     } catch (IOException e) {
-      return 0; // gone meanwhile
+      return 0; // removed meanwhile
     }
   }
 
-  /** Sets permissions, but leaves it to the directory above whose group it is. */
+  /** Sets permissions, and keeps the setgid bit inherited from the parent. */
   private static void setMode(Path path, int mode) {
     try {
       Files.setAttribute(
@@ -190,10 +191,10 @@ public final class OwnDirectory {
   }
 
   /**
-   * Returns who made a directory by {@link #create}, whatever user that was.
+   * Returns the user that created a directory by {@link #create}.
    *
    * @param path the directory; a symbolic link is none
-   * @return the user id; empty if Ferrule did not make it, or there is none
+   * @return the user id; empty if Ferrule did not create it, or it does not exist
    */
   public static Optional<Integer> owner(Path path) {
     try {
@@ -204,25 +205,26 @@ public final class OwnDirectory {
           ? Optional.of((int) attributes.get("uid"))
           : Optional.empty();
     } catch (IOException e) {
-      return Optional.empty(); // not there, or in a directory that this user may not enter
+      // it does not exist, or is in a directory that this user may not enter
+      return Optional.empty();
     }
   }
 
   /**
-   * Tells whether this user made a directory by {@link #create}.
+   * Returns whether this user created a directory by {@link #create}.
    *
    * @param path the directory; a symbolic link is none
-   * @return whether it is so
+   * @return whether it did
    */
   public static boolean isOwn(Path path) {
     return owner(path).filter(uid -> uid == LibC.geteuid()).isPresent();
   }
 
   /**
-   * Returns whose a directory or file is, whether or not Ferrule has made it.
+   * Returns the owner of a directory or file, whether or not Ferrule created it.
    *
    * @param path the directory or file
-   * @return the user id; empty if there is none, or it may not be looked at
+   * @return the user id; empty if it does not exist, or cannot be read
    */
   public static Optional<Integer> userOf(Path path) {
     try {
@@ -233,13 +235,13 @@ public final class OwnDirectory {
   }
 
   /**
-   * Names a place where only this user can make directories.
+   * Names a place where only this user can create directories.
    *
    * @return what to do, for an error message
    */
   public static String suggestion() {
     Path runtime = Path.of("/run/user/" + LibC.geteuid());
-    String fresh = "a fresh directory of this user's (mkdir -m 700 DIR)";
+    String fresh = "a new directory of this user (mkdir -m 700 DIR)";
     return "use "
         + (Files.isWritable(runtime) ? "a directory in " + runtime + ", or " : "")
         + fresh
@@ -250,7 +252,7 @@ public final class OwnDirectory {
    * Returns whether a directory has no entries.
    *
    * @param path the directory
-   * @return whether it is so; false if it may not be read
+   * @return whether it is empty; false if it may not be read
    */
   public static boolean isEmpty(Path path) {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
@@ -261,11 +263,11 @@ public final class OwnDirectory {
   }
 
   /**
-   * Returns whether other users may rename and remove what is in a directory: it is writable for
-   * all and has no sticky bit.
+   * Returns whether other users may rename and remove a directory's entries: it is writable by all
+   * users and has no sticky bit.
    *
    * @param path the directory
-   * @return whether it is so
+   * @return whether they may
    */
   public static boolean isUnprotected(Path path) {
     int mode = mode(path);
@@ -282,7 +284,7 @@ public final class OwnDirectory {
     try {
       return isOwn(path) && Files.deleteIfExists(path);
     } catch (IOException e) {
-      return false; // not empty, or not ours to remove; an empty directory harms nobody
+      return false; // not empty, or another user's; an empty directory is harmless
     }
   }
 }

@@ -14,12 +14,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock file that tells whether its owner lives: the kernel drops the lock when the owner's
- * process ends, however it ends.
+ * A lock file that shows whether its owner is alive: the kernel releases the lock when the owner's
+ * process ends for any reason.
  *
- * <p>It is an open file description lock (fcntl(2), F_OFD_SETLK): unlike POSIX locks it also works
- * between endpoints of one process and is not lost when some other code of the process closes the
- * same file; and it works across PID namespaces, where process ids mean nothing.
+ * <p>It is an open file description lock (fcntl(2), F_OFD_SETLK). Unlike a POSIX lock, it also
+ * works between endpoints of one process, and it is not lost when unrelated code of the process
+ * closes the same file. It works across PID namespaces, where process ids have no meaning.
  */
 public final class OwnerLock implements AutoCloseable {
 
@@ -36,12 +36,12 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Becomes the owner if nobody is. The file is created if it is not there.
+   * Acquires the lock if it is free. Creates the file if it does not exist.
    *
    * @param path the lock file
-   * @return the lock, or null if a live owner holds it, or the file went away meanwhile
-   * @throws PosixException if the file cannot be created or opened; ENOENT if its directory is not
-   *     there
+   * @return the lock, or null if a live owner holds it, or the file was removed meanwhile
+   * @throws PosixException if the file cannot be created or opened; ENOENT if its directory does
+   *     not exist
    */
   public static @Nullable OwnerLock tryAcquire(Path path) {
     int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | Posix.O_NOFOLLOW, 0600);
@@ -51,8 +51,8 @@ public final class OwnerLock implements AutoCloseable {
       if (result < 0 && result != -LibC.EAGAIN() && result != -LibC.EACCES()) {
         throw new PosixException("fcntl(F_OFD_SETLK)", path.toString(), -result);
       }
-      // the former owner may have unlinked the file between our open and our lock; then we hold the
-      // lock of a file without a name
+      // the former owner may have unlinked the file between open and lock; then this is the lock of
+      // a file without a name
       keep = result == 0 && isSameFile(fd, path);
       return keep ? new OwnerLock(path, fd) : null;
     } finally {
@@ -63,11 +63,11 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Tells whether a lock file has a live owner.
+   * Returns whether a lock file has a live owner.
    *
    * @param path the lock file, PATH/PID/ID/lock
    * @return true if it has; false if it has none or there is no such file of the endpoint's user
-   * @throws PosixException if it cannot be told, such as EACCES
+   * @throws PosixException if that cannot be determined, such as EACCES
    */
   public static boolean isHeld(Path path) {
     int fd = PeerFile.tryOpen(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
@@ -79,8 +79,8 @@ public final class OwnerLock implements AutoCloseable {
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment lock = arena.allocate(LOCK_SIZE);
-      // would a read lock be possible? So only a write lock is told, which takes the right to write
-      // to the file: anybody who may read it can take a read lock
+      // Queries for a read lock, so that only a write lock is reported, which requires the
+      // permission to write to the file: any user that may read it can take a read lock.
       int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_RDLCK(), lock);
       if (result < 0) {
         throw new PosixException("fcntl(F_OFD_GETLK)", path.toString(), -result);
@@ -92,12 +92,12 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Reads what a lock file says about its owner. Never waits, whatever goes by that name.
+   * Reads the owner's description from a lock file. Never blocks, whatever the type of the file.
    *
    * @param path the lock file, PATH/PID/ID/lock
-   * @return the text, no more than 256 bytes of it
-   * @throws PosixException if the file cannot be opened, because it is gone, or may not be read, or
-   *     is not a regular file of the endpoint's user
+   * @return the first 256 bytes of the text
+   * @throws PosixException if the file cannot be opened, because it was removed, or may not be
+   *     read, or is not a regular file of the endpoint's user
    */
   public static String read(Path path) {
     int fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
@@ -112,9 +112,9 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Replaces what the lock file says about its owner, for people and for {@link #read}. Does
-   * nothing when the lock was given up: then the file is somebody else's. A text as long as the one
-   * before needs no room in the file system, and so cannot fail for want of it.
+   * Replaces the owner's description in the lock file, for users and for {@link #read}. Does
+   * nothing after the lock was released: the file may then have another owner. A text as long as
+   * its predecessor needs no space in the file system, and so cannot fail for lack of it.
    *
    * @param text the new content, no shorter than the one before
    * @throws PosixException if the file cannot be written
@@ -123,7 +123,7 @@ public final class OwnerLock implements AutoCloseable {
     if (closed) {
       return;
     }
-    // the same file, whatever goes by its name by now; opened anew, which starts at the beginning
+    // the same file, whatever its path names meanwhile; opened anew, which starts at its beginning
     int writer = Posix.open("/proc/self/fd/" + fd, LibC.O_WRONLY(), 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -138,8 +138,7 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Lets the group look whether the lock is held, and read what the file says, if it may enter its
-   * directory.
+   * Lets the group query the lock and read the file, if it may enter its directory.
    *
    * @throws PosixException if that cannot be set
    */
@@ -150,8 +149,8 @@ public final class OwnerLock implements AutoCloseable {
   }
 
   /**
-   * Gives up the lock. The file stays; whoever wants it gone removes it before. Closing twice does
-   * nothing.
+   * Releases the lock. The file stays; a caller that removes it does so before. Closing twice has
+   * no effect.
    */
   @Override
   public synchronized void close() {
@@ -164,7 +163,7 @@ public final class OwnerLock implements AutoCloseable {
   private static int lock(int fd, int command, int type, @Nullable MemorySegment into) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment lock = into == null ? arena.allocate(LOCK_SIZE) : into;
-      lock.fill((byte) 0); // whole file; l_pid has to be 0 for open file description locks
+      lock.fill((byte) 0); // whole file; l_pid must be 0 for open file description locks
       flock.l_type(lock, (short) type);
       return Posix.fcntl(fd, command, lock);
     }

@@ -5,24 +5,26 @@ import dev.ferrule.bindings.libc.LibC;
 import java.nio.file.Path;
 
 /**
- * Opens what another process has put below PATH. Who may connect may be hostile, and has an
- * endpoint of its own to put there what it likes: links to files that this user may write and it
- * may not, or in place of a directory a link to one.
+ * Opens files that another process has put below PATH. A process that may connect may be hostile,
+ * and can put anything into an endpoint of its own: links to files that this user may write and it
+ * may not, or a link in place of a directory.
  *
- * <p>So one name after the other is opened, none of which may be a symbolic link; and the
- * directories and the file have to be of one user, the endpoint's, who can then bring nothing in
- * but what is its own. PATH itself may be anybody's, and lie behind links. How many names the file
- * has does not matter, and must not: whoever may write it could give it another one elsewhere.
+ * <p>The path is therefore opened name by name, none of which may be a symbolic link. The
+ * directories and the file must have the same owner, the endpoint's user, which can then contribute
+ * only its own files. PATH itself may have any owner, and lie behind links. The number of links of
+ * the file must not matter: a user that may write it could create another one elsewhere.
  *
- * <p>Why not by openat2(2), in one call: kernels before 5.6 do not have it, sandboxes refuse it,
- * and whose the directories are would have to be looked at all the same.
+ * <p>openat2(2), which would take one call, is not used: kernels before 5.6 lack it, sandboxes
+ * refuse it, and the owners of the directories would have to be checked all the same.
  */
 final class PeerFile {
 
-  /** How many names there are below PATH to what is an endpoint's: PID, ID, and its own. */
+  /** Number of names below PATH to a file of an endpoint: PID, ID, and its own. */
   static final int OF_ENDPOINT = 3;
 
-  /** The same for what is a connection's: PID, ID, conns, its number, and its own. */
+  /**
+   * Number of names below PATH to a file of a connection: PID, ID, conns, its number, and its own.
+   */
   static final int OF_CONNECTION = 5;
 
   private PeerFile() {}
@@ -32,7 +34,7 @@ final class PeerFile {
    *
    * @param path the file
    * @param names how many of the path's last names are below PATH
-   * @param type what it has to be, see {@link FileStatus}
+   * @param type its expected type, see {@link FileStatus}
    * @param flags as for open(2)
    * @return its descriptor
    * @throws PosixException if that is not possible; ELOOP if it is not of that type and of the
@@ -43,14 +45,14 @@ final class PeerFile {
     if (fd < 0) {
       String subject =
           fd == -LibC.ELOOP()
-              ? path + ", which is not what its endpoint's user has to have there"
+              ? path + ", which is not a file of the expected type owned by its endpoint's user"
               : "" + path;
       throw new PosixException("open", subject, -fd);
     }
     return fd;
   }
 
-  /** Like open, but returns -errno. */
+  /** As open, but returns -errno. */
   static int tryOpen(Path path, int names, int type, int flags) {
     int count = path.getNameCount();
     String base = count == names ? "/" : "/" + path.subpath(0, count - names);
@@ -84,7 +86,7 @@ final class PeerFile {
   }
 
   private static int openIn(int directory, String name, int type, int flags, int user) {
-    // without waiting for somebody at the other end of a pipe
+    // without waiting for the other end of a pipe
     int fd = Posix.tryOpenAt(directory, name, flags | LibC.O_NONBLOCK());
     if (fd < 0) {
       return fd;

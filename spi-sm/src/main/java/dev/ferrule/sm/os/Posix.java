@@ -16,16 +16,17 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongBinaryOperator;
 
 /**
- * The C functions that the provider calls, one method each: same name, same arguments, and a {@link
- * PosixException} where C returns -1. Functions that may well fail in normal operation return
- * {@code -errno} instead, as the kernel does, so that no exception is made.
+ * The C functions that the provider calls, one method each, with the same name and arguments. A
+ * method throws {@link PosixException} where C returns -1. Functions that commonly fail in normal
+ * operation return {@code -errno} instead, as the kernel does, so that no exception is created.
  *
- * <p>The generated bindings do not capture errno, so the handles are linked anew here, from the
+ * <p>The generated bindings do not capture errno, so the handles are linked here, from the
  * bindings' addresses and descriptors.
  *
- * <p>A call that captures errno makes a slice of the room for it, which the compiler often, but not
- * always, does without. So functions of the data path have a second handle that captures nothing,
- * for the call itself; only one that fails, and so did nothing, is repeated for its errno.
+ * <p>A call that captures errno slices the segment for it, which the compiler often, but not
+ * always, eliminates. Functions of the data path therefore have a second handle that captures
+ * nothing, for the call itself. Only a call that failed, and so had no effect, is repeated for its
+ * errno.
  */
 final class Posix {
 
@@ -34,7 +35,7 @@ final class Posix {
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
-  // The bindings were made on x86-64, where these have other values than on aarch64.
+  // The bindings were generated on x86-64, where these have other values than on aarch64.
   private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
   private static final long SYS_MEMBARRIER = AARCH64 ? 283 : LibC.SYS_membarrier();
   private static final long SYS_FUTEX = AARCH64 ? 98 : LibC.SYS_futex();
@@ -49,11 +50,12 @@ final class Posix {
   /** Open directories only. */
   static final int O_DIRECTORY = AARCH64 ? 040000 : 0200000;
 
-  /** Only say which file is meant, and neither read nor write it. Not among the bindings. */
+  /** Identify a file without opening it for reading or writing. Not among the bindings. */
   static final int O_PATH = 010000000;
 
   // glibc has a function fstat since 2.33 only, so it is called by its number; the kernel's struct
-  // stat has its size and its blocks at the same place on both machines, and the rest elsewhere
+  // stat has its size and its blocks at the same place on both machines, and the other fields
+  // elsewhere
   private static final long SYS_FSTAT = AARCH64 ? 80 : 5;
   private static final long STAT_ROOM = 256;
   private static final long STAT_MODE = AARCH64 ? 16 : 24;
@@ -69,7 +71,7 @@ final class Posix {
   private static final int MREMAP_MAYMOVE = 1;
   private static final int MREMAP_FIXED = 2;
 
-  /** How much memory is allocated by one call: some tenths of a millisecond. */
+  /** Memory allocated by one call, which takes some tenths of a millisecond. */
   private static final long ALLOCATED_AT_ONCE = 1 << 20;
 
   private static final long PAGE = LibC.getpagesize();
@@ -159,7 +161,7 @@ final class Posix {
     return result;
   }
 
-  /** Like open, but returns -errno. */
+  /** As open, but returns -errno. */
   static int tryOpen(String path, int flags, int mode) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -171,7 +173,10 @@ final class Posix {
     }
   }
 
-  /** Opens what has a name in a directory that is open, and is no symbolic link; or -errno. */
+  /**
+   * Opens a name in an open directory unless it is a symbolic link; returns the descriptor or
+   * -errno.
+   */
   static int tryOpenAt(int directory, String name, int flags) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -198,7 +203,7 @@ final class Posix {
       return new FileStatus(
           stat.get(JAVA_INT, STAT_MODE),
           stat.get(JAVA_INT, STAT_UID),
-          // 8 bytes on x86-64; whoever has 2^32 names is not to be told from nobody
+          // 8 bytes on x86-64; truncation does not matter below 2^32 links
           stat.get(JAVA_INT, STAT_LINKS),
           stat.get(JAVA_LONG, STAT_SIZE),
           stat.get(JAVA_LONG, STAT_BLOCKS) * BLOCK);
@@ -207,7 +212,7 @@ final class Posix {
     }
   }
 
-  /** Whether a file is in a tmpfs; false if the kernel does not say. */
+  /** Returns whether a file is in a tmpfs; false if that cannot be determined. */
   static boolean isInTmpfs(int fd) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment statfs = arena.allocate(STAT_ROOM, Long.BYTES);
@@ -218,8 +223,7 @@ final class Posix {
   static void close(int fd) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      // on Linux the descriptor is gone even when close reports an error, so there is nothing left
-      // to do about one
+      // on Linux close releases the descriptor even when it reports an error, so errors are ignored
       int ignored = (int) CLOSE.invokeExact(state, fd);
     } catch (Throwable e) {
       throw unexpected(e);
@@ -301,18 +305,18 @@ final class Posix {
     }
   }
 
-  /** Returns 0 or the error, which this function does not leave in errno. */
+  /** Returns 0 or the error, which this function does not store in errno. */
   static int posixFallocate(int fd, long offset, long length) {
     return inPieces(length, (done, piece) -> LibC.posix_fallocate(fd, offset + done, piece));
   }
 
   /**
    * Allocates piece by piece. A signal, such as a profiler's, interrupts a call, and the kernel
-   * then frees again what that call has allocated. So a call that takes longer than the time
-   * between two signals never succeeds.
+   * then frees the memory that the call has allocated. A call that takes longer than the time
+   * between two signals would therefore never succeed.
    *
    * @param length how much, in bytes
-   * @param allocate is given an offset and a length; returns 0 or the error
+   * @param allocate called with an offset and a length; returns 0 or the error
    * @return 0 or the error, which is not EINTR
    */
   static int inPieces(long length, LongBinaryOperator allocate) {
@@ -348,9 +352,9 @@ final class Posix {
   }
 
   /**
-   * Moves a mapping to where another one of the same length is, which it replaces in one step. That
-   * takes no more memory, so no limit of memory applies to it. Other limits are checked first, so
-   * that a failure has no effect.
+   * Moves a mapping over another one of the same length, which it replaces in one step. That takes
+   * no memory, so no memory limit applies. Other limits are checked first, so that a failure has no
+   * effect.
    *
    * @return 0 or -errno
    */
@@ -366,6 +370,28 @@ final class Posix {
     }
   }
 
+  /**
+   * Maps the pages of a shared mapping a second time, elsewhere: mremap(2) with an old size of 0.
+   *
+   * @throws PosixException EINVAL if the mapping is not shared any more
+   */
+  static MemorySegment duplicateMapping(MemorySegment shared, long length) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment result =
+          (MemorySegment)
+              MREMAP.invokeExact(state, shared, 0L, length, MREMAP_MAYMOVE, MemorySegment.NULL);
+      if (result.address() == -1) {
+        throw new PosixException("mremap", length + " bytes of shared memory", errno(state));
+      }
+      return result.reinterpret(length);
+    } catch (PosixException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
   static void munmap(MemorySegment mapping, long length) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -376,7 +402,7 @@ final class Posix {
     }
   }
 
-  /** Returns the number of bytes read; below 0 if there is nothing, or it fails. */
+  /** Returns the number of bytes read; negative if there are none, or the call fails. */
   static long read(int fd, MemorySegment buffer) {
     try {
       return (long) READ.invokeExact(fd, buffer, buffer.byteSize());
@@ -481,7 +507,7 @@ final class Posix {
     }
   }
 
-  /** Returns the number of events; below 0 if a signal comes first, or it fails. */
+  /** Returns the number of events; negative if a signal interrupts the wait, or the call fails. */
   static int epollWait(int epoll, MemorySegment events, int maxEvents, int timeoutMs) {
     try {
       return (int) EPOLL_WAIT.invokeExact(epoll, events, maxEvents, timeoutMs);
@@ -501,8 +527,8 @@ final class Posix {
   }
 
   /**
-   * Sleeps while a word has a value, but not longer than the time that lies at an address; 0 is for
-   * ever. May return at any time, for which errno would give a reason that makes no difference.
+   * Sleeps while a word has a value, for at most the timespec at an address; 0 means no timeout.
+   * May return spuriously; errno is not reported, because no caller distinguishes the reasons.
    */
   static void futexWait(long address, int value, long timespec) {
     futex(address, FUTEX_WAIT, value, timespec);
@@ -513,7 +539,7 @@ final class Posix {
     futex(address, FUTEX_WAKE, 1, 0);
   }
 
-  /** With addresses for segments, of which compiled code would make objects. */
+  /** Takes addresses instead of segments, for which compiled code would allocate objects. */
   private static void futex(long address, int operation, int value, long timespec) {
     try {
       long ignored =
@@ -523,7 +549,7 @@ final class Posix {
     }
   }
 
-  /** membarrier(2), which glibc has no function for. Its errno is nobody's business. */
+  /** membarrier(2), for which glibc has no function. Its errno is not reported. */
   static boolean membarrier(int command) {
     try {
       return (long) SYSCALL_3.invokeExact(SYS_MEMBARRIER, command, 0, 0) == 0;
@@ -533,15 +559,15 @@ final class Posix {
   }
 
   /**
-   * The function with an argument more, which it does not know of, and which the calling
-   * conventions leave to the caller: memory of which the function is told by address only, and
-   * which is not freed during the call if it is an argument.
+   * Adds an argument that the function ignores and that the calling conventions leave to the
+   * caller: memory that the function receives by address only, and that is not freed during the
+   * call because it is an argument.
    */
   private static FunctionDescriptor keeping(FunctionDescriptor function) {
     return function.appendArgumentLayouts(LibC.C_POINTER);
   }
 
-  /** Reads from another process, one piece; returns the number of bytes, or -errno. */
+  /** Reads one piece from another process; returns the number of bytes, or -errno. */
   static long processVmReadv(
       int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
     try {
@@ -552,7 +578,7 @@ final class Posix {
     }
   }
 
-  /** Writes to another process, one piece; returns the number of bytes, or -errno. */
+  /** Writes one piece to another process; returns the number of bytes, or -errno. */
   static long processVmWritev(
       int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
     try {
@@ -573,12 +599,15 @@ final class Posix {
     }
   }
 
-  /** Returns what the driver does, or -errno. */
+  /** Returns the driver's result, or -errno. */
   static int ioctl(int fd, long request, MemorySegment argument) {
     return ioctl(fd, request, argument, argument);
   }
 
-  /** The same, for an argument that says where memory is, which is not freed meanwhile. */
+  /**
+   * As {@link #ioctl(int, long, MemorySegment)}, for an argument that contains the address of
+   * memory, which is not freed meanwhile.
+   */
   static int ioctl(int fd, long request, MemorySegment argument, MemorySegment kept) {
     try {
       int result = (int) IOCTL.invokeExact(fd, request, argument, kept);

@@ -3,7 +3,10 @@ package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
 
-/** A C function failed. Names the function, what it was applied to, and errno with its text. */
+/**
+ * Thrown when a C function fails. The message names the function, its argument, and errno with its
+ * text.
+ */
 public final class PosixException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -13,8 +16,8 @@ public final class PosixException extends RuntimeException {
    * Creates an exception.
    *
    * @param function the function that failed
-   * @param subject what it was applied to
-   * @param errno why
+   * @param subject its argument
+   * @param errno the error
    */
   public PosixException(String function, String subject, int errno) {
     super(describe(function + "(" + subject + ")", errno));
@@ -22,18 +25,18 @@ public final class PosixException extends RuntimeException {
   }
 
   /**
-   * Says in words that a function failed, and why.
+   * Returns a description of a failure.
    *
    * @param function what failed
-   * @param errno why
-   * @return the words
+   * @param errno the error
+   * @return the description
    */
   public static String describe(String function, int errno) {
     return function + ": " + text(errno) + " (errno " + errno + ")";
   }
 
   /**
-   * Returns why the function failed.
+   * Returns the error.
    *
    * @return the errno value
    */
@@ -42,10 +45,10 @@ public final class PosixException extends RuntimeException {
   }
 
   /**
-   * Tells whether errno is one of the given values.
+   * Returns whether errno is one of the given values.
    *
    * @param candidates errno values
-   * @return whether one of them is this one's
+   * @return whether it is
    */
   public boolean is(int... candidates) {
     for (int candidate : candidates) {
@@ -57,7 +60,8 @@ public final class PosixException extends RuntimeException {
   }
 
   /**
-   * Returns whether this process lacks memory, descriptors or the like, whatever it was applied to.
+   * Returns whether this process lacks a resource, such as memory or descriptors, whatever the
+   * argument.
    *
    * @return whether it does
    */

@@ -5,10 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Memory by absolute address, for the data plane: an access through {@link #ALL} checks neither
- * bounds nor whether an arena was closed. So every address has to lie within a {@link
- * SharedMapping} that the caller keeps reachable, and every offset that a peer or a program chose
- * has to be checked before.
+ * Memory by absolute address, for the data plane. An access through {@link #ALL} checks neither
+ * bounds nor liveness of an arena. Every address must therefore lie within a {@link SharedMapping}
+ * that the caller keeps reachable, and every offset chosen by a peer or a program must be checked
+ * before.
  */
 public final class RawMemory {
 
@@ -24,14 +24,14 @@ public final class RawMemory {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
-  /** A process has addresses of at most 56 bits on any machine; those of words end in 000. */
+  /** Addresses of a process have at most 56 bits on any machine; those of words end in 000. */
   private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
 
   private RawMemory() {}
 
   /**
-   * Returns the same address, so that the JIT compiler knows its range and alignment: an access
-   * there needs no check of either.
+   * Returns the same address with its range and alignment made visible to the JIT compiler, so that
+   * an access there needs no check of either.
    *
    * @param address the address of an 8-byte word
    * @return the address
@@ -43,17 +43,17 @@ public final class RawMemory {
   /**
    * Copies from any segment to an address.
    *
-   * @param source where the bytes are
-   * @param offset where in it
-   * @param address where they go to
-   * @param length how many
+   * @param source the source
+   * @param offset the offset in it
+   * @param address the destination
+   * @param length the number of bytes
    */
   public static void copy(MemorySegment source, long offset, long address, int length) {
     if (length > SMALL) {
       MemorySegment.copy(source, offset, ALL, address, length);
       return;
     }
-    // MemorySegment.copy would take the call here as well, since ALL overlaps with every source.
+    // MemorySegment.copy would make the call here as well, since ALL overlaps with every source.
     if (length >= Long.BYTES) {
       ALL.set(LONG, address, source.get(LONG, offset));
       if (length > Long.BYTES) {
@@ -68,7 +68,7 @@ public final class RawMemory {
   }
 
   /**
-   * Returns where memory is.
+   * Returns the address of memory.
    *
    * @param memory native memory
    * @return its address

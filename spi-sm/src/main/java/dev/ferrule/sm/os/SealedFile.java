@@ -7,32 +7,32 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A file without a name whose size is sealed: memfd_create(2) and F_SEAL_SHRINK. One process makes
- * it and passes its descriptor to another, and both map it. Neither can shrink it, so that no
- * access to the mapping raises SIGBUS, whatever the other process does: not in interpreted or
+ * A file without a name whose size is sealed: memfd_create(2) and F_SEAL_SHRINK. One process
+ * creates it and passes its descriptor to another, and both map it. Neither can shrink it, so that
+ * no access to the mapping raises SIGBUS, whatever the other process does: not in interpreted or
  * compiled code, nor in the JVM's own routines, most of which do not survive one.
  *
- * <p>It lies in the kernel's own tmpfs, which has no limit of its own: neither a full {@code
- * /dev/shm} nor a container's small one matters. Its pages count as the memory of the process that
+ * <p>The file is in the kernel's internal tmpfs, which has no limit of its own: neither a full
+ * {@code /dev/shm} nor a container's small one matters. Its pages are charged to the process that
  * touches them first.
  *
- * <p>The mapping outlives the descriptor, which is to be closed as soon as it has been mapped and
- * passed on.
+ * <p>The mapping outlives the descriptor, which is to be closed once it has been mapped and passed
+ * on.
  */
 public final class SealedFile implements AutoCloseable {
 
   private static final String NAME = "ferrule"; // shown in /proc/PID/maps
 
-  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not know it, and one with
-  // vm.memfd_noexec=2 insists on it
+  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not support it, and one with
+  // vm.memfd_noexec=2 requires it.
   private static final int MFD_NOEXEC_SEAL = 0x8;
 
   private final int fd;
   private final boolean isInMemory;
-  private boolean closed; // under this monitor
+  private boolean closed; // guarded by this monitor
 
   /**
-   * Takes a descriptor over, which is closed with this. Nothing is known of the file yet.
+   * Takes ownership of a descriptor, which is closed with this. The file is not inspected yet.
    *
    * @param fd the descriptor
    */
@@ -45,7 +45,7 @@ public final class SealedFile implements AutoCloseable {
    * Creates a file and seals its size.
    *
    * @param size its size in bytes
-   * @param reserved how much of it, from its beginning, is to be allocated now
+   * @param reserved how much of it, from its start, is allocated now
    * @return the file, zeroed
    * @throws PosixException if it cannot be created, or there is no memory for it
    */
@@ -92,21 +92,21 @@ public final class SealedFile implements AutoCloseable {
   /**
    * Maps the file, for reading and writing.
    *
-   * @param largest how large it may be: the peer chose its size, and a sparse file could take the
+   * @param largest its maximum size: the peer chose the size, and a sparse file could take the
    *     whole address space of this process
-   * @param populated how much of it, from its beginning, is to be mapped with its pages, so that
-   *     the first messages do not pay for page faults
-   * @param views the arena of what the program gets to see of it
+   * @param populated how much of it, from its start, is mapped with its pages, so that the first
+   *     messages cause no page faults
+   * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
    * @throws PosixException EINVAL if it is not such a file, has fewer bytes, cannot be written to,
-   *     or that part of it is not allocated: the peer made it, and may be hostile
+   *     or that part of it is not allocated: the peer created it, and may be hostile
    */
   public synchronized SharedMapping map(long largest, long populated, Arena views) {
     long size = check(populated);
     if (size > largest) {
       throw new PosixException(
           "mmap",
-          "a file of " + size + " bytes, where " + largest + " are the most",
+          "a file of " + size + " bytes, which exceeds the maximum of " + largest,
           LibC.EINVAL());
     }
     try {
@@ -117,23 +117,22 @@ public final class SealedFile implements AutoCloseable {
   }
 
   /**
-   * The peer may seal a file against writing, at any time, or pass a descriptor that is for reading
-   * only. Neither has anything to do with the users of the two processes, as the error suggests.
+   * Describes a file that cannot be mapped for writing. The peer may seal a file against writing at
+   * any time, or pass a read-only descriptor. Neither is related to the users of the two processes,
+   * as the error suggests.
    */
   private static PosixException notWritable(PosixException e) {
     return e.is(LibC.EPERM(), LibC.EACCES())
         ? new PosixException(
-            "mmap",
-            "a file that is sealed against writing, or passed for reading only",
-            LibC.EINVAL())
+            "mmap", "a file that is sealed against writing, or passed read-only", LibC.EINVAL())
         : e;
   }
 
   /**
-   * Maps a file of any size, which this process has created.
+   * Maps a file of any size that this process has created.
    *
-   * @param populated how much of it, from its beginning, is to be mapped with its pages
-   * @param views the arena of what the program gets to see of it
+   * @param populated how much of it, from its start, is mapped with its pages
+   * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
    * @throws PosixException as for {@link #map(long, long, Arena)}
    */
@@ -142,9 +141,9 @@ public final class SealedFile implements AutoCloseable {
   }
 
   /**
-   * Returns a copy of the beginning of the file.
+   * Returns a copy of the start of the file.
    *
-   * @param length how much, in bytes, a multiple of 8
+   * @param length the length in bytes, a multiple of 8
    * @return the copy
    * @throws PosixException as for {@link #map(long, long, Arena)}
    */
@@ -163,15 +162,14 @@ public final class SealedFile implements AutoCloseable {
     }
   }
 
-  /** Returns the size. */
+  /** Checks the file; returns the size. */
   private long check(long allocated) {
     if (closed) {
       throw new IllegalStateException("the descriptor was closed");
     }
-    // The seals first: they are the kernel's own, while anything else that is asked of a file of
-    // FUSE is answered by its maker, when that likes.
-    // Only files in memory have seals. Those of huge pages have as well; but where such pages run
-    // out, touching one is a SIGBUS.
+    // The seals first: the kernel itself holds them, while every other request on a FUSE file is
+    // answered by its creator, at any time. Only memory files have seals. Files of huge pages have
+    // seals as well; but where such pages run out, an access raises SIGBUS.
     int seals = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0);
     if (seals < 0 || (seals & LibC.F_SEAL_SHRINK()) == 0 || !Posix.isInTmpfs(fd)) {
       throw new PosixException("mmap", "a file whose size is not sealed", LibC.EINVAL());
@@ -184,19 +182,19 @@ public final class SealedFile implements AutoCloseable {
               + status.size()
               + " bytes, of which "
               + status.allocated()
-              + " are allocated, where it takes "
+              + " are allocated, out of a required "
               + allocated,
           LibC.EINVAL());
     }
     return status.size();
   }
 
-  /** The descriptor, which is not closed as long as this is locked; or -1 if it was. */
+  /** Returns the descriptor, which is not closed while this is locked; or -1 if it is closed. */
   int fd() {
     return closed ? -1 : fd;
   }
 
-  /** Closes the descriptor; mappings stay. Doing so again does nothing. */
+  /** Closes the descriptor; mappings stay. Closing again has no effect. */
   @Override
   public synchronized void close() {
     if (!closed) {

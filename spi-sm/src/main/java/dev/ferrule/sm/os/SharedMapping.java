@@ -6,39 +6,47 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Memory that this process shares with another, in two kinds of access. The program sees it through
  * {@link #view}, which is bounded and dies with the connection's arena. The data plane uses {@link
- * #address}, with no check per access, and so this memory must never go from under it:
+ * #address}, with no check per access, so that this memory must never be unmapped during one:
  *
  * <ol>
  *   <li>While the connection is open, the memory is mapped from a {@link SealedFile}, which no
  *       process can truncate.
  *   <li>{@link #retire} replaces it, in one step and at the same addresses, by private memory of
- *       zeros. A thread that is still in the data plane reads zeros, which are no message, and
- *       writes what the peer does not see. If there is no memory for that, the shared memory stays.
- *   <li>What is there is unmapped when this object is unreachable. So every method of the data
- *       plane that a program calls ends with a {@link java.lang.ref.Reference#reachabilityFence}.
+ *       zeros. A thread that is still in the data plane reads zeros, which are no message, and its
+ *       writes do not reach the peer. If there is no memory for that, the shared memory stays.
+ *   <li>The mapping is removed when this object is unreachable. Every method of the data plane that
+ *       a program calls therefore ends with a {@link java.lang.ref.Reference#reachabilityFence}.
  * </ol>
  */
 public final class SharedMapping {
 
   private static final System.Logger LOGGER = System.getLogger(SharedMapping.class.getName());
 
-  /** How long unmapping by the garbage collector is given. */
+  /** Time allowed for the garbage collector to unmap memory. */
   private static final long COLLECTION_NANOS = 50_000_000;
 
   private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
 
   private static final long PAGE = LibC.getpagesize();
+
+  /**
+   * The most address space that all mappings take together: half of what a process has on x86-64.
+   * Peers choose how large their files are, up to 1 TiB, and the JVM needs addresses as well.
+   */
+  static final long MOST_MAPPED = 1L << 46;
+
+  private static final AtomicLong MAPPED = new AtomicLong(); // bytes
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 
   private final MemorySegment memory;
   private final MemorySegment view;
-  private final AtomicBoolean retired = new AtomicBoolean();
+  private volatile boolean retired;
 
   private SharedMapping(MemorySegment memory, MemorySegment view) {
     this.memory = memory;
@@ -47,9 +55,7 @@ public final class SharedMapping {
 
   static SharedMapping of(int fd, long size, long populated, Arena views) {
     MemorySegment mapped = mmap(fd, size);
-    // of no arena that anyone closes: unmapped when it is unreachable
-    MemorySegment memory =
-        mapped.reinterpret(size, Arena.ofAuto(), gone -> Posix.munmap(gone, size));
+    MemorySegment memory = unmappedWhenUnreachable(mapped, size);
     populate(mapped.reinterpret(populated));
     return new SharedMapping(memory, mapped.reinterpret(size, views, null));
   }
@@ -57,23 +63,40 @@ public final class SharedMapping {
   private static MemorySegment mmap(int fd, long size) {
     String subject = size + " bytes of shared memory";
     try {
-      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      return tryMap(fd, size, subject);
     } catch (PosixException e) {
       if (!e.is(LibC.ENOMEM())) {
         throw e;
       }
-      // perhaps the limit of mappings (vm.max_map_count), and memory of connections that were
-      // closed waits for the garbage collector, which has no reason of its own to run
+      // Possibly the limit of mappings (vm.max_map_count). The memory of closed connections waits
+      // for the garbage collector, which has no other reason to run.
       System.gc();
       LockSupport.parkNanos(COLLECTION_NANOS);
-      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      return tryMap(fd, size, subject);
+    }
+  }
+
+  private static MemorySegment tryMap(int fd, long size, String subject) {
+    boolean mapped = false;
+    try {
+      if (MAPPED.addAndGet(size) > MOST_MAPPED) {
+        throw new PosixException(
+            "mmap", subject + ", where all connections have " + MOST_MAPPED, LibC.ENOMEM());
+      }
+      MemorySegment result = Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      mapped = true;
+      return result;
+    } finally {
+      if (!mapped) {
+        MAPPED.addAndGet(-size);
+      }
     }
   }
 
   /**
-   * Maps the pages of the beginning. Not by another mmap(2) in place: one that fails, as it does
-   * where the peer has added F_SEAL_FUTURE_WRITE, leaves a hole on kernels before 6.12, which
-   * another mapping of this process may fill before it is unmapped with the rest.
+   * Maps the pages of the start. Not by another mmap(2) in place: a failure, as where the peer has
+   * added F_SEAL_FUTURE_WRITE, leaves a hole on kernels before 6.12, which another mapping of this
+   * process may fill before it is unmapped with the rest.
    */
   private static void populate(MemorySegment part) {
     int result = Posix.madvise(part, LibC.MADV_POPULATE_READ());
@@ -87,7 +110,7 @@ public final class SharedMapping {
   }
 
   /**
-   * Returns where the memory is.
+   * Returns the address of the memory.
    *
    * @return the address, valid as long as this object is reachable
    */
@@ -96,7 +119,36 @@ public final class SharedMapping {
   }
 
   /**
-   * Returns how large it is.
+   * Maps a part of this memory a second time. The result is {@linkplain #retire retired}
+   * separately, and has no view for the program.
+   *
+   * @param offset the start of the part, a multiple of the page size
+   * @param length the number of bytes
+   * @return the other mapping of the same pages
+   * @throws PosixException ENOMEM if a limit leaves no room for it, EINVAL if this memory is
+   *     retired
+   */
+  public SharedMapping duplicate(long offset, long length) {
+    long whole = length + PAGE - 1 & -PAGE;
+    MemorySegment mapped = Posix.duplicateMapping(memory.asSlice(offset), whole);
+    MAPPED.addAndGet(whole);
+    MemorySegment part = unmappedWhenUnreachable(mapped, whole);
+    populate(mapped);
+    return new SharedMapping(part, MemorySegment.NULL);
+  }
+
+  private static void unmap(MemorySegment mapped, long size) {
+    Posix.munmap(mapped, size);
+    MAPPED.addAndGet(-size);
+  }
+
+  /** Gives a mapping an arena that is never closed. */
+  private static MemorySegment unmappedWhenUnreachable(MemorySegment mapped, long size) {
+    return mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(gone, size));
+  }
+
+  /**
+   * Returns the size of the memory.
    *
    * @return the size in bytes
    */
@@ -105,7 +157,7 @@ public final class SharedMapping {
   }
 
   /**
-   * Returns what the program may see slices of.
+   * Returns the segment of which the program may see slices.
    *
    * @return a segment of the arena of the views
    */
@@ -114,12 +166,12 @@ public final class SharedMapping {
   }
 
   /**
-   * Allocates pages that were not allocated when it was mapped.
+   * Allocates pages that were not allocated by the mapping.
    *
-   * @param offset where they begin
-   * @param length how many bytes, whose pages are allocated
-   * @return 0, or the error if there is no memory for it. A kernel before 5.14 cannot do so, and
-   *     allocates a page when it is first touched
+   * @param offset the start
+   * @param length the number of bytes whose pages are allocated
+   * @return 0, or the error if there is no memory for them. A kernel before 5.14 cannot do so, and
+   *     allocates a page on its first access
    */
   public int populate(long offset, long length) {
     long start = offset & -PAGE;
@@ -129,46 +181,50 @@ public final class SharedMapping {
   }
 
   /**
-   * Frees pages of the file, which both sides then see as zeros. Whether that is possible does not
-   * matter.
+   * Frees pages of the file, which both sides then see as zeros. Failure to do so is ignored.
    *
-   * @param offset where they begin, a multiple of the size of a page
-   * @param length how many bytes, of which only whole pages are freed
+   * @param offset the start, a multiple of the page size
+   * @param length the number of bytes, of which only whole pages are freed
    */
   public void discard(long offset, long length) {
-    if (!retired.get()) {
+    if (!retired) {
       int ignored = Posix.madvise(memory.asSlice(offset, length & -PAGE), LibC.MADV_REMOVE());
     }
   }
 
   /**
    * Replaces the memory by private memory of zeros: the peer's is neither read nor written any
-   * more. The view stays valid until its arena is closed. Doing so again does nothing.
+   * more. The view stays valid until its arena is closed. Several threads may do so at once.
    *
    * <p>If a limit leaves no room for the private memory, the shared memory stays mapped until this
-   * object is unreachable. That costs memory, but an access stays as harmless as it was.
+   * object is unreachable. That costs memory, but accesses stay harmless.
+   *
+   * @return whether the memory is replaced when this returns, by this call or an earlier one
    */
-  public void retire() {
-    if (!retired.compareAndSet(false, true)) {
-      return;
+  public boolean retire() {
+    if (retired) {
+      return true;
     }
-    // Not by mmap(2) in place: with vm.overcommit_memory=2, to which MAP_NORESERVE means nothing,
-    // it may fail, and on kernels before 6.12 it leaves a hole then.
+    // Not by mmap(2) in place: with vm.overcommit_memory=2, which ignores MAP_NORESERVE, it may
+    // fail, and on kernels before 6.12 it then leaves a hole.
     long size = memory.byteSize();
     MemorySegment zeros;
     try {
       int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();
       zeros = Posix.mmap(size, PROTECTION, flags, -1, size + " bytes in place of shared memory");
     } catch (PosixException e) {
-      LOGGER.log(System.Logger.Level.DEBUG, "shared memory stays mapped for a while", e);
-      return;
+      LOGGER.log(System.Logger.Level.DEBUG, "shared memory stays mapped until it is collected", e);
+      return false;
     }
     int result = Posix.replaceMapping(memory, zeros, size);
     if (result < 0) {
       LOGGER.log(
           System.Logger.Level.DEBUG,
-          () -> "shared memory stays mapped for a while; mremap: errno " + -result);
+          () -> "shared memory stays mapped until it is collected; mremap: errno " + -result);
       Posix.munmap(zeros, size);
+      return false;
     }
+    retired = true;
+    return true;
   }
 }

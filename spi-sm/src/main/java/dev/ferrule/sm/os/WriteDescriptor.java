@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A descriptor that any thread may write to while another closes it. There is no lock: a thread
- * that stops in the middle of a write is in no other's way.
+ * that stops in the middle of a write blocks no other.
  */
 final class WriteDescriptor implements AutoCloseable {
 
@@ -15,7 +15,7 @@ final class WriteDescriptor implements AutoCloseable {
 
   private final int fd;
 
-  /** How many threads are writing; with CLOSED when none may begin any more. */
+  /** The number of threads that are writing; with CLOSED when none may begin any more. */
   private final AtomicInteger writing = new AtomicInteger();
 
   WriteDescriptor(int fd) {
@@ -26,7 +26,7 @@ final class WriteDescriptor implements AutoCloseable {
     return fd;
   }
 
-  /** Writes; returns how many bytes, or -errno: EBADF when it was closed. Allocates nothing. */
+  /** Writes; returns the number of bytes, or -errno: EBADF when it is closed. Allocates nothing. */
   long write(MemorySegment bytes) {
     if (!enter()) {
       return -LibC.EBADF();
@@ -52,11 +52,11 @@ final class WriteDescriptor implements AutoCloseable {
 
   private void leave() {
     if (writing.decrementAndGet() == CLOSED) {
-      Posix.close(fd); // or another file of that number could be written to
+      Posix.close(fd); // not earlier, as another file may then reuse the number
     }
   }
 
-  /** Closes it; if a thread is just writing, when that has come back. */
+  /** Closes the descriptor; deferred until the writes in progress have returned. */
   @Override
   public void close() {
     if (writing.getAndUpdate(now -> now | CLOSED) == 0) {

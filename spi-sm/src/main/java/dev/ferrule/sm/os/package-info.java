@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the shared-memory provider asks of the operating system: files, locks, mappings, FIFOs,
+ * The operating system interfaces of the shared-memory provider: files, locks, mappings, FIFOs,
  * datagrams, event polling.
  */
 @NullMarked

@@ -7,15 +7,15 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 
 /**
- * Which payload lines are free, for several threads at once: what {@link
- * dev.ferrule.spi.LineAllocator} is for one. There is no lock. Each word of the bitmap changes by
- * compare-and-swap; a run that crosses words is taken word by word, and given back if another
- * thread was faster somewhere. Of two threads that get into each other's way, the one that is
- * further up goes on. A thread that stops in the middle keeps the lines that it has, and no others.
+ * A lock-free allocator of payload lines for several threads; {@link
+ * dev.ferrule.support.LineAllocator} is the variant for one thread. Each word of the bitmap changes
+ * by compare-and-swap. A run that crosses words is allocated word by word, and rolled back if
+ * another thread has taken one of its lines. Of two conflicting threads, the one at the higher
+ * lines proceeds. A thread that stops in the middle keeps the lines that it has, and no others.
  */
 class ConcurrentLineAllocator {
 
-  /** No room. */
+  /** Returned when there is no run of free lines. */
   static final int NONE = -1;
 
   private static final int WORD = Long.SIZE;
@@ -24,10 +24,9 @@ class ConcurrentLineAllocator {
 
   private final int lines;
   private final long[] free; // bit i of word w: line 64 w + i is free
-  private final int[]
-      runLength; // at the first line of a run: its length in lines, negative until it is committed;
-  // 0 elsewhere
-  private int lowestFree; // no word before this one had a free line; a hint, as threads race for it
+  // at the first line of a run: its length in lines, negative until it is committed; 0 elsewhere
+  private final int[] runLength;
+  private int lowestFree; // no word before it had a free line; a hint, as threads race for it
 
   ConcurrentLineAllocator(int lines) {
     this.lines = lines;
@@ -40,17 +39,17 @@ class ConcurrentLineAllocator {
     VarHandle.releaseFence();
   }
 
-  /** Called between two words of a run that is being taken. */
+  /** Called between two words of a run that is being allocated. */
   void partlyTaken() {}
 
-  /** Called when lines were given back that this thread had taken for nothing. */
+  /** Called after this thread has rolled back a partial allocation. */
   void rolledBack() {}
 
   /**
-   * Takes a run of lines.
+   * Allocates a run of lines.
    *
-   * @param count how many, at least 1
-   * @param limit only among the first so many lines
+   * @param count its length, at least 1
+   * @param limit allocates only among the first so many lines
    * @return the first line, or NONE
    */
   int allocate(int count, int limit) {
@@ -58,7 +57,7 @@ class ConcurrentLineAllocator {
     int first = skipTaken();
     int line = allocate(count, first, end);
     if (line == NONE && first > 0) {
-      line = allocate(count, 0, end); // the hint may have passed by what was freed at that moment
+      line = allocate(count, 0, end); // the hint may have passed lines that were freed concurrently
     }
     if (line != NONE) {
       RUNS.setRelease(runLength, line, -count);
@@ -83,7 +82,7 @@ class ConcurrentLineAllocator {
     return line == NONE && count > 1 ? takeRun(count, firstWord, end) : line;
   }
 
-  /** The common case: a short run that does not cross from one word into the next. */
+  /** Allocates a short run within one word, which is the common case. */
   private int takeInWord(int count, int firstWord, int end) {
     int words = (end + WORD - 1) / WORD;
     for (int word = firstWord; word < words; word++) {
@@ -108,8 +107,8 @@ class ConcurrentLineAllocator {
   }
 
   /**
-   * The bits at which {@code count} ones begin: each step doubles the length of the runs that the
-   * bits stand for.
+   * Returns the bits at which {@code count} ones begin: each step doubles the length of the runs
+   * that the bits represent.
    */
   private static long runsOf(long bits, int count) {
     long starts = bits;
@@ -137,7 +136,9 @@ class ConcurrentLineAllocator {
     return NONE;
   }
 
-  /** Takes a run, or nothing. Returns its end; or a line of it that is another's. */
+  /**
+   * Allocates a run completely or not at all. Returns its end; or a line of it that is not free.
+   */
   private int take(int start, int count) {
     int line = start;
     int end = start + count;
@@ -169,7 +170,7 @@ class ConcurrentLineAllocator {
   }
 
   /**
-   * Says that a run goes to the receiver, who is to give it back.
+   * Commits a run: the receiver owns and later releases it.
    *
    * @param line the run's first line
    */
@@ -178,7 +179,7 @@ class ConcurrentLineAllocator {
   }
 
   /**
-   * Gives a run back that was not committed.
+   * Frees a run that was not committed.
    *
    * @param line the run's first line
    */
@@ -189,10 +190,10 @@ class ConcurrentLineAllocator {
   }
 
   /**
-   * Gives a run back that the receiver says it has freed.
+   * Frees a run that the receiver reports as released.
    *
    * @param line any number
-   * @return whether that can be: a run that was committed, and is not free already, starts there
+   * @return whether that is valid: a committed run, not yet freed, starts there
    */
   boolean release(int line) {
     if (line < 0 || line >= lines) {
@@ -207,13 +208,13 @@ class ConcurrentLineAllocator {
   }
 
   /**
-   * Counts the runs that were not committed, if none changes meanwhile.
+   * Counts the runs that are not committed, if none changes meanwhile.
    *
-   * @param isMeant whether the run that starts at a line is one that the caller knows of
-   * @return how many there are; NONE if the caller does not know of one, or there are lines that
-   *     are neither free nor in one: somebody is just taking them, or giving them back
+   * @param isKnown whether the run that starts at a line is known to the caller
+   * @return their number; NONE if one is unknown to the caller, or there are lines that are neither
+   *     free nor in a run: they are being allocated or freed
    */
-  int countClaimed(IntPredicate isMeant) {
+  int countClaimed(IntPredicate isKnown) {
     int runs = 0;
     int accounted = 0;
     for (int word = 0; word < free.length; word++) {
@@ -223,7 +224,7 @@ class ConcurrentLineAllocator {
     while (line < lines) {
       int count = -(int) RUNS.getVolatile(runLength, line);
       if (count > 0) {
-        if (!isMeant.test(line)) {
+        if (!isKnown.test(line)) {
           return NONE;
         }
         runs++;
@@ -234,7 +235,10 @@ class ConcurrentLineAllocator {
     return accounted == lines ? runs : NONE;
   }
 
-  /** Tells whether there is a run, if nobody else takes any lines or gives any back meanwhile. */
+  /**
+   * Returns whether there is a run of free lines, if no other thread allocates or frees lines
+   * meanwhile.
+   */
   boolean hasRun(int count) {
     int start = nextFree(0, lines);
     while (start <= lines - count) {

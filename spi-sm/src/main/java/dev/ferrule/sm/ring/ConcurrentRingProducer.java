@@ -2,82 +2,111 @@
 package dev.ferrule.sm.ring;
 
 import static dev.ferrule.sm.os.RawMemory.ALL;
-import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
-import static dev.ferrule.sm.ring.RingLayout.LONG;
 
-import dev.ferrule.spi.AbstractSender;
+import dev.ferrule.support.AbstractSender;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntPredicate;
 
 /**
- * The sending side of a ring for several threads of one process, without a lock. {@link #reserve}
- * takes payload lines and a record; the program writes its message behind the {@link
- * RingLayout#SHARED_PREFIX}; {@link #publish} puts the place of the lines into the next record.
+ * The sending side of a ring for several threads of one process. {@link #trySend} writes an inline
+ * message. For any other, {@link #reserve} claims payload lines and room for a record; the program
+ * writes its message there; {@link #publish} writes the record.
  *
- * <p>A message becomes visible, and gets its place in the order, by a single compare-and-swap of
- * its record, a header alone. A thread that stops before has nothing that others need, but what it
- * has claimed; one that stops behind it has only left the tail where it was, which others advance.
+ * <p>Threads write records one after the other, under a {@link RecordLock}. The lock is revoked
+ * from a thread that stops while it holds it: the others continue in another {@link Epoch}, and
+ * later stores of the stopped thread go to private memory. That thread then sends its message
+ * again, unless it was already visible to the receiver.
  *
- * <p>Every count here only grows, but for what it is limited by: so whatever a thread computes of
- * counts that it has read one after the other is on the safe side, and a compare-and-swap of them
- * cannot take an old value for the new one.
+ * <p>Payload lines are allocated and freed without a lock. A thread that stops keeps the lines it
+ * has.
  */
 public class ConcurrentRingProducer extends SendingEnd {
 
-  /** What {@link #reserve} returns when there is no room. */
+  /** Returned by {@link #reserve} when there is no room. */
   public static final int FULL = AbstractSender.FULL;
 
-  // The lines used first. As long as little is in flight they all stay in the second-level cache.
+  /** Returned by {@link #trySend} when there is no room. */
+  public static final long NOT_SENT = 0;
+
+  // The lines used first. While little is in flight, they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
-  // The counts, on cache lines of their own, since each is written by whoever gets to it.
+  // The counts of payload lines, on separate cache lines to avoid false sharing, since any thread
+  // writes each. All of them are monotonic: a result computed from counts that were read one after
+  // the other is conservative, and a compare-and-swap of them is not subject to the ABA problem.
   private static final int APART = 16;
-  private static final int CLAIMED = APART; // records, ever
+  private static final int CLAIMED = APART; // runs, ever
   private static final int ABORTED = 2 * APART; // claims that were given back
-  private static final int TAIL = 3 * APART; // messages published, ever; may be one behind
-  private static final int CONSUMED = 4 * APART; // what the receiver last said it has taken
-  private static final int RELEASED = 5 * APART; // release entries that were taken
-  private static final int COUNTS = 7 * APART;
+  private static final int RELEASED = 3 * APART; // release entries that were taken
+  private static final int COUNTS = 4 * APART;
 
   private final RingLayout layout;
   private final Runnable onRoom;
   private final ConcurrentLineAllocator allocator;
   private final AtomicLongArray counts = new AtomicLongArray(COUNTS);
-  private final int records; // how many there are, each of which is a header alone
-  private final int ringShift;
-  private final long first; // the address of the first
+  private final AtomicInteger recordsReserved = new AtomicInteger(); // for claims
+  private final RecordLock lock;
+  private final int inlineMax;
   private final int releases;
 
   /**
-   * Starts to send on a ring that is new.
+   * Starts sending on a new ring.
    *
    * @param layout the ring's layout, with at least one line
    * @param ring the ring's memory
+   * @param records a separate mapping of the ring's records
    * @param buffer the payload lines
    * @param fences whether a sleeping receiver relies on a fence here, because the two sides do not
    *     share membarrier(2)
-   * @param onRoom run by a thread that has made room which others may have missed while they looked
-   *     for it; they are to look again
+   * @param waiters the waiting threads
    */
   public ConcurrentRingProducer(
       RingLayout layout,
       MemorySegment ring,
+      RecordMemory records,
       MemorySegment buffer,
       boolean fences,
-      Runnable onRoom) {
-    super(ring, buffer, fences);
-    this.layout = layout;
-    this.onRoom = onRoom;
-    this.allocator = new Lines(layout.lines());
-    this.records = layout.capacity() / HEADER;
-    this.ringShift = layout.ringShift();
-    this.first = this.ring + layout.recordsOffset();
-    this.releases = layout.releases();
+      Waiters waiters) {
+    this(layout, ring, records, buffer, fences, waiters, RecordLock.Policy.ORDINARY);
   }
 
-  /** The lines, and what a thread tells while it takes them. */
+  /** Starts sending, with another policy of the lock. */
+  ConcurrentRingProducer(
+      RingLayout layout,
+      MemorySegment ring,
+      RecordMemory records,
+      MemorySegment buffer,
+      boolean fences,
+      Waiters waiters,
+      RecordLock.Policy policy) {
+    super(layout, ring, buffer, fences);
+    this.layout = layout;
+    this.onRoom = waiters::wake;
+    this.allocator = new Lines(layout.lines());
+    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
+    this.releases = layout.releases();
+    Epoch first = new Epoch(this, layout, records, Epoch.State.NEW);
+    this.lock = new RecordLock(this, first, policy, waiters::checkOpen);
+  }
+
+  /** The threads that wait for room, or for each other. */
+  public interface Waiters {
+
+    /**
+     * Wakes the waiting threads, which check for room again. Run by a thread that has made room
+     * which they may have missed during their check.
+     */
+    void wake();
+
+    /** Throws if the connection has ended. Run by a thread that waits for another one. */
+    void checkOpen();
+  }
+
+  /** The lines, with the steps of their allocation reported. */
   private final class Lines extends ConcurrentLineAllocator {
     Lines(int lines) {
       super(lines);
@@ -95,53 +124,154 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Takes room for a message, which is to be {@linkplain #publish published} or {@linkplain #abort
+   * Returns the maximum length of a message for {@link #trySend}.
+   *
+   * @return the length in bytes
+   */
+  public int inlineMax() {
+    return inlineMax;
+  }
+
+  /**
+   * Sends an inline message, if there is room for it. The caller must check {@link #receiverAsleep}
+   * afterwards.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, 0 to {@link #inlineMax}
+   * @return the message's number in the order of all, from 1; or NOT_SENT
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
+   */
+  public long trySend(MemorySegment source, long offset, int length) {
+    while (true) {
+      LockTenure tenure = enter();
+      long id;
+      try {
+        id = tenure.epoch().trySend(source, offset, length, recordsReserved);
+      } catch (CorruptRingException e) {
+        rethrow(tenure, e);
+        continue;
+      } catch (Throwable e) {
+        tenure.leave(); // the program's memory is gone, and nothing was written
+        throw e;
+      } finally {
+
+        Reference.reachabilityFence(tenure);
+      }
+      if (leave(tenure, id)) {
+        return id;
+      }
+    }
+  }
+
+  private LockTenure enter() {
+    LockTenure tenure = lock.enter();
+    reached(RingStep.SHARED_ENTERED);
+    return tenure;
+  }
+
+  /**
+   * Leaves the lock.
+   *
+   * @param id the message that this thread has sent, or 0
+   * @return whether it was sent: the lock was not revoked, or only after the message was visible
+   */
+  private boolean leave(LockTenure tenure, long id) {
+    if (tenure.leave()) {
+      reached(RingStep.SHARED_LEFT);
+      return true;
+    }
+    return id != 0 && lock.messagesAfter(tenure) >= id;
+  }
+
+  /**
+   * Rethrows a failure unless the lock was revoked: the thread has then compared the receiver's
+   * counts with stale ones.
+   */
+  private void rethrow(LockTenure tenure, CorruptRingException e) {
+    if (tenure.leave()) {
+      throw e;
+    }
+  }
+
+  /**
+   * Claims room for a message, which is to be {@linkplain #publish published} or {@linkplain #abort
    * aborted}.
    *
-   * @param length the message's length, 0 to the layout's longest of this kind
+   * @param length the message's length, 0 to the layout's maximum
    * @return the message's first payload line, or FULL
-   * @throws CorruptRingException if the receiver's side of the ring cannot be right
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public int reserve(int length) {
-    // the record is only looked at before there are lines: if those are what lacks, no thread is to
-    // find the last record taken for nothing, and to be woken up for that
-    if (!hasRecord()) {
+    if (!reserveRecord()) {
       return FULL;
     }
-    int line = takeLines(RingLayout.sharedLinesFor(length));
+    reached(RingStep.SHARED_RECORD_RESERVED);
+    int line = takeLines(Math.max(1, RingLayout.linesFor(length)));
     if (line == ConcurrentLineAllocator.NONE) {
-      return FULL;
-    }
-    reached(RingStep.SHARED_LINES_TAKEN);
-    if (!claimRecord()) {
-      allocator.abort(line);
-      onRoom.run();
+      // needs no wake-up: a receiver that holds anything wakes the waiting threads when it releases
+      // it
+      recordsReserved.decrementAndGet();
       return FULL;
     }
     reached(RingStep.SHARED_CLAIMED);
     return line;
   }
 
-  private boolean hasRecord() {
-    if (mayClaim(counts.get(CLAIMED))) {
-      return true;
+  private boolean reserveRecord() {
+    while (true) {
+      LockTenure tenure = enter();
+      boolean result;
+      try {
+        // counted under the lock, so that no other thread takes the same room
+        result = tenure.epoch().reserve(recordsReserved.get());
+
+      } catch (CorruptRingException e) {
+        rethrow(tenure, e);
+        continue;
+      } finally {
+        Reference.reachabilityFence(tenure);
+      }
+      if (result) {
+        recordsReserved.incrementAndGet();
+      }
+      if (leave(tenure, NOT_SENT)) {
+        return result;
+      }
+      if (result) {
+        recordsReserved.decrementAndGet(); // that was room of the past
+      }
     }
-    readConsumed();
-    takeReleases();
-    return mayClaim(counts.get(CLAIMED));
   }
 
-  /**
-   * Whether one more claim is possible after so many: there has to be a record for each message
-   * that the receiver has not taken, and for each that it has not freed an entry of the release
-   * ring, which it could otherwise overwrite before it was read.
-   */
-  private boolean mayClaim(long claimed) {
-    long valid = claimed - counts.get(ABORTED);
-    return valid - counts.get(CONSUMED) < records && valid - counts.get(RELEASED) < releases;
+  private int takeLines(int count) {
+    int line = tryTakeLines(count, WARM_LINES);
+    if (line == ConcurrentLineAllocator.NONE) {
+      takeReleases();
+      line = tryTakeLines(count, WARM_LINES);
+    }
+    return line == ConcurrentLineAllocator.NONE ? tryTakeLines(count, Integer.MAX_VALUE) : line;
   }
 
-  private boolean claimRecord() {
+  private int tryTakeLines(int count, int limit) {
+    if (!mayClaim(counts.get(CLAIMED))) {
+      return ConcurrentLineAllocator.NONE;
+    }
+    int line = allocator.allocate(count, limit);
+    if (line == ConcurrentLineAllocator.NONE) {
+      return line;
+    }
+    reached(RingStep.SHARED_LINES_TAKEN);
+    if (!claimRun()) {
+      allocator.abort(line);
+      onRoom.run();
+      return ConcurrentLineAllocator.NONE;
+    }
+    return line;
+  }
+
+  /** Counts one more run of lines; returns whether one more is permitted. */
+  private boolean claimRun() {
     while (true) {
       long claimed = counts.get(CLAIMED);
       if (!mayClaim(claimed)) {
@@ -153,15 +283,12 @@ public class ConcurrentRingProducer extends SendingEnd {
     }
   }
 
-  private int takeLines(int count) {
-    int line = allocator.allocate(count, WARM_LINES);
-    if (line == ConcurrentLineAllocator.NONE) {
-      takeReleases();
-      line = allocator.allocate(count, WARM_LINES);
-    }
-    return line == ConcurrentLineAllocator.NONE
-        ? allocator.allocate(count, Integer.MAX_VALUE)
-        : line;
+  /**
+   * Returns whether one more run is permitted after so many: the release ring must have an entry
+   * for each run in use, or the receiver could overwrite an entry before it is read.
+   */
+  private boolean mayClaim(long claimed) {
+    return claimed - counts.get(ABORTED) - counts.get(RELEASED) < releases;
   }
 
   private void takeReleases() {
@@ -180,7 +307,7 @@ public class ConcurrentRingProducer extends SendingEnd {
       }
     }
     if (freed) {
-      // whoever looked between the two found neither the entry nor the lines
+      // a check between the two steps found neither the entry nor the lines
       reached(RingStep.SHARED_RELEASE_FREED);
       onRoom.run();
     }
@@ -193,134 +320,56 @@ public class ConcurrentRingProducer extends SendingEnd {
   private void free(int line) {
     if (!allocator.release(line)) {
       throw new CorruptRingException(
-          "the receiver freed payload line " + line + ", where no message starts");
-    }
-  }
-
-  private void readConsumed() {
-    long known = counts.get(CONSUMED);
-    long bytes = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
-    long now = bytes / HEADER;
-    if (now > counts.get(TAIL)) {
-      advanceTail(); // the one that published the last message may not have come to that
-    }
-    long published = counts.get(TAIL);
-    if (now < known || now > published || bytes % HEADER != 0) {
-      throw new CorruptRingException(
-          "the receiver says it consumed "
-              + bytes
-              + " bytes, after "
-              + known * HEADER
-              + ", when "
-              + published * HEADER
-              + " were published");
-    }
-    while (known < now && !counts.compareAndSet(CONSUMED, known, now)) {
-      known = counts.get(CONSUMED);
+          "the receiver freed payload line " + line + ", at which no message starts");
     }
   }
 
   /**
-   * Gives back what {@link #reserve} took.
+   * Gives back a claim of {@link #reserve}.
    *
-   * @param line what it returned
+   * @param line the claimed line
    */
   public void abort(int line) {
     allocator.abort(line);
     reached(RingStep.SHARED_ABORTED_LINES);
     counts.incrementAndGet(ABORTED);
+    recordsReserved.decrementAndGet();
     reached(RingStep.SHARED_ABORTED);
     onRoom.run();
   }
 
   /**
-   * Lets the receiver see a message, which is written in the lines that were reserved for it. The
-   * lines are the receiver's then. {@link #receiverAsleep} is to be looked at afterwards.
+   * Publishes a message that is written in its reserved lines, which the receiver then owns. The
+   * caller must check {@link #receiverAsleep} afterwards.
    *
-   * @param line what {@link #reserve} returned
-   * @param length the message's length, not more than was reserved
+   * @param line the line returned by {@link #reserve}
+   * @param length the message's length, at most the reserved length
    * @return the message's number in the order of all, from 1
-   * @throws CorruptRingException if what is in the records is not valid
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public long publish(int line, int length) {
-    INT.set(ALL, buffer + (long) line * RingLayout.LINE, length);
     allocator.commit(line);
     reached(RingStep.SHARED_COMMITTED);
     while (true) {
-      long position = counts.get(TAIL);
-      long address = address(position);
-      long found = (long) LONG.getAcquire(ALL, address);
-      if (isOld(found, position)) {
-        reached(RingStep.SHARED_RECORD_FOUND);
-        // pairs with the receiver's acquiring load of the header
-        long witness =
-            (long) LONG.compareAndExchange(ALL, address, found, SharedWord.of(lap(position), line));
-        if (witness == found) {
-          reached(RingStep.SHARED_PUBLISHED);
-          counts.compareAndSet(TAIL, position, position + 1);
-          reached(RingStep.SHARED_TAIL_ADVANCED);
-          return position + 1;
-        }
-        found = witness;
+      LockTenure tenure = enter();
+      long id;
+      try {
+        id = tenure.epoch().publish(line, length, recordsReserved.get());
+      } finally {
+        Reference.reachabilityFence(tenure);
       }
-      passBy(position, found);
+      if (leave(tenure, id)) {
+        recordsReserved.decrementAndGet();
+        return id;
+      }
     }
   }
 
   /**
-   * Whether a word is what the position's record held in the lap before. There is room, so the
-   * receiver has taken that.
-   */
-  private boolean isOld(long word, long position) {
-    return position < records ? word == 0 : SharedWord.isOf(word, lap(position - records));
-  }
-
-  /** Goes on to the next position, in the place of the thread that has published at this one. */
-  private void passBy(long position, long found) {
-    if (SharedWord.isOf(found, lap(position))) {
-      // aborts first, so that no claim is missed: that of this thread alone makes one more
-      long aborted = counts.get(ABORTED);
-      if (position >= counts.get(CLAIMED) - aborted) {
-        throw new CorruptRingException(
-            "the receiver wrote to record "
-                + (position & records - 1)
-                + ", where no message was sent");
-      }
-      counts.compareAndSet(TAIL, position, position + 1);
-    } else if (counts.get(TAIL) == position) {
-      throw new CorruptRingException(
-          "the receiver wrote 0x"
-              + Long.toHexString(found)
-              + " to record "
-              + (position & records - 1)
-              + " after "
-              + position
-              + " messages");
-    }
-  }
-
-  /** Advances the tail behind the last message that was published; it is one behind at most. */
-  private void advanceTail() {
-    long position = counts.get(TAIL);
-    long found = (long) LONG.getAcquire(ALL, address(position));
-    if (SharedWord.isOf(found, lap(position))) {
-      passBy(position, found);
-    }
-  }
-
-  private long lap(long position) {
-    return SharedWord.lap(position * HEADER, ringShift);
-  }
-
-  private long address(long position) {
-    return first + (position & records - 1) * HEADER;
-  }
-
-  /**
-   * Looks whether the receiver has to be woken up, after something was published.
+   * Returns whether the receiver must be woken, after a message was published.
    *
-   * @return what its flag says, to be given to {@link #receiverTold} when it was told; 0 if it is
-   *     awake
+   * @return the value of its flag, to be passed to {@link #receiverTold} after the wake-up; 0 if it
+   *     is awake
    */
   public int receiverAsleep() {
     int flag = SleepFlag.lookAtReceiver(ring, fences);
@@ -331,11 +380,11 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Puts the receiver's flag out. That comes after the receiver was told: other threads rely on
-   * whoever has put it out, and this one may stop before it tells. As the receiver's flag is
-   * another number each time it goes to sleep, what comes late does not put out the next one.
+   * Clears the receiver's flag, after the wake-up: other threads rely on a cleared flag, and this
+   * thread may stop before the wake-up. The flag has another value each time the receiver goes to
+   * sleep, so that a late call does not clear the next one.
    *
-   * @param flag what {@link #receiverAsleep} returned
+   * @param flag the value returned by {@link #receiverAsleep}
    */
   public void receiverTold(int flag) {
     reached(RingStep.SHARED_RECEIVER_TOLD);
@@ -343,46 +392,66 @@ public class ConcurrentRingProducer extends SendingEnd {
   }
 
   /**
-   * Tells whether waiting for room is in vain: the receiver has nothing that it could still give
-   * back, all the room is in claims, and all of these are of threads that wait.
+   * Returns whether waiting for room cannot succeed: the receiver holds nothing that it could
+   * release, all missing payload lines are in claims, and all of these belong to waiting threads.
+   * An inline message can always wait: claims leave room for it.
    *
-   * @param length the length of the message that there is no room for
-   * @param isStuck whether the claim of a first line is of a thread that waits
-   * @return whether it is; false as well if anything changes meanwhile
+   * @param length the length of the message without room
+   * @param isStuck whether the claim of a first line belongs to a waiting thread
+   * @return whether it cannot; also false if anything changes meanwhile
    */
   public boolean isAllClaimed(int length, IntPredicate isStuck) {
-    readConsumed();
     takeReleases();
     long aborted = counts.get(ABORTED);
+    long released = counts.get(RELEASED);
     long claimed = counts.get(CLAIMED);
-    long published = counts.get(TAIL);
-    // each message needs both, so a message between its swap and the tail's advance shows, too:
-    // it is a claim without lines
-    return counts.get(CONSUMED) == published
-        && counts.get(RELEASED) == published
-        && allocator.countClaimed(isStuck) == claimed - aborted - published
-        && !(mayClaim(claimed) && allocator.hasRun(RingLayout.sharedLinesFor(length)))
-        && counts.get(TAIL) == published
+    // a committed run is not a claim
+    return allocator.countClaimed(isStuck) == claimed - aborted - released
+        && !(mayClaim(claimed)
+            && mayReserve()
+            && allocator.hasRun(Math.max(1, RingLayout.linesFor(length))))
         && counts.get(CLAIMED) == claimed
+        && counts.get(RELEASED) == released
         && counts.get(ABORTED) == aborted;
   }
 
   /**
-   * Counts whatever changes the room that there is.
+   * Returns whether a ring that the receiver has emptied has room for one more record of a claim.
+   */
+  private boolean mayReserve() {
+    return (recordsReserved.get() + 2L) * RingLayout.HEADER <= layout.capacity();
+  }
+
+  /**
+   * Counts every event that changes the free room.
    *
-   * @return a number that only grows
+   * @return a monotonic number
    */
   public long progress() {
-    return counts.get(CLAIMED) + counts.get(ABORTED) + counts.get(TAIL) + counts.get(RELEASED);
+    return counts.get(CLAIMED) + counts.get(ABORTED) + counts.get(RELEASED) + messagesPublished();
   }
 
   @Override
   public long messagesPublished() {
-    return counts.get(TAIL);
+    return lock.epoch().messages();
   }
 
   /**
-   * Returns how the ring is laid out.
+   * Returns the number of bytes of published messages.
+   *
+   * @return the sum of the messages' lengths
+   */
+  public long bytesPublished() {
+    return lock.epoch().bytes();
+  }
+
+  /** Retires the mapping of the records, as the connection ends. */
+  public void retire() {
+    lock.epoch().retire();
+  }
+
+  /**
+   * Returns the ring's layout.
    *
    * @return the layout
    */

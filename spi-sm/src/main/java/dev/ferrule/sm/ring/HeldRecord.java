@@ -2,9 +2,9 @@
 package dev.ferrule.sm.ring;
 
 /**
- * The word by which a receiver keeps a sender away from the payload of a record that it has
- * consumed, and that its program still holds. From the least significant bit: 32 bits size of the
- * record, header included; 32 bits offset of the record among the records. 0 if no record is held.
+ * The word by which a receiver protects the payload of a record that it has consumed, and that its
+ * program still holds. From the least significant bit: 32 bits size of the record, header included;
+ * 32 bits offset of the record among the records. 0 if no record is held.
  */
 final class HeldRecord {
 
@@ -26,7 +26,7 @@ final class HeldRecord {
     return word & (1L << OFFSET_SHIFT) - 1;
   }
 
-  /** Whether a receiver may hold such a record in a ring. */
+  /** Returns whether a word is valid in a ring. */
   static boolean isValid(long word, RingLayout layout) {
     long offset = offset(word);
     long size = size(word);

@@ -2,13 +2,12 @@
 package dev.ferrule.sm.ring;
 
 /**
- * The 8-byte header of a record, which one store publishes. From the least significant bit: 4 bits
+ * The 8-byte header of a record, published by one store. From the least significant bit: 4 bits
  * type; of an inline message or padding, 28 bits length; of a message in payload lines, 4 bits that
  * are 0, 24 bits first line, 32 bits length. All other bits are 0.
  *
- * <p>A header of 0 is no record. The sender stores one behind each record before it publishes the
- * record, so the receiver never takes older bytes for a header. {@link SharedWord} describes the
- * headers of several threads that send.
+ * <p>A header of 0 is no record. The sender stores one behind the last record before it publishes
+ * records, so the receiver never reads older bytes as a header.
  */
 public final class RecordHeader {
 
@@ -21,11 +20,8 @@ public final class RecordHeader {
   /** A message in payload lines. The record is the header alone. */
   public static final int TYPE_LINES = 2;
 
-  /** No message: the receiver skips the record. Its length counts the header. */
+  /** No message: the receiver skips the record. Its length includes the header. */
   public static final int TYPE_PADDING = 3;
-
-  /** A message of one of several threads, in payload lines; see {@link SharedWord}. */
-  public static final int TYPE_SHARED = 4;
 
   private static final int TYPE_MASK = 0xf;
   private static final int LENGTH_SHIFT = 4;
@@ -47,7 +43,7 @@ public final class RecordHeader {
   /**
    * Returns the header of padding.
    *
-   * @param size how many bytes the receiver skips, this header included
+   * @param size the number of bytes to skip, including this header
    * @return the header
    */
   public static long padding(long size) {
@@ -76,11 +72,11 @@ public final class RecordHeader {
   }
 
   /**
-   * Returns the length in the header of an inline message or of padding. One whose upper half is
-   * not 0 gets a length that no record has.
+   * Returns the length in the header of an inline message or of padding. A header whose upper half
+   * is not 0 yields a length that no record has.
    *
    * @param header the header
-   * @return the length in bytes, which the peer chose; negative or out of range if it is not valid
+   * @return the length in bytes, chosen by the peer; negative or out of range if it is not valid
    */
   public static long length(long header) {
     return header >>> LENGTH_SHIFT;
@@ -90,7 +86,7 @@ public final class RecordHeader {
    * Returns the first line in the header of a message in payload lines.
    *
    * @param header the header
-   * @return the line, which the peer chose
+   * @return the line, chosen by the peer
    */
   public static int line(long header) {
     return (int) header >>> LINE_SHIFT;
@@ -100,7 +96,7 @@ public final class RecordHeader {
    * Returns the length in the header of a message in payload lines.
    *
    * @param header the header
-   * @return the length in bytes, which the peer chose; may be negative
+   * @return the length in bytes, chosen by the peer; may be negative
    */
   public static int linesLength(long header) {
     return (int) (header >>> LINES_LENGTH_SHIFT);

@@ -3,8 +3,7 @@ package dev.ferrule.sm.ring;
 
 /**
  * An entry of the release ring, by which the receiver gives payload lines back. From the least
- * significant bit: 24 bits first line, 8 bits lap. As in {@link RingHeader}, the lap says whether
- * the entry is new.
+ * significant bit: 24 bits first line, 8 bits lap. The lap shows whether the entry is new.
  */
 final class ReleaseEntry {
 
@@ -24,7 +23,7 @@ final class ReleaseEntry {
     return entry >>> LAP_SHIFT;
   }
 
-  /** The lap of a position of the release ring; the first is 1. */
+  /** Returns the lap of a position of the release ring; the first is 1. */
   static int lap(long position, int mask) {
     return (int) (position / (mask + 1L) + 1) & 0xff;
   }

@@ -14,13 +14,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * The receiving side of a ring. {@link #next} looks for a message and says what and where it is;
- * {@link #advance} consumes its record; {@link #acknowledge} gives the room of consumed records
- * back to the sender, {@link #release} that of payload lines. {@link #pollInline} does the first
- * two for many inline messages.
+ * The receiving side of a ring. {@link #next} finds and describes the next message; {@link
+ * #advance} consumes its record; {@link #acknowledge} gives the room of consumed records back to
+ * the sender, {@link #release} that of payload lines. {@link #pollInline} does the first two for
+ * many inline messages.
  *
- * <p>Everything that the sender wrote is read once and checked before it is used. Not for several
- * threads at once.
+ * <p>Every value written by the sender is read once and checked before it is used. Not thread-safe.
  */
 public class RingConsumer {
 
@@ -31,10 +30,9 @@ public class RingConsumer {
   private final RingLayout layout;
   private final long ring; // the address
   private final long buffer; // the address
-  private final MemorySegment ringView;
+  private final MemorySegment recordsView;
   private final MemorySegment bufferView;
   private final boolean fences;
-  private final long recordsOffset;
   private final long records; // the address
   private final int capacity;
   private final long mask;
@@ -43,19 +41,19 @@ public class RingConsumer {
   private final StreamBackoff backoff = new StreamBackoff();
 
   private long position; // of the next record
-  private long acknowledged; // what the sender was told that was consumed
-  private long released; // how many release entries were written
+  private long acknowledged; // the consumed count last published to the sender
+  private long released; // number of release entries written
 
   // the record whose payload the program holds, in place
   private long held = NOWHERE; // its position
   private int heldSize;
-  private boolean heldTold; // whether the sender knows that it is held
+  private boolean heldPublished; // whether the held record was published to the sender
 
-  private final Futex flag; // by which this side says that it sleeps
-  private int sleeps; // the number by which it last said so
-  private int armed; // the same by armSleep, with what it sleeps on
-  private boolean reliesOnFences; // of the sender
-  private boolean isSure; // that the sender notices the last armSleep
+  private final Futex flag; // the word by which this side announces that it sleeps
+  private int sleeps; // its last value
+  private int armed; // its value of the last armSleep, with the kind of sleep
+  private boolean reliesOnFences; // whether the sender must run fences
+  private boolean isSure; // whether the sender is certain to see the last armSleep
   private long messagesBeforeSleep;
   private volatile boolean stopped;
 
@@ -63,7 +61,7 @@ public class RingConsumer {
   private int messageLength;
   private int messageLine;
   private int messageSize; // of its record
-  private long lastHeader; // that pollInline has read
+  private long lastHeader; // read by pollInline
   private long usualHeader = RecordHeader.inline(0); // of the last inline message
 
   private long messages;
@@ -71,7 +69,7 @@ public class RingConsumer {
   private long acknowledgements;
 
   /**
-   * Starts to receive on a ring that is new.
+   * Starts receiving on a new ring.
    *
    * @param layout the ring's layout
    * @param ring the ring's memory
@@ -83,11 +81,11 @@ public class RingConsumer {
     this.layout = layout;
     this.ring = RawMemory.address(ring);
     this.buffer = RawMemory.address(buffer);
-    this.ringView = ring.asReadOnly(); // what the program gets to see
+    // what the program gets to see
+    this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity()).asReadOnly();
     this.bufferView = buffer.asReadOnly();
     this.fences = fences;
-    this.recordsOffset = layout.recordsOffset();
-    this.records = this.ring + recordsOffset;
+    this.records = this.ring + layout.recordsOffset();
     this.capacity = layout.capacity();
     this.mask = capacity - 1;
     this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
@@ -96,9 +94,10 @@ public class RingConsumer {
   }
 
   /**
-   * Called when the receiver has got to a step. Does nothing, and costs nothing; tests stop here.
+   * Called when the receiver has reached a step. Does nothing, at no cost; tests override it to
+   * stop there.
    *
-   * @param step where the receiver is
+   * @param step the receiver's step
    */
   protected void reached(RingStep step) {}
 
@@ -107,7 +106,7 @@ public class RingConsumer {
    * next call.
    *
    * @return whether there is one
-   * @throws CorruptRingException if what is there is not valid
+   * @throws CorruptRingException if the record is not valid
    */
   public boolean next() {
     long skipped = 0;
@@ -125,22 +124,15 @@ public class RingConsumer {
           nextInLines(RecordHeader.line(header), RecordHeader.linesLength(header));
           return true;
         }
-        case RecordHeader.TYPE_SHARED -> {
-          if (nextShared(header)) {
-            reached(RingStep.RECEIVER_FOUND);
-            return true;
-          }
-          return false;
-        }
         case RecordHeader.TYPE_PADDING -> {
           skipped += skip(offset, RecordHeader.length(header));
           if (skipped > capacity) {
-            throw new CorruptRingException("nothing but padding in " + capacity + " bytes");
+            throw new CorruptRingException("only padding in " + capacity + " bytes");
           }
         }
         default -> {
           if (header != 0) {
-            throw new CorruptRingException("a record's header is 0x" + Long.toHexString(header));
+            throw new CorruptRingException("invalid record header 0x" + Long.toHexString(header));
           }
           backoff.drained(position, messages);
           return false;
@@ -156,7 +148,7 @@ public class RingConsumer {
     found(offset + HEADER, (int) length, RingProducer.INLINE, RingLayout.recordSize((int) length));
   }
 
-  /** Whether the record of an inline message may have such a length at an offset. */
+  /** Returns whether the record of an inline message may have such a length at an offset. */
   private boolean isInline(long offset, long length) {
     return length <= inlineMax && offset + HEADER + length <= capacity;
   }
@@ -169,9 +161,8 @@ public class RingConsumer {
             + offset
             + " of "
             + capacity
-            + ", where "
-            + inlineMax
-            + " are the most");
+            + ", where the maximum is "
+            + inlineMax);
   }
 
   private void found(long offset, int length, int line, int size) {
@@ -197,36 +188,13 @@ public class RingConsumer {
     found((long) line * RingLayout.LINE, length, line, HEADER);
   }
 
-  /**
-   * A message of one of several threads: its length lies before it, and not in the header. There is
-   * none yet if the header is that of the lap before.
-   */
-  private boolean nextShared(long word) {
-    int shift = layout.ringShift();
-    if (position >= capacity && SharedWord.isOf(word, SharedWord.lap(position - capacity, shift))) {
-      return false;
-    }
-    if (!SharedWord.isOf(word, SharedWord.lap(position, shift))) {
-      throw new CorruptRingException(
-          "a record's header is 0x" + Long.toHexString(word) + " after " + position + " bytes");
-    }
-    int line = SharedWord.line(word);
-    checkLines(line, 1, 0); // before the length is read from it
-    int length = (int) INT.get(ALL, buffer + (long) line * RingLayout.LINE);
-    checkLength(length);
-    checkLines(line, RingLayout.sharedLinesFor(length), length);
-    found((long) line * RingLayout.LINE + RingLayout.SHARED_PREFIX, length, line, HEADER);
-    return true;
-  }
-
   private void checkLength(int length) {
     if (length < 0 || length > layout.maxMessage()) {
       throw new CorruptRingException(
           "a message of "
               + (length & 0xffffffffL)
-              + " bytes, where "
-              + layout.maxMessage()
-              + " are the most");
+              + " bytes, where the maximum is "
+              + layout.maxMessage());
     }
   }
 
@@ -238,16 +206,16 @@ public class RingConsumer {
   }
 
   /**
-   * Returns the memory that the message lies in.
+   * Returns the memory that contains the message.
    *
    * @return the ring or the buffer
    */
   public MemorySegment messageMemory() {
-    return messageLine == RingProducer.INLINE ? ringView : bufferView;
+    return messageLine == RingProducer.INLINE ? recordsView : bufferView;
   }
 
   /**
-   * Returns where the message starts.
+   * Returns the address of the message.
    *
    * @return the address
    */
@@ -256,12 +224,12 @@ public class RingConsumer {
   }
 
   /**
-   * Returns where in {@link #messageMemory} the message starts.
+   * Returns the offset of the message in {@link #messageMemory}.
    *
    * @return the offset in bytes
    */
   public long messageOffset() {
-    return messageLine == RingProducer.INLINE ? recordsOffset + messageOffset : messageOffset;
+    return messageOffset;
   }
 
   /**
@@ -276,29 +244,29 @@ public class RingConsumer {
   /**
    * Returns the message's first payload line.
    *
-   * @return the line, to be given to {@link #release}; or {@link RingProducer#INLINE}
+   * @return the line, to be passed to {@link #release}; or {@link RingProducer#INLINE}
    */
   public int messageLine() {
     return messageLine;
   }
 
   /**
-   * Rests for some microseconds, if that makes a stream faster. To be called before a look for
-   * messages, where nothing else waits to be looked at.
+   * Rests for some microseconds, if that makes a stream faster. To be called before polling for
+   * messages, when no other work is pending.
    */
   public void rest() {
     backoff.rest();
   }
 
   /**
-   * Hands inline messages to a handler, one after the other: until something else comes, there is
-   * nothing, or an eighth of the ring was consumed, which is then to be {@linkplain #acknowledge
+   * Passes inline messages to a handler, one after the other, until another record follows, there
+   * is none, or an eighth of the ring is consumed, which is then to be {@linkplain #acknowledge
    * acknowledged}.
    *
-   * @param handler takes the messages
-   * @param limit how many at most
-   * @return how many messages were handed over
-   * @throws CorruptRingException if what is there is not valid
+   * @param handler called with each message
+   * @param limit the maximum number of messages
+   * @return the number of messages passed
+   * @throws CorruptRingException if a record is not valid
    */
   public int pollInline(MessageHandler handler, int limit) {
     final long start = position;
@@ -306,8 +274,8 @@ public class RingConsumer {
     long at = start;
     long payload = 0;
     int count = 0;
-    // Most records are as long as the last one. Where the next one is does not depend on memory
-    // then, so the processor fetches it before this one's header has come.
+    // Most records are as long as the last one. The address of the next one then does not depend on
+    // memory, so the processor fetches it before this one's header has arrived.
     long usual = usualHeader;
     int length = (int) RecordHeader.length(usual);
     int size = RingLayout.recordSize(length);
@@ -329,11 +297,11 @@ public class RingConsumer {
           size = RingLayout.recordSize(length);
         }
         reached(RingStep.RECEIVER_FOUND);
-        // consumed, whatever the handler throws; acknowledged when it is done
+        // consumed even if the handler throws; acknowledged when it is done
         at += size;
         payload += length;
         count++;
-        handler.onMessage(ringView, recordsOffset + offset + HEADER, length);
+        handler.onMessage(recordsView, offset + HEADER, length);
       }
     } finally {
       position = at;
@@ -349,8 +317,8 @@ public class RingConsumer {
   }
 
   /**
-   * Consumes the record of the message that {@link #next} found. Its payload lines, if any, stay
-   * taken, and so does its record if it is {@linkplain #hold held}.
+   * Consumes the record of the message found by {@link #next}. Its payload lines, if any, stay in
+   * use, as does its record if it is {@linkplain #hold held}.
    */
   public void advance() {
     position += messageSize;
@@ -360,8 +328,8 @@ public class RingConsumer {
   }
 
   /**
-   * Holds the inline message that {@link #next} found: its place is not given back to the sender
-   * until {@link #endHold}. There is one at a time.
+   * Holds the inline message found by {@link #next}: its place is not given back to the sender
+   * until {@link #endHold}. At most one is held at a time.
    *
    * @return whether it is held; false if another one is
    */
@@ -371,24 +339,24 @@ public class RingConsumer {
     }
     held = position;
     heldSize = messageSize;
-    heldTold = false;
+    heldPublished = false;
     return true;
   }
 
   /** Ends the hold, so that {@link #acknowledge} gives the place back. */
   public void endHold() {
     held = NOWHERE;
-    if (heldTold) {
-      heldTold = false;
+    if (heldPublished) {
+      heldPublished = false;
       LONG.setRelease(ALL, ring + RingLayout.HELD, HeldRecord.NONE);
     }
   }
 
   /**
    * Gives the room of consumed records back to the sender, if there is any. If one of them is held,
-   * and others were consumed behind it, the sender is told to leave that one out.
+   * and later ones were consumed, the sender is notified to skip the held one.
    *
-   * @return whether the sender is asleep and has to be woken up
+   * @return whether the sender sleeps and must be woken
    */
   public boolean acknowledge() {
     long now = position;
@@ -396,12 +364,12 @@ public class RingConsumer {
       backoff.measure(now, messages);
       endFences();
     }
-    if (held != NOWHERE && !heldTold) {
+    if (held != NOWHERE && !heldPublished) {
       if (now == held + heldSize) {
         now = held;
       } else {
         LONG.setOpaque(ALL, ring + RingLayout.HELD, HeldRecord.of(held & mask, heldSize));
-        heldTold = true;
+        heldPublished = true;
       }
     }
     if (now == acknowledged) {
@@ -415,21 +383,21 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether the last {@link #pollInline} has ended as no record was there.
+   * Returns whether the last {@link #pollInline} has ended because there was no record.
    *
-   * @return whether there was none; otherwise {@link #next} may find something
+   * @return whether there was none; otherwise {@link #next} may find a message
    */
   public boolean isDrained() {
     return lastHeader == RecordHeader.TYPE_EMPTY;
   }
 
-  /** Ends a {@link #pollInline} of another thread after the message that it is handing over. */
+  /** Ends a {@link #pollInline} of another thread after the message that it is passing. */
   public void stop() {
     stopped = true;
   }
 
   /**
-   * Returns how many messages were consumed.
+   * Returns the number of consumed messages.
    *
    * @return the number of messages
    */
@@ -438,7 +406,7 @@ public class RingConsumer {
   }
 
   /**
-   * Returns how many bytes the consumed messages had.
+   * Returns the number of bytes of the consumed messages.
    *
    * @return the number of bytes
    */
@@ -447,7 +415,7 @@ public class RingConsumer {
   }
 
   /**
-   * Returns how often the sender was told what was consumed.
+   * Returns how often the consumed count was published to the sender.
    *
    * @return the number of times
    */
@@ -467,7 +435,7 @@ public class RingConsumer {
    * Gives the payload lines of a message back to the sender.
    *
    * @param line the message's first line
-   * @return whether the sender is asleep and has to be woken up
+   * @return whether the sender sleeps and must be woken
    */
   public boolean release(int line) {
     int entry = ReleaseEntry.of(line, ReleaseEntry.lap(released, releaseMask));
@@ -478,55 +446,48 @@ public class RingConsumer {
   }
 
   /**
-   * Returns whether it is worth while to call {@link #next}, which then finds a message, skips
-   * padding, or throws. May be called while another thread receives, and is but a hint then.
+   * Returns whether {@link #next} would find a message, skip padding, or throw. May be called while
+   * another thread receives, and is then only a hint.
    *
-   * @return false if nothing is there, unless it has come just now
+   * @return false if there is no record, unless it was published just now
    */
   public boolean mayHaveNext() {
-    long at = position;
-    long header = (long) LONG.getOpaque(ALL, records + (at & mask));
-    return header != 0
-        && (RecordHeader.type(header) != RecordHeader.TYPE_SHARED
-            || SharedWord.isOf(header, SharedWord.lap(at, layout.ringShift())));
+    return (long) LONG.getOpaque(ALL, records + (position & mask)) != 0;
   }
 
-  /**
-   * Says the same as {@link #armSleep}, but without the barrier, of which one for many rings is
-   * enough.
-   */
+  /** As {@link #armSleep}, but without the barrier, of which one for many rings suffices. */
   public void armSleepWithoutBarrier() {
     INT.setOpaque(ALL, ring + RingLayout.RECEIVER_ASLEEP, nextSleep());
   }
 
-  /** The barrier that has to follow {@link #armSleepWithoutBarrier}. */
+  /** Runs the barrier that must follow {@link #armSleepWithoutBarrier}. */
   public static void barrierBeforeSleep() {
-    VarHandle.fullFence(); // for those who are not registered
+    VarHandle.fullFence(); // for processes that are not registered
     if (Membarrier.REGISTERED) {
       Membarrier.global();
     }
   }
 
   /**
-   * Says that this side goes to sleep until there is a message; a last look has to follow before it
-   * does.
+   * Announces that this side goes to sleep until there is a message. The caller must check once
+   * more before it sleeps.
    *
-   * @param onFlag whether it does so by {@link #sleepOnFlag}
+   * @param onFlag whether it sleeps by {@link #sleepOnFlag}
    */
   public void armSleep(boolean onFlag) {
     armed = nextSleep() | (onFlag ? SleepFlag.ON_FLAG : 0);
     isSure = fences || reliesOnFences;
     if (!isSure) {
       SleepFlag.setSenderFences(ring, true);
-      reliesOnFences = true; // from the next time on
+      reliesOnFences = true; // from the next sleep on
     }
     SleepFlag.arm(ring, RingLayout.RECEIVER_ASLEEP, armed, isSure);
     messagesBeforeSleep = messages;
   }
 
   /**
-   * Returns whether the other side is sure to notice the last {@link #armSleep}, so that no second
-   * look is needed.
+   * Returns whether the sender is certain to see the last {@link #armSleep}, so that no second
+   * check is needed.
    *
    * @return whether it is
    */
@@ -534,7 +495,7 @@ public class RingConsumer {
     return isSure;
   }
 
-  /** Where messages come without a sleep, the sender is spared its fences. */
+  /** Stops the sender's fences where messages arrive without a sleep. */
   private void endFences() {
     if (reliesOnFences && messages - messagesBeforeSleep > MESSAGES_WITHOUT_SLEEP) {
       reliesOnFences = false;
@@ -543,7 +504,8 @@ public class RingConsumer {
   }
 
   /**
-   * Another even number each time, so that the answer to one does not count for the next; not 0.
+   * Returns another even number each time, never 0, so that the wake-up of one sleep does not end
+   * the next.
    */
   private int nextSleep() {
     sleeps = sleeps >= MAX_SLEEP ? 2 : sleeps + 2;
@@ -551,10 +513,10 @@ public class RingConsumer {
   }
 
   /**
-   * Sleeps as {@link #armSleep} has said, until the other side answers that or {@link
-   * #endSleepOnFlag} is called; may return earlier.
+   * Sleeps as announced by {@link #armSleep}, until the sender wakes this side or {@link
+   * #endSleepOnFlag} is called; may return spuriously.
    *
-   * @param nanos how long at most; {@link Long#MAX_VALUE} is without a limit
+   * @param nanos the timeout; {@link Long#MAX_VALUE} means none
    */
   public void sleepOnFlag(long nanos) {
     flag.await(armed, nanos);
@@ -566,7 +528,7 @@ public class RingConsumer {
   }
 
   /**
-   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
+   * Returns whether {@link #armSleep} is still in force: the sender has not woken this side yet.
    *
    * @return whether it is
    */
@@ -574,13 +536,13 @@ public class RingConsumer {
     return SleepFlag.isArmed(ring, RingLayout.RECEIVER_ASLEEP);
   }
 
-  /** Takes back {@link #armSleep}. */
+  /** Revokes {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.RECEIVER_ASLEEP);
   }
 
   /**
-   * Tells whether the sender has closed the connection; its last message was published before.
+   * Returns whether the sender has closed the connection; its last message was published before.
    *
    * @return whether it has
    */
@@ -589,9 +551,9 @@ public class RingConsumer {
   }
 
   /**
-   * Returns why the sender has closed the connection.
+   * Returns the sender's reason for closing the connection.
    *
-   * @return what it has given to {@link SendingEnd#markClosed}; 0 if it has not closed it
+   * @return the value passed to {@link SendingEnd#markClosed}; 0 if it has not closed it
    */
   public int closeReason() {
     return (int) INT.getAcquire(ALL, ring + RingLayout.SENDER_CLOSED);

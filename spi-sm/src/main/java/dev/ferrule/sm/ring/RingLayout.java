@@ -21,7 +21,7 @@ import java.util.Optional;
  * lines         payload lines of 64 bytes                               written by the sender
  * </pre>
  *
- * <p>Fields that different sides write are at least two cache lines apart, as processors fetch
+ * <p>Fields written by different sides are at least two cache lines apart, as processors prefetch
  * lines in pairs. Integers are in the machine's byte order: both sides are on one machine.
  *
  * @param ringShift the binary logarithm of the bytes that the records have
@@ -55,8 +55,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final long DESCRIPTOR_FLAGS = 12;
 
   /**
-   * Offset in the ring: a random number that tells this ring from any earlier one of the same name,
-   * 8 bytes.
+   * Offset in the ring: a random number that distinguishes this ring from any earlier one of the
+   * same name, 8 bytes.
    */
   public static final long DESCRIPTOR_GENERATION = 16;
 
@@ -75,22 +75,25 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /** Offset in the ring: the longest message in bytes, 4 bytes. */
   public static final long DESCRIPTOR_MAX_MESSAGE = 40;
 
-  /** How many bytes the descriptor has, the last 4 of which are 0. */
+  /** Size of the descriptor in bytes, the last 4 of which are 0. */
   public static final int DESCRIPTOR_SIZE = 48;
 
-  /** Flag: the process that made the ring is registered for membarrier(2). */
+  /** Flag: the process that created the ring is registered for membarrier(2). */
   public static final int FLAG_MEMBARRIER = 1;
 
   /** Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes. */
   public static final long SENDER_ASLEEP = 256;
 
   /**
-   * Offset in the ring: 1 when the sender has closed the connection after its last message; 4
-   * bytes.
+   * Offset in the ring: the reason why the sender has closed the connection, not 0, once it has
+   * published its last message; 4 bytes.
    */
   public static final long SENDER_CLOSED = 256 + 4;
 
-  /** Offset in the ring: how many bytes of records the receiver has consumed, ever; 8 bytes. */
+  /**
+   * Offset in the ring: the total number of bytes of records that the receiver has consumed; 8
+   * bytes.
+   */
   public static final long CONSUMED = 512;
 
   /**
@@ -100,34 +103,28 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public static final long HELD = 512 + 8;
 
   /**
-   * Offset in the ring: not 0 while the receiver sleeps until there is a message, and another
-   * number each time; 4 bytes.
+   * Offset in the ring: not 0 while the receiver sleeps until there is a message, with another
+   * value for each sleep; 4 bytes.
    */
   public static final long RECEIVER_ASLEEP = 768;
 
   /**
-   * Offset in the ring: not 0 if the receiver, when it sleeps, relies on a full fence of the sender
-   * between what that publishes and its look at {@link #RECEIVER_ASLEEP}; 4 bytes, which the sender
-   * reads together with that.
+   * Offset in the ring: not 0 if a sleeping receiver relies on a full fence of the sender between
+   * its store of a record and its load of {@link #RECEIVER_ASLEEP}; 4 bytes, which the sender loads
+   * together with that.
    */
   public static final long SENDER_FENCES = RECEIVER_ASLEEP + 4;
 
   /** Offset in the ring: the release ring. */
   public static final long RELEASES = 4096;
 
-  /**
-   * Bytes that a message of {@link RecordHeader#TYPE_SHARED} has before it in its first line: its
-   * length, 4 bytes, and as many that say nothing.
-   */
-  public static final int SHARED_PREFIX = 8;
-
-  /** The least binary logarithm of the bytes of records. */
+  /** Minimum binary logarithm of the bytes of records. */
   public static final int MIN_RING_SHIFT = 5;
 
-  /** The greatest binary logarithm of the bytes of records. */
+  /** Maximum binary logarithm of the bytes of records. */
   public static final int MAX_RING_SHIFT = 24;
 
-  /** The greatest number of payload lines: as many as a release entry can name, which is 1 GiB. */
+  /** Maximum number of payload lines: as many as a release entry can name, which is 1 GiB. */
   public static final int MAX_LINES = 1 << 24;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -138,7 +135,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   private static final int MIN_RELEASES = 8;
 
   /**
-   * Makes a layout.
+   * Creates a layout.
    *
    * @throws IllegalArgumentException if the sizes are out of range, or the longest message does not
    *     fit the buffer
@@ -157,7 +154,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many bytes of records the ring has.
+   * Returns the number of bytes of records in the ring.
    *
    * @return a power of two
    */
@@ -166,7 +163,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns the longest message that this ring carries inline.
+   * Returns the maximum inline message of this ring.
    *
    * @return the limit in bytes; {@link #INLINE_MAX}, or less in a small ring
    */
@@ -175,8 +172,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns the longest message that a ring carries inline. A record takes an eighth of the ring at
-   * most: so there is room for one between the end of the ring and two records that are held.
+   * Returns the maximum inline message of a ring. A record takes at most an eighth of the ring, so
+   * that there is room for one between the end of the ring and two held records.
    *
    * @param ringShift the binary logarithm of the bytes of records
    * @return the limit in bytes
@@ -186,7 +183,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many bytes the record of an inline message takes.
+   * Returns the size of the record of an inline message.
    *
    * @param length the message's length in bytes
    * @return the size with the header, a multiple of {@link #HEADER}
@@ -196,8 +193,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many entries the release ring has: as many as there can be messages in lines that
-   * are in the ring or lent out.
+   * Returns the number of entries of the release ring: the maximum number of messages in lines
+   * whose lines have not come back to the sender.
    *
    * @return a power of two
    */
@@ -206,7 +203,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many regions each side lends to its program at a time, at most.
+   * Returns the maximum number of regions that each side's program holds at a time.
    *
    * @return a power of two
    */
@@ -242,7 +239,7 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many lines a message takes.
+   * Returns the number of lines of a message.
    *
    * @param length the message's length in bytes
    * @return the number of lines
@@ -252,28 +249,8 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * Returns how many lines a message of {@link RecordHeader#TYPE_SHARED} takes, with its prefix.
-   *
-   * @param length the message's length in bytes, at most {@link #maxSharedMessage}
-   * @return the number of lines
-   */
-  public static int sharedLinesFor(int length) {
-    return linesFor(length + SHARED_PREFIX);
-  }
-
-  /**
-   * Returns the longest message that several threads can send: there has to be room for its prefix
-   * in the buffer.
-   *
-   * @return the limit in bytes; negative if there are no lines
-   */
-  public int maxSharedMessage() {
-    return (int) Math.min(maxMessage, (long) lines * LINE - SHARED_PREFIX);
-  }
-
-  /**
-   * Writes the descriptor. The magic number goes last, so that nobody takes a half-written
-   * descriptor for one.
+   * Writes the descriptor. The magic number is stored last, so that a half-written descriptor is
+   * never valid.
    *
    * @param ring the new ring, zeroed
    * @param flags the flags
@@ -292,9 +269,9 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   }
 
   /**
-   * What a ring says of itself.
+   * A ring's description of itself.
    *
-   * @param layout its layout, valid in itself
+   * @param layout its layout, internally consistent
    * @param flags its flags
    * @param generation its generation
    * @param peerGeneration the generation of the opposite ring, or 0
@@ -302,10 +279,10 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   public record Descriptor(RingLayout layout, int flags, long generation, long peerGeneration) {}
 
   /**
-   * Reads a descriptor that another process wrote, trusting nothing: each field once, and checked.
+   * Reads and validates a descriptor written by an untrusted process; reads each field once.
    *
    * @param ring at least {@link #DESCRIPTOR_SIZE} bytes
-   * @return the descriptor; empty if it is not one of this version that could be right
+   * @return the descriptor; empty if it is not a valid one of this version
    */
   public static Optional<Descriptor> readDescriptor(MemorySegment ring) {
     if ((long) LONG.getAcquire(ring, DESCRIPTOR_MAGIC) != MAGIC

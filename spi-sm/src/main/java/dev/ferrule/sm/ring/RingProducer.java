@@ -4,76 +4,57 @@ package dev.ferrule.sm.ring;
 import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.HEADER;
 import static dev.ferrule.sm.ring.RingLayout.INT;
-import static dev.ferrule.sm.ring.RingLayout.LONG;
 
-import dev.ferrule.sm.os.RawMemory;
-import dev.ferrule.spi.AbstractSender;
-import dev.ferrule.spi.LineAllocator;
+import dev.ferrule.support.AbstractSender;
+import dev.ferrule.support.LineAllocator;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The sending side of a ring. A message takes three steps: {@link #reserve} takes room for its
- * record, and payload lines if it is not inline; one of the {@code stage} methods writes the
- * record; {@link #publish} makes all that is staged visible to the receiver, by one store: of the
- * first header.
- *
- * <p>Positions count bytes of records, from 0 and without end. Behind each record a header of 0 is
- * stored before the record is published, so the receiver finds the next record there or nothing.
- *
- * <p>A record does not cross a barrier: the end of the ring, the payload of a record that the
- * receiver's program holds, or that of the region that this side has claimed in place. Padding is
- * staged in front of a barrier where the next record does not fit.
- *
- * <p>Not for several threads at once.
+ * The sending side of a ring, for one thread at a time. A message takes three steps: {@link
+ * #reserve} reserves room for its record, and payload lines if it is not inline; one of the {@code
+ * stage} methods writes the record; {@link #publish} makes all staged messages visible to the
+ * receiver. The {@link RecordWriter} stores the records; this class handles payload lines, counts
+ * and wake-ups.
  */
 public class RingProducer extends SendingEnd {
 
-  /** What {@link #reserve} returns when there is no room. */
+  /** Returned by {@link #reserve} when there is no room. */
   public static final int FULL = AbstractSender.FULL;
 
-  /** What {@link #reserve} returns for an inline message: no line. */
+  /** Returned by {@link #reserve} for an inline message: no line. */
   public static final int INLINE = -1;
 
-  /** What {@link #trySend} returns if it has not sent the message. */
+  /** Returned by {@link #trySend} if it has not sent the message. */
   public static final int NOT_SENT = -1;
 
-  /** What {@link #claim} returns if the region cannot lie in the ring. */
-  public static final long NOWHERE = -1;
+  /** Returned by {@link #claim} if the region cannot be in the ring. */
+  public static final long NOWHERE = RecordWriter.NOWHERE;
 
-  // The lines used first. As long as little is in flight they all stay in the second-level cache.
+  // The lines used first. While little is in flight, they all stay in the second-level cache.
   private static final int WARM_LINES = 256 * 1024 / RingLayout.LINE;
 
-  private final RingLayout layout;
+  // A second-level cache of 2 MiB holds the source of such a message and one destination, but not
+  // two destinations.
+  private static final int LARGE_LINES = 512 * 1024 / RingLayout.LINE;
+
+  /** A twentieth of the time of a copy of LARGE_LINES. */
+  private static final int RELEASE_NANOS = 1_000;
+
+  private static final int MAX_RELEASE_DELAY = 64;
+
   private final LineAllocator allocator;
-  private final long recordsOffset;
-  private final long records; // the address
-  private final long mask;
+  private final RecordWriter writer;
   private final long inlineMax;
   private final int releaseMask;
 
-  private long tail; // position of the next record
-  private long limit; // the next record, and all that is reserved, fit if they end here
-  private long directLimit; // the same for trySend: 0 if something is reserved or staged
-  private long reserved; // bytes of records that are reserved and not staged
-  private long consumed; // what the receiver last said
-  private long held; // a HeldRecord: what the receiver last said
-
-  private int markedSize; // a header of 0 was stored so far behind the tail, ahead of time; or 0
-
-  // the region that was claimed in place
-  private long claimed = NOWHERE; // its offset among the records
-  private int claimedSize; // of its record
-
-  // the first header that is staged and not published, and its position
-  private long first = NOWHERE;
-  private long firstHeader;
-
-  private long released; // how many release entries were taken
-  private long messagesStaged;
-  private long messagesUnpublished; // of those
+  private int releaseDelay; // number of large runs until the next wait for a release
+  private int nextReleaseDelay = 1;
+  private long released; // number of release entries consumed
+  private long messagesPublished;
+  private long messagesUnpublished; // staged and not published
 
   /**
-   * Starts to send on a ring that is new.
+   * Starts sending on a new ring.
    *
    * @param layout the ring's layout
    * @param ring the ring's memory
@@ -82,27 +63,21 @@ public class RingProducer extends SendingEnd {
    *     share membarrier(2)
    */
   public RingProducer(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
-    super(ring, buffer, fences);
-    this.layout = layout;
+    super(layout, ring, buffer, fences);
     this.allocator = new LineAllocator(layout.lines());
-    this.recordsOffset = layout.recordsOffset();
-    this.records = this.ring + recordsOffset;
-    this.mask = layout.capacity() - 1;
-    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
+    this.writer = new RecordWriter(this, layout, this.ring + layout.recordsOffset(), 0);
+    this.inlineMax = writer.inlineMax();
     this.releaseMask = layout.releases() - 1;
-    this.limit = limit();
-    this.directLimit = limit;
   }
 
   /**
-   * Takes room for a message, which is to be staged or given back by {@link #unreserve}.
+   * Reserves room for a message, which is to be staged or given back by {@link #unreserve}.
    *
-   * @param length the message's length, 0 to the layout's longest
+   * @param length the message's length, 0 to the layout's maximum
    * @return the message's first payload line; or INLINE, or FULL
    * @throws CorruptRingException if the receiver's side of the ring is not valid
    */
   public int reserve(int length) {
-    directLimit = 0;
     if (length > inlineMax) {
       return reserveLines(RingLayout.linesFor(length));
     }
@@ -110,137 +85,11 @@ public class RingProducer extends SendingEnd {
   }
 
   private boolean reserveRecord(int size) {
-    if (tail + reserved + size > limit && !makeRoom(size)) {
-      return false;
-    }
-    reserved += size;
-    reached(RingStep.SENDER_RESERVED);
-    return true;
-  }
-
-  /**
-   * Looks what the receiver has consumed. If nothing else is reserved, the tail moves to where the
-   * record fits; otherwise each record finds its place when it is staged.
-   */
-  private boolean makeRoom(int size) {
-    readConsumed();
-    boolean result = hasRoom(size);
-    if (result && reserved == 0) {
-      moveTo(size);
-    }
-    limit = limit();
-    return result;
-  }
-
-  /** Whether there is room for a record beside what is reserved, wherever the barriers are. */
-  private boolean hasRoom(int size) {
-    long needed = reserved + size;
-    return placeFor(needed) + needed + HEADER <= consumed + layout.capacity();
-  }
-
-  /** Positions before this one are visible to the receiver. */
-  private long published() {
-    return first == NOWHERE ? tail : first;
-  }
-
-  private void readConsumed() {
-    long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
-    long published = published();
-    if (now < consumed || now > published || now % HEADER != 0) {
-      throw new CorruptRingException(
-          "the receiver says it consumed "
-              + now
-              + " bytes, after "
-              + consumed
-              + ", when "
-              + published
-              + " were published");
-    }
-    consumed = now;
-    // the receiver stores what it holds before it says that it has consumed that
-    long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
-    if (!HeldRecord.isValid(word, layout)) {
-      throw new CorruptRingException("the receiver says it holds 0x" + Long.toHexString(word));
-    }
-    held = word;
-  }
-
-  /** Where the next record and what is reserved have to end, if they are to lie side by side. */
-  private long limit() {
-    return Math.min(consumed + layout.capacity() - HEADER, barrier(tail));
-  }
-
-  /** The position of the next barrier: at a position, or behind it. */
-  private long barrier(long position) {
-    long result = (position | mask) + 1; // the end of the ring
-    if (held != HeldRecord.NONE) {
-      result = Math.min(result, next(HeldRecord.offset(held), position));
-    }
-    if (claimed != NOWHERE) {
-      result = Math.min(result, next(claimed, position));
+    boolean result = writer.reserve(size);
+    if (result) {
+      reached(RingStep.SENDER_RESERVED);
     }
     return result;
-  }
-
-  /** How many bytes a record has to skip at a barrier. */
-  private long barrierSize(long barrier) {
-    long offset = barrier & mask;
-    if (offset == claimed) {
-      return claimedSize;
-    }
-    return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
-  }
-
-  /** The first position that has an offset among the records. */
-  private long next(long offset, long position) {
-    return position + (offset - position & mask);
-  }
-
-  /** The first position, from the tail on, where so many bytes lie side by side. */
-  private long placeFor(long size) {
-    long position = tail;
-    long end = consumed + layout.capacity();
-    while (position < end) {
-      long barrier = barrier(position);
-      if (position + size <= barrier) {
-        return position;
-      }
-      position = barrier + barrierSize(barrier);
-    }
-    return position;
-  }
-
-  /** Moves the tail to where a record of a size fits. The receiver skips what lies between. */
-  private void moveTo(int size) {
-    long position = tail;
-    while (true) {
-      long barrier = barrier(position);
-      if (position + size <= barrier) {
-        break;
-      }
-      if (position < barrier) {
-        note(position, RecordHeader.padding(barrier - position));
-      }
-      long skipped = barrierSize(barrier);
-      if (skipped > 0) {
-        note(barrier, RecordHeader.padding(skipped));
-      }
-      position = barrier + skipped;
-    }
-    if (position != tail) {
-      mark(position);
-      tail = position;
-    }
-  }
-
-  /** Stores that no record begins at a position. */
-  private void mark(long position) {
-    LONG.set(ALL, address(position), 0L);
-  }
-
-  /** Where the bytes of a position are. */
-  private long address(long position) {
-    return RawMemory.word(records + (position & mask));
   }
 
   private int reserveLines(int count) {
@@ -250,6 +99,9 @@ public class RingProducer extends SendingEnd {
       line = hasReleaseEntry() ? allocator.allocate(count, WARM_LINES) : LineAllocator.NONE;
     }
     if (line == LineAllocator.NONE && hasReleaseEntry()) {
+      if (count >= LARGE_LINES && allocator.runs() == 1 && allocator.isAnythingCommitted()) {
+        awaitRelease();
+      }
       line = allocator.allocate(count, Integer.MAX_VALUE);
     }
     if (line == LineAllocator.NONE) {
@@ -263,8 +115,37 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Whether the release ring could hold one more message's lines without the receiver overwriting
-   * what was not taken from it.
+   * Waits briefly for the lines of the last large message, so that this one reuses them: they are
+   * in this processor's cache, and two such messages would evict each other. A receiver that only
+   * reads a message releases it at once. Each unsuccessful wait doubles the number of messages that
+   * skip it.
+   */
+  private void awaitRelease() {
+    if (releaseDelay > 0) {
+      releaseDelay--;
+      return;
+    }
+    long start = now();
+    do {
+      Thread.onSpinWait();
+      takeReleases();
+      if (allocator.runs() == 0) {
+        nextReleaseDelay = 1;
+        return;
+      }
+    } while (now() - start < RELEASE_NANOS);
+    releaseDelay = nextReleaseDelay;
+    nextReleaseDelay = Math.min(MAX_RELEASE_DELAY, 2 * nextReleaseDelay);
+  }
+
+  /** Returns the time; tests override it. */
+  long now() {
+    return System.nanoTime();
+  }
+
+  /**
+   * Returns whether the release ring has an entry for one more message's lines, so that the
+   * receiver overwrites no entry that is still to be read.
    */
   private boolean hasReleaseEntry() {
     return allocator.runs() <= releaseMask;
@@ -280,7 +161,7 @@ public class RingProducer extends SendingEnd {
       int line = ReleaseEntry.line(entry);
       if (!allocator.isCommitted(line)) {
         throw new CorruptRingException(
-            "the receiver freed payload line " + line + ", where no message starts");
+            "the receiver freed payload line " + line + ", at which no message starts");
       }
       allocator.release(line);
       released++;
@@ -288,209 +169,142 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Returns whether the receiver has anything that it could still give back. If not, and there is
-   * no room, then waiting for room is in vain: it is all reserved on this side.
+   * Returns whether the receiver holds anything that it could release. If not, and there is no
+   * room, waiting for room cannot succeed: all of it is reserved on this side.
    *
-   * @return whether the receiver has
+   * @return whether the receiver does
    */
   public boolean isAnythingOut() {
     takeReleases();
-    readConsumed();
-    return published() != consumed || held != HeldRecord.NONE || allocator.isAnythingCommitted();
+    writer.readConsumed();
+    return writer.published() != writer.consumed()
+        || writer.isHeld()
+        || allocator.isAnythingCommitted();
   }
 
   /**
-   * Gives back what {@link #reserve} took.
+   * Gives back a reservation of {@link #reserve}.
    *
-   * @param line what it returned
-   * @param length what it was given
+   * @param line the value that it returned
+   * @param length the reserved length
    */
   public void unreserve(int line, int length) {
     if (line >= 0) {
       allocator.release(line);
-      reserved -= HEADER;
+      writer.unreserve(HEADER);
     } else {
-      reserved -= RingLayout.recordSize(length);
+      writer.unreserve(RingLayout.recordSize(length));
     }
   }
 
   /**
-   * Finds a place in the ring for an inline message that was reserved, where the program writes it.
-   * There is none while another region is claimed in place, nor where a message that is staged
-   * before it would leave no room for it. The region is to be staged by {@link #stageClaim} or
-   * given back by {@link #abortClaim}.
+   * Places a reserved inline message in the ring, where the program writes it. There is no place
+   * while another region is claimed in place, nor where a message staged before it would leave no
+   * room for it. The region is to be staged by {@link #stageClaim} or given back by {@link
+   * #abortClaim}.
    *
    * @param length the message's length, as it was reserved
-   * @return the offset in the ring's memory; or NOWHERE
+   * @return the offset in {@link #records}; or NOWHERE
    */
   public long claim(int length) {
-    int size = RingLayout.recordSize(length);
-    if (claimed != NOWHERE || tail + size > limit) {
-      return NOWHERE;
-    }
-    // if another message is staged first, this one is copied behind it
-    if (tail + reserved + size > limit) {
-      readConsumed();
-      if (!hasRoom(size)) {
-        return NOWHERE;
-      }
-    }
-    reserved += size;
-    markedSize = 0; // the program may overwrite it
-    claimed = tail & mask;
-    claimedSize = size;
-    limit = limit();
-    return recordsOffset + claimed + HEADER;
+    return writer.claim(length);
   }
 
   /**
-   * Stages the region that was claimed in place: where it lies, unless another message was staged
-   * since.
+   * Stages the region claimed in place, without a copy unless another message was staged since.
    *
-   * @param length the message's length, not more than was claimed
+   * @param length the message's length, at most the claimed length
    */
   public void stageClaim(int length) {
-    if ((tail & mask) == claimed) {
-      int size = RingLayout.recordSize(length);
-      mark(tail + size);
-      reached(RingStep.SENDER_WRITTEN);
-      note(tail, RecordHeader.inline(length));
-      staged(size);
-    } else {
-      stage(ALL, records + claimed + HEADER, length);
-    }
-    abortClaim();
+    writer.stageClaim(length);
+    staged();
   }
 
-  /** Gives back the region that was claimed in place, and what was reserved for it. */
+  /** Gives back the region claimed in place, and its reservation. */
   public void abortClaim() {
-    reserved -= 2L * claimedSize;
-    claimed = NOWHERE;
-    limit = limit();
+    writer.abortClaim();
   }
 
   /**
-   * Stages an inline message that was reserved.
+   * Stages a reserved inline message.
    *
-   * @param source holds the message
-   * @param offset where in it the message starts
-   * @param length its length, not more than was reserved
-   * @param reservedLength the length that was reserved, of an inline message
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, at most the reserved length
+   * @param reservedLength the reserved length, of an inline message
    */
   public void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
-    stage(source, offset, length);
-    reserved -= RingLayout.recordSize(reservedLength);
-  }
-
-  // The copy goes first: it fails if the program's memory is gone, and then nothing is staged.
-  private void stage(MemorySegment source, long offset, int length) {
-    int size = RingLayout.recordSize(length);
-    if (tail + size > limit) {
-      moveTo(size);
-      limit = limit();
-    }
-    write(source, offset, length, tail + size);
-    note(tail, RecordHeader.inline(length));
-    staged(size);
-  }
-
-  private void write(MemorySegment source, long offset, int length, long end) {
-    mark(end);
-    RawMemory.copy(source, offset, address(tail) + HEADER, length);
-    reached(RingStep.SENDER_WRITTEN);
+    writer.stageInline(source, offset, length, reservedLength);
+    staged();
   }
 
   /**
    * Stages a message in lines, which are reserved and written.
    *
    * @param line its first line
-   * @param length its length, not more than was reserved
+   * @param length its length, at most the reserved length
    */
   public void stageLines(int line, int length) {
     allocator.commit(line);
-    if (tail + HEADER > limit) {
-      moveTo(HEADER);
-      limit = limit();
-    }
-    mark(tail + HEADER);
-    reached(RingStep.SENDER_WRITTEN);
-    note(tail, RecordHeader.lines(line, length));
-    reserved -= HEADER;
-    staged(HEADER);
+    writer.stageHeader(RecordHeader.lines(line, length));
+    staged();
   }
 
-  private void staged(int size) {
-    tail += size;
-    messagesStaged++;
+  private void staged() {
     messagesUnpublished++;
-    reached(RingStep.SENDER_STAGED);
   }
 
-  /** Notes the first header for {@link #publish}; those behind it are stored at once. */
-  private void note(long position, long header) {
-    if (first == NOWHERE) {
-      first = position;
-      firstHeader = header;
-    } else {
-      LONG.set(ALL, records + (position & mask), header);
+  /**
+   * Stages an inline message, if there is room for it where the last one ends, and nothing is
+   * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
+   * fails, nothing is staged.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, possibly invalid
+   * @return whether it is staged
+   */
+  public boolean tryStage(MemorySegment source, long offset, long length) {
+    // excludes 0 bytes: they are not copied, so the offset would not be checked
+    if (Long.compareUnsigned(length - 1, inlineMax) >= 0
+        || !writer.tryStage(source, offset, (int) length)) {
+      return false;
     }
+    staged();
+    return true;
   }
 
   /**
    * Makes all staged messages visible to the receiver.
    *
-   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not
+   * @return the flag of a sleeping receiver, which must be woken; 0 if it is awake
    */
   public int publish() {
-    if (first != NOWHERE) {
-      LONG.setRelease(ALL, records + (first & mask), firstHeader);
-      first = NOWHERE;
-    }
+    writer.publish();
+    messagesPublished += messagesUnpublished;
     messagesUnpublished = 0;
-    markedSize = 0;
-    if (reserved == 0) {
-      directLimit = limit;
-    }
     return wake();
   }
 
   /**
    * Sends an inline message at once, if there is room for it and another one where the last one
-   * ends, nothing is staged, and nothing is reserved. It does what {@link #reserve}, {@link
-   * #stageInline} and {@link #publish} do, in fewer steps.
+   * ends, nothing is staged, and nothing is reserved. Equivalent to {@link #reserve}, {@link
+   * #stageInline} and {@link #publish}, in fewer steps.
    *
-   * <p>The header of 0 behind the next record is stored ahead of time, as if that were as long as
-   * this one: its line has to be fetched from the receiver's cache, which the next record need not
-   * wait for then.
-   *
-   * @param source holds the message
-   * @param offset where in it the message starts
-   * @param length its length, whatever it is
-   * @return by what the receiver sleeps, and has to be woken up; 0 if it does not; NOT_SENT
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, possibly invalid
+   * @return the flag of a sleeping receiver, which must be woken; 0 if it is awake; NOT_SENT
    */
   public int trySend(MemorySegment source, long offset, long length) {
-    // not 0 bytes either: they are not copied, so the offset would not be checked
-    if (Long.compareUnsigned(length - 1, inlineMax) >= 0) {
+    // excludes 0 bytes: they are not copied, so the offset would not be checked
+    if (Long.compareUnsigned(length - 1, inlineMax) >= 0
+        || !writer.tryWrite(source, offset, (int) length)) {
       return NOT_SENT;
     }
-    long at = tail;
-    int size = RingLayout.recordSize((int) length);
-    long end = at + size;
-    if (end + size > directLimit) {
-      return NOT_SENT;
-    }
-    if (size != markedSize) {
-      mark(end);
-      markedSize = size;
-    }
-    long record = address(at);
-    RawMemory.copy(source, offset, record + HEADER, (int) length);
-    reached(RingStep.SENDER_WRITTEN);
-    LONG.setRelease(ALL, record, RecordHeader.inline((int) length));
-    tail = end;
-    messagesStaged++;
+    messagesPublished++;
     int asleep = wake();
-    mark(end + size);
+    writer.markAhead();
     return asleep;
   }
 
@@ -504,20 +318,20 @@ public class RingProducer extends SendingEnd {
   }
 
   /**
-   * Returns how many messages were staged, ever.
+   * Returns the total number of staged messages.
    *
    * @return the number of messages
    */
   public long messagesStaged() {
-    return messagesStaged;
+    return messagesPublished + messagesUnpublished;
   }
 
   @Override
   public long messagesPublished() {
-    return messagesStaged - messagesUnpublished;
+    return messagesPublished;
   }
 
-  /** Takes back {@link #armSleep}. */
+  /** Revokes {@link #armSleep}. */
   public void disarmSleep() {
     SleepFlag.disarm(ring, RingLayout.SENDER_ASLEEP);
   }

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * What the sending ends of a ring have in common, be they for one thread or for several: what they
- * tell the receiver of themselves.
+ * The common part of a ring's sending ends, for one thread or for several: the state that they
+ * publish to the receiver.
  */
 public abstract class SendingEnd {
 
@@ -20,47 +20,48 @@ public abstract class SendingEnd {
 
   final long ring; // the address
   final long buffer; // the address
-  private final MemorySegment ringView;
+  private final MemorySegment recordsView; // no control words, which a program could overwrite
   private final MemorySegment bufferView;
   final boolean fences;
 
-  SendingEnd(MemorySegment ring, MemorySegment buffer, boolean fences) {
+  SendingEnd(RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
     this.ring = RawMemory.address(ring);
     this.buffer = RawMemory.address(buffer);
-    this.ringView = ring;
+    this.recordsView = ring.asSlice(layout.recordsOffset(), layout.capacity());
     this.bufferView = buffer;
     this.fences = fences;
   }
 
   /**
-   * Called when a thread that sends has got to a step. Does nothing, and costs nothing; tests stop
-   * here.
+   * Called when a sending thread has reached a step. Does nothing, at no cost; tests override it to
+   * stop there.
    *
-   * @param step where the thread is
+   * @param step the thread's step
    */
   protected void reached(RingStep step) {}
 
   /**
-   * Returns how many messages were published, ever.
+   * Returns the total number of published messages.
    *
-   * @return the number of messages; where several threads send, the last one's may be told a moment
-   *     late
+   * @return the number of messages; where several threads send, the last message may be counted
+   *     with a delay
    */
   public abstract long messagesPublished();
 
   /**
-   * Returns the ring.
+   * Returns the records.
    *
-   * @return the memory in which {@link RingProducer#claim} finds a place
+   * @return the memory in which {@link RingProducer#claim} returns an offset
    */
-  public final MemorySegment ring() {
-    return ringView;
+  public final MemorySegment records() {
+    return recordsView;
   }
 
   /**
    * Returns the payload lines.
    *
-   * @return the memory in which a reserved line lies at its number times {@link RingLayout#LINE}
+   * @return the memory in which a reserved line's offset is its number times {@link
+   *     RingLayout#LINE}
    */
   public final MemorySegment buffer() {
     return bufferView;
@@ -69,10 +70,10 @@ public abstract class SendingEnd {
   /**
    * Copies a message to payload lines.
    *
-   * @param source holds the message
-   * @param offset where in it the message starts
+   * @param source the message's segment
+   * @param offset the start of the message in it
    * @param line the first line, which is reserved
-   * @param skip how many bytes of it to leave out
+   * @param skip the number of leading bytes to omit
    * @param length the message's length in bytes
    */
   public final void write(MemorySegment source, long offset, int line, int skip, int length) {
@@ -83,7 +84,7 @@ public abstract class SendingEnd {
   /**
    * Returns whether a receiver is woken by {@link #wakeReceiver}, and not by its endpoint's thread.
    *
-   * @param flag by what it sleeps, not 0
+   * @param flag the value of its flag, not 0
    * @return whether it is
    */
   public static boolean isOnFlag(int flag) {
@@ -96,15 +97,15 @@ public abstract class SendingEnd {
   }
 
   /**
-   * Says that a thread of this side goes to sleep until there is room; a last look has to follow
-   * before it does.
+   * Announces that a thread of this side goes to sleep until there is room. The caller must check
+   * once more before it sleeps.
    */
   public final void armSleep() {
     SleepFlag.arm(ring, RingLayout.SENDER_ASLEEP, SENDER_SLEEPS, fences);
   }
 
   /**
-   * Tells whether {@link #armSleep} is still in force: the other side has not answered it yet.
+   * Returns whether {@link #armSleep} is still in force: the receiver has not woken this side yet.
    *
    * @return whether it is
    */
@@ -113,7 +114,7 @@ public abstract class SendingEnd {
   }
 
   /**
-   * Tells the receiver that the last message was published.
+   * Notifies the receiver that the last message was published.
    *
    * @param reason why the connection ends; not 0
    */

@@ -5,31 +5,35 @@ package dev.ferrule.sm.ring;
  * Keeps the receiver of a stream at a distance from the sender. A receiver that is level with the
  * sender takes each cache line away while the sender is filling it, and then both wait for lines
  * most of the time. If the receiver rests for some microseconds whenever it has caught up, the
- * sender fills many lines undisturbed, and the receiver reads them as fast as memory goes.
+ * sender fills many lines undisturbed, and the receiver reads them at memory speed.
  *
- * <p>Whether that helps cannot be known beforehand: not if the sender has other work to do between
- * messages, nor if both are one thread. So it is tried out. The speed of the stream is measured in
- * windows; in a fast stream one window is received with rests, and they go on for as long as each
- * window stays faster than the one before the rests. A trial that has failed is repeated after
- * twice the time. Where messages come one at a time, as in a ping-pong, the speed never reaches
- * that of a stream, and the clock is read once per window.
+ * <p>Whether that helps cannot be predicted: it does not if the sender has other work to do between
+ * messages, or if both are one thread. It is therefore tried. The speed of the stream is measured
+ * in windows. One window is received with rests, and the rests continue as long as each window
+ * stays faster than the last one without rests. A failed trial is repeated after twice the time, up
+ * to a limit. Where messages arrive one at a time, as in a ping-pong, a trial ends with its first
+ * rest. Messages that are rarer than in a stream cause no trial.
  *
  * <p>Positions are those of the ring: bytes of records.
  */
 class StreamBackoff {
 
-  /** In bytes per nanosecond. A slower sender fills a line in more than 200 ns. */
-  private static final double STREAM_SPEED = 0.3;
+  /**
+   * In bytes per nanosecond: messages of 8 bytes every 0.8 microseconds. Several threads that send
+   * to a receiver that is level with them are hardly faster than a ping-pong, which only a trial
+   * distinguishes from a stream.
+   */
+  private static final double STREAM_SPEED = 0.02;
 
   private static final int REST_NANOS = 3_000;
 
-  /** How much faster a stream has to be with rests than without. */
+  /** Required speedup of a stream with rests. */
   private static final double GAIN = 1.25;
 
-  /** A receiver is level with the sender again if it is hardly faster than without rests. */
+  /** Speedup below which a receiver counts as level with the sender again. */
   private static final double LEVEL = 1.5;
 
-  /** In a stream, more than these come during a rest. */
+  /** In a stream, more messages than this arrive during a rest. */
   private static final int FEW_MESSAGES = 8;
 
   private static final int WINDOW = 64 * 1024;
@@ -37,19 +41,19 @@ class StreamBackoff {
   private static final int MAX_CHUNK = 32 * 1024;
   private static final int CHUNK_MESSAGES = 32;
 
-  /** After so much the speed without rests is measured anew. */
+  /** Number of bytes after which the speed without rests is measured again. */
   private static final long TERM = 64L << 20;
 
   private static final int MAX_DELAY = 64; // windows
 
-  // what is measured: a window, or with rests a chunk of one
+  // the current measurement: a window, or with rests a chunk of one
   private long checkpoint = WINDOW;
   private long start;
   private long startTime;
   private long startMessages;
 
   private double plainSpeed; // of the last window without rests; 0: not known
-  private int delay; // how many windows go by until the next trial
+  private int delay; // number of windows until the next trial
   private int nextDelay = 1;
 
   // with rests
@@ -59,17 +63,17 @@ class StreamBackoff {
   private long windowStart;
   private long windowStartTime;
   private long termEnd;
-  private long messagesAtRest; // of the last rest behind a look in vain
+  private long messagesAtRest; // at the last rest after an unsuccessful poll
 
   private boolean due;
   private long dueUntil;
 
-  /** The clock, which a test replaces. */
+  /** Returns the time; tests override it. */
   long now() {
     return System.nanoTime();
   }
 
-  /** The position at which {@link #measure} is to be called. */
+  /** Returns the position at which {@link #measure} is to be called. */
   final long checkpoint() {
     return checkpoint;
   }
@@ -96,8 +100,6 @@ class StreamBackoff {
     begin(position, now, WINDOW);
     if (speed < STREAM_SPEED) {
       plainSpeed = 0;
-      delay = 0;
-      nextDelay = 1;
     } else if (delay > 0) {
       delay--;
     } else if (plainSpeed == 0) {
@@ -139,7 +141,7 @@ class StreamBackoff {
   private void measureChunk(long position, long now, double speed) {
     begin(position, now, chunk);
     if (now - windowStartTime > WINDOW / (plainSpeed * GAIN)) {
-      endRests(position, now, true); // the window has taken too long already
+      endRests(position, now, true); // the window has already taken too long
       return;
     }
     if (position - windowStart >= WINDOW) {
@@ -164,7 +166,7 @@ class StreamBackoff {
     begin(position, dueUntil, chunk);
   }
 
-  /** Says that the receiver has looked for a message in vain. */
+  /** Records that the receiver has polled and found no message. */
   final void drained(long position, long messages) {
     if (!rests) {
       return;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The data plane: one direction's header ring and payload lines in shared memory, without
- * connections, waiting or system calls. {@link dev.ferrule.sm.ring.RingLayout} says where
- * everything lies, {@link dev.ferrule.sm.ring.RingProducer} and {@link
- * dev.ferrule.sm.ring.RingConsumer} are the two sides. {@link
- * dev.ferrule.sm.ring.ConcurrentRingProducer} sends in place of the former for several threads.
+ * The data plane: one direction's record ring and payload lines in shared memory, without
+ * connections. {@link dev.ferrule.sm.ring.RingLayout} specifies the layout, {@link
+ * dev.ferrule.sm.ring.RingProducer} and {@link dev.ferrule.sm.ring.RingConsumer} are the two sides.
+ * {@link dev.ferrule.sm.ring.ConcurrentRingProducer} is the sending side for several threads.
  */
 @NullMarked
 package dev.ferrule.sm.ring;

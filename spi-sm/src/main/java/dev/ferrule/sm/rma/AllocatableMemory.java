@@ -9,27 +9,28 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The part of this side's file in which its program allocates memory to expose it, and which the
- * peer has mapped. Pages take memory only while they are allocated.
+ * The part of this side's file in which its program allocates memory to expose, and which the peer
+ * has mapped. Pages take memory only while they are allocated.
  *
  * <p><b>Threads:</b> any thread may call.
  */
 public final class AllocatableMemory {
 
-  /** What {@link #allocate} returns when there is no room. */
+  /** Returned by {@link #allocate} when there is no room. */
   public static final long NONE = -1;
 
   private final SharedMapping mapping;
   private final long offset;
   private final MemorySegment view;
-  private final TreeMap<Long, Long> free = new TreeMap<>(); // lengths by place; under the monitor
+  // lengths by place; guarded by the monitor
+  private final TreeMap<Long, Long> free = new TreeMap<>();
 
   /**
-   * Begins with nothing allocated.
+   * Creates an allocator of free memory.
    *
    * @param mapping the file
-   * @param offset where in it the allocatable memory begins
-   * @param view the allocatable memory, as the program sees it
+   * @param offset the start of the allocatable memory in it
+   * @param view the program's view of the allocatable memory
    */
   public AllocatableMemory(SharedMapping mapping, long offset, MemorySegment view) {
     this.mapping = mapping;
@@ -41,10 +42,10 @@ public final class AllocatableMemory {
   }
 
   /**
-   * Allocates memory, which is zeroed.
+   * Allocates zeroed memory.
    *
-   * @param size how many bytes, at least 1
-   * @return where in the allocatable memory it begins; NONE if there is no room for it
+   * @param size the number of bytes, at least 1
+   * @return its offset in the allocatable memory; NONE if there is no room for it
    * @throws PosixException ENOMEM if there is no memory for it
    */
   public long allocate(long size) {
@@ -57,7 +58,7 @@ public final class AllocatableMemory {
       return NONE;
     }
     int error = mapping.populate(offset + place, rounded);
-    if (error != 0) { // EFAULT as well, where the memory of a control group is used up
+    if (error != 0) { // EFAULT if the memory limit of a control group is reached
       free(place, size);
       throw new PosixException("madvise", size + " bytes to expose", LibC.ENOMEM());
     }
@@ -80,14 +81,14 @@ public final class AllocatableMemory {
   }
 
   /**
-   * Gives memory back, and its pages to the system.
+   * Frees memory, and returns its pages to the system.
    *
-   * @param place what {@link #allocate} returned
-   * @param size what it was given
+   * @param place its offset, as returned by {@link #allocate}
+   * @param size its size, as passed to {@link #allocate}
    */
   public void free(long place, long size) {
     long rounded = rounded(size);
-    mapping.discard(offset + place, rounded); // first, or the next one would not find it zeroed
+    mapping.discard(offset + place, rounded); // first, so that the next allocation finds it zeroed
     putBack(place, rounded);
   }
 
@@ -108,10 +109,10 @@ public final class AllocatableMemory {
   }
 
   /**
-   * Returns a part, as the program sees it.
+   * Returns the program's view of a part.
    *
-   * @param place where it begins
-   * @param size how many bytes
+   * @param place its offset
+   * @param size the number of bytes
    * @return the memory
    */
   public MemorySegment segment(long place, long size) {
@@ -119,7 +120,7 @@ public final class AllocatableMemory {
   }
 
   /**
-   * Returns how much can be allocated at all.
+   * Returns the total size of the allocatable memory.
    *
    * @return the size in bytes
    */

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/** By cross-memory attach. */
+/** Copies by cross-memory attach. */
 final class CmaCopy implements DirectCopy {
 
   private static final String CONTAINERS =
@@ -25,7 +25,7 @@ final class CmaCopy implements DirectCopy {
 
   CmaCopy(RmaArea peer) {
     this.peer = peer;
-    // not the number that the peer has written, which may be that of a third process
+    // not the process id written by the peer, which may be that of a third process
     this.memory = new CrossMemory(peer.maker().pid(), Arena.ofAuto());
     this.word = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
   }
@@ -46,14 +46,14 @@ final class CmaCopy implements DirectCopy {
           PosixException.describe("process_vm_readv", (int) -result) + CONTAINERS,
           result == -LibC.ESRCH());
     }
-    // such as this one itself: in containers, each may be process 1
+    // such as this process itself: in containers, each may be process 1
     return new Obstacle(
-        "another process has the peer's number in this PID namespace" + CONTAINERS, false);
+        "another process has the peer's process id in this PID namespace" + CONTAINERS, false);
   }
 
   @Override
   public boolean mayHaveLostPeer(int errno) {
-    // EFAULT as well: the kernel may take the memory of a process that it kills before its end
+    // EFAULT too: the kernel may release the memory of a killed process before the process ends
     return errno == LibC.ESRCH() || errno == LibC.EFAULT() && probe() != null;
   }
 

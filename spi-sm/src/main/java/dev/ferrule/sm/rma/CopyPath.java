@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A way in which remote memory access copies; in the order of preference. */
+/** The methods of copying for remote memory access, in the order of preference. */
 public enum CopyPath {
-  /** By the driver KNEM: the initiator alone, in the kernel. */
+  /** By the KNEM driver: the initiator copies alone (one-sided), in the kernel. */
   KNEM {
     @Override
     @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
@@ -22,7 +22,7 @@ public enum CopyPath {
     }
   },
 
-  /** By cross-memory attach: the initiator alone, in the kernel. */
+  /** By cross-memory attach: the initiator copies alone (one-sided), in the kernel. */
   CMA {
     @Override
     DirectCopy open(RmaArea peer, @Nullable Knem driver) {
@@ -35,7 +35,7 @@ public enum CopyPath {
     }
   },
 
-  /** Fragments through a mapped buffer, which the target copies. Always works. */
+  /** By fragments through a mapped buffer, which the target copies. Always works. */
   MMAP {
     @Override
     @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver) {
@@ -48,18 +48,18 @@ public enum CopyPath {
     }
   };
 
-  /** Makes the way to a peer; null if the initiator alone cannot go it. */
+  /** Opens the method to a peer; null if it is not one-sided. */
   abstract @Nullable DirectCopy open(RmaArea peer, @Nullable Knem driver);
 
-  /** Why there is none. */
+  /** Returns why the method is missing. */
   abstract String absence();
 
-  /** Which ways a program allows. */
+  /** The methods that a program allows. */
   public enum Choice {
-    /** The best one that works. */
+    /** The best method that works. */
     AUTO,
 
-    /** Only KNEM; and this side's memory is exposed by KNEM as well. */
+    /** Only KNEM; this side's memory is exposed by KNEM, too. */
     KNEM,
 
     /** Only cross-memory attach. */
@@ -69,9 +69,9 @@ public enum CopyPath {
     MMAP;
 
     /**
-     * Returns the ways, the preferred one first.
+     * Returns the methods, the preferred one first.
      *
-     * @return the ways
+     * @return the methods
      */
     List<CopyPath> paths() {
       return this == AUTO ? List.of(CopyPath.values()) : List.of(CopyPath.valueOf(name()));
@@ -79,14 +79,14 @@ public enum CopyPath {
   }
 
   /**
-   * The ways that are left to a connection. Which of them works is found out by copying a word of
-   * the peer's; and one that fails later gives way to the next.
+   * The remaining methods of a connection. A method is tested by copying a word of the peer's; one
+   * that fails later is replaced by the next.
    *
-   * <p>One thread at a time uses one.
+   * <p>Used by one thread at a time.
    */
   public static final class Ways {
 
-    private static final String NOT_TRUSTED = "the peer's process is another user's (access=group)";
+    private static final String NOT_TRUSTED = "the peer runs as another user (access=group)";
 
     private final RmaArea peer;
     private final @Nullable Knem driver;
@@ -97,9 +97,9 @@ public enum CopyPath {
     private volatile boolean mayHaveLostPeer;
 
     /**
-     * Finds the first way that works.
+     * Selects the first method that works.
      *
-     * @param choice which are allowed
+     * @param choice the allowed methods
      * @param peer the peer's area
      * @param driver KNEM; null if there is none
      */
@@ -110,7 +110,7 @@ public enum CopyPath {
       next();
     }
 
-    /** Goes on to the next way that works. */
+    /** Selects the next method that works. */
     private void next() {
       path = null;
       direct = null;
@@ -138,9 +138,9 @@ public enum CopyPath {
     }
 
     /**
-     * The way has failed; goes on to the next one.
+     * Abandons the current method after a failure, and selects the next one.
      *
-     * @param problem how it failed
+     * @param problem the failure
      */
     public void giveUp(String problem) {
       CopyPath known = path;
@@ -151,7 +151,7 @@ public enum CopyPath {
     }
 
     /**
-     * Returns whether a way has failed as it does when the peer's process has ended.
+     * Returns whether a method has failed as it does when the peer's process has ended.
      *
      * @return whether it may have ended
      */
@@ -160,7 +160,7 @@ public enum CopyPath {
     }
 
     /**
-     * Returns whether there are further ways, which may work or not.
+     * Returns whether there are further methods, which may work or not.
      *
      * @return whether {@link #giveUp} may find one
      */
@@ -169,25 +169,25 @@ public enum CopyPath {
     }
 
     /**
-     * Returns the way that is taken.
+     * Returns the selected method.
      *
-     * @return the way; null if there is none
+     * @return the method; null if there is none
      */
     public @Nullable CopyPath path() {
       return path;
     }
 
     /**
-     * Returns how the initiator alone copies.
+     * Returns the one-sided copy.
      *
-     * @return the way; null if it is by fragments, or there is none
+     * @return the copy; null if the method is by fragments, or there is none
      */
     public @Nullable DirectCopy direct() {
       return direct;
     }
 
     /**
-     * Says why other ways are not taken.
+     * Returns why other methods are not selected.
      *
      * @return one reason for each that was tried and did not work
      */

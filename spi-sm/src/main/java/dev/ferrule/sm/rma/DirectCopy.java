@@ -5,39 +5,38 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to copy from or to the peer's memory by the initiator alone.
+ * Copies from or to the peer's memory without involving the peer (one-sided).
  *
- * <p>One thread at a time uses one.
+ * <p>Used by one thread at a time.
  */
 public interface DirectCopy {
 
   /**
-   * Why the peer's process is not reached.
+   * The reason why the peer's process cannot be reached.
    *
    * @param reason the reason, for a message
-   * @param mayBeItsEnd whether it is what the end of that process causes, too
+   * @param mayBeItsEnd whether the end of that process causes it, too
    */
   record Obstacle(String reason, boolean mayBeItsEnd) {}
 
   /**
-   * Copies the word by which the peer is known, to find out whether it is the peer's process that
-   * is copied from.
+   * Copies the peer's probe word, to verify that the copy reads from the peer's process.
    *
-   * @return null if it is; or why not
+   * @return null if it does; otherwise the reason
    */
   @Nullable Obstacle probe();
 
   /**
-   * Returns whether a failure is one that the end of the peer's process causes, and the peer cannot
-   * be reached by the probe either. Then its end may not have been noticed yet.
+   * Returns whether a failure is one that the end of the peer's process causes, and the probe
+   * cannot reach the peer either. Its end may then not have been detected yet.
    *
-   * @param errno how a copy failed
+   * @param errno the error of a copy
    * @return whether the peer's process may have ended
    */
   boolean mayHaveLostPeer(int errno);
 
   /**
-   * Returns whether a region can be reached at all.
+   * Returns whether a region can be reached.
    *
    * @param region the peer's region
    * @return whether {@link #copy} can copy from or to it
@@ -47,13 +46,13 @@ public interface DirectCopy {
   /**
    * Copies a piece. Allocates nothing. The memory of this side cannot be freed meanwhile.
    *
-   * @param write whether to the region, and not from it
-   * @param region the peer's region, which is known to be exposed and can be reached
-   * @param offset where in it, within its bounds
-   * @param local where on this side
-   * @param localOffset where in it
-   * @param length how many bytes, at least 1
-   * @return how many were copied, perhaps fewer; or -errno
+   * @param write whether to copy to the region instead of from it
+   * @param region the peer's region, which is exposed and can be reached
+   * @param offset the offset in it, within its bounds
+   * @param local memory of this side
+   * @param localOffset the offset in it
+   * @param length the number of bytes, at least 1
+   * @return the number of bytes copied, possibly fewer; or -errno
    * @throws IllegalStateException if the memory of this side was freed
    */
   long copy(

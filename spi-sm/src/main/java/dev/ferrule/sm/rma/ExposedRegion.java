@@ -4,7 +4,7 @@ package dev.ferrule.sm.rma;
 import static dev.ferrule.sm.os.RawMemory.ALL;
 
 import dev.ferrule.RmaRight;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
 
 /** Memory of this process that the peer may access. */
@@ -14,7 +14,7 @@ public final class ExposedRegion {
   private final MemorySegment memory;
   private final long cookie;
   private final long place;
-  private boolean exposed = true; // under this monitor
+  private boolean exposed = true; // guarded by this monitor
   private volatile boolean takenBack;
 
   ExposedRegion(RmaKey key, MemorySegment memory, long cookie, long place) {
@@ -25,7 +25,7 @@ public final class ExposedRegion {
   }
 
   /**
-   * Returns what its handle says.
+   * Returns the contents of its handle.
    *
    * @return the key
    */
@@ -43,33 +43,33 @@ public final class ExposedRegion {
   }
 
   /**
-   * Returns whether it lies in the allocatable memory.
+   * Returns whether it is in the allocatable memory.
    *
-   * @return whether it does
+   * @return whether it is
    */
   public boolean isAllocated() {
     return place != RegionTable.OTHER_MEMORY;
   }
 
   /**
-   * Returns where in the allocatable memory it begins.
+   * Returns its offset in the allocatable memory.
    *
-   * @return the offset in bytes; only if it {@linkplain #isAllocated lies there}
+   * @return the offset in bytes; only if it {@linkplain #isAllocated is there}
    */
   public long place() {
     return place;
   }
 
-  /** KNEM's cookie; 0 if there is none. */
+  /** Returns KNEM's cookie; 0 if there is none. */
   long cookie() {
     return cookie;
   }
 
   /**
-   * Copies from or to the memory for the peer; keeps whoever ends the exposure waiting meanwhile.
+   * Copies from or to the memory for the peer. A thread that ends the exposure waits meanwhile.
    *
-   * @param other where the bytes come from, or go to: an address in the peer's buffer
-   * @return how it went, as in a fragment's header
+   * @param other the source or destination: an address in the peer's buffer
+   * @return the status, as in a fragment's header
    */
   synchronized int copy(int operation, long generation, long offset, long other, int length) {
     if (!exposed || generation != key.generation()) {
@@ -91,13 +91,15 @@ public final class ExposedRegion {
     }
   }
 
-  /** Says that the peer is not at it any more, or was waited for as long as may be. */
+  /**
+   * Marks the region as taken back: the peer no longer accesses it, or the wait for that timed out.
+   */
   public void markTakenBack() {
     takenBack = true;
   }
 
   /**
-   * Tells whether that was said.
+   * Returns whether the region was taken back.
    *
    * @return whether it was
    */
@@ -105,7 +107,7 @@ public final class ExposedRegion {
     return takenBack;
   }
 
-  /** Ends the exposure; returns whether it had not ended before. */
+  /** Ends the exposure; returns false if it had already ended. */
   synchronized boolean end() {
     boolean had = exposed;
     exposed = false;

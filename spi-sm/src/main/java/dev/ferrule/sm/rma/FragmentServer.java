@@ -8,31 +8,29 @@ import static dev.ferrule.sm.rma.RmaLayout.LONG;
 import dev.ferrule.sm.ring.CorruptRingException;
 
 /**
- * The target of fragments: copies, for a peer that cannot do it by itself, between the peer's
- * buffer and what this side exposes. Fragments are handled in the order in which they were
- * submitted.
+ * The target of fragments: copies between the peer's buffer and the exposed memory of this side,
+ * for a peer that cannot copy one-sidedly. Fragments are handled in the order of their submission.
  *
- * <p>Nothing that the peer has written is read twice or used before it is checked.
+ * <p>Every value written by the peer is read once and checked before it is used.
  *
- * <p>Only the endpoint's thread uses one.
+ * <p>Confined to the endpoint's thread.
  */
 public class FragmentServer {
 
   private static final int AT_ONCE = 16;
 
   /**
-   * How long to look for the next fragment before going to sleep: about as long as it takes to be
-   * woken up, so that looking in vain costs no more than that. With one processor, the initiator
-   * needs it in order to submit any.
+   * Time of polling for the next fragment before going to sleep: about the cost of a wake-up, so
+   * that an unsuccessful poll costs no more than that. With one processor, the initiator needs it
+   * to submit any.
    */
   private static final long AWAKE_NANOS =
       Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
 
-  /** After so many times in vain it does so every 2^n-th time only. */
+  /** After so many unsuccessful polls, only every 2^n-th opportunity is used. */
   private static final int MOST_IN_VAIN = 2;
 
   private static final int LOOKS_AT_ONCE = 200;
-  private static final int MAX_LINES = 1 << 24;
 
   private final RmaArea own;
   private final RmaArea peer;
@@ -40,18 +38,18 @@ public class FragmentServer {
   private final Runnable wakeInitiator;
   private int lines; // of the peer's buffer; 0 until there is a fragment in it
   private long handled;
-  private boolean awake; // as the peer was told
+  private boolean awake; // as last published to the peer
   private long awakeUntil; // by System.nanoTime
-  private int inVain; // how often it was awake and no fragment came, of late
-  private int skips; // how often not to stay awake, therefore
+  private int inVain; // recent polls without a fragment
+  private int skips; // polls to skip because of them
 
   /**
-   * Begins with no fragment handled.
+   * Creates a target that has handled no fragment.
    *
    * @param own this side's area
    * @param peer the peer's
-   * @param regions what this side exposes
-   * @param wakeInitiator tells the peer, who sleeps, that fragments are done
+   * @param regions this side's exposed regions
+   * @param wakeInitiator notifies the sleeping peer that fragments are complete
    */
   public FragmentServer(RmaArea own, RmaArea peer, RegionTable regions, Runnable wakeInitiator) {
     this.own = own;
@@ -61,12 +59,11 @@ public class FragmentServer {
   }
 
   /**
-   * Handles some of the fragments that wait. After the last one it goes on looking for a while, so
-   * that an initiator which submits one after the other does not have to wake this side up each
-   * time.
+   * Handles some of the pending fragments. After the last one it keeps polling for a while, so that
+   * an initiator which submits one after the other does not have to wake this side each time.
    *
-   * @return whether it is to be called again, as there are more, or may soon be
-   * @throws CorruptRingException if the peer has written what cannot be
+   * @return whether it must be called again, as there are more, or may be soon
+   * @throws CorruptRingException if a value written by the peer is invalid
    */
   public boolean serve() {
     boolean any = false;
@@ -77,7 +74,7 @@ public class FragmentServer {
       }
       serve(line);
       handled++;
-      tellHandled();
+      publishHandled();
       any = true;
     }
     if (AWAKE_NANOS == 0 || !any && !awake) {
@@ -97,7 +94,7 @@ public class FragmentServer {
       inVain = Math.min(inVain + 1, MOST_IN_VAIN);
       skips = (1 << inVain) - 1;
       fallsAsleep();
-      setAwake(false); // a full fence: whoever submits from now on sees this, or is seen below
+      setAwake(false); // a full fence: a later submission sees this, or is seen below
       return (long) LONG.getVolatile(ALL, peer.address() + RmaLayout.SUBMITTED) != handled;
     }
     for (int i = 0; i < LOOKS_AT_ONCE && !isAnyWaiting(); i++) {
@@ -106,28 +103,28 @@ public class FragmentServer {
     return true;
   }
 
-  /** Nothing was there at the last look; for tests, which submit something just then. */
+  /** Called after the last check has found nothing; tests override it to submit a fragment then. */
   void fallsAsleep() {}
 
   /**
-   * Looks whether there are fragments to handle.
+   * Returns whether there are fragments to handle.
    *
    * @return whether there are
-   * @throws CorruptRingException if the peer has written what cannot be
+   * @throws CorruptRingException if a value written by the peer is invalid
    */
   public boolean isAnyWaiting() {
     long submitted = (long) LONG.getAcquire(ALL, peer.address() + RmaLayout.SUBMITTED);
     long waiting = submitted - handled;
     if (waiting < 0 || waiting > RmaLayout.FRAGMENTS) {
       throw new CorruptRingException(
-          "it has submitted " + submitted + " fragments, of which " + handled + " are handled");
+          "invalid count of submitted fragments " + submitted + ", after " + handled + " handled");
     }
     return waiting > 0;
   }
 
-  /** One by one, so that the initiator has work as soon as there is any for it. */
-  private void tellHandled() {
-    // A full fence: whoever submits or sleeps from now on sees this, or is seen below.
+  /** One by one, so that the initiator can continue as early as possible. */
+  private void publishHandled() {
+    // A full fence: a peer that later submits or sleeps sees this, or is seen below.
     LONG.setVolatile(ALL, own.address() + RmaLayout.HANDLED, handled);
     if ((int) INT.getVolatile(ALL, peer.address() + RmaLayout.INITIATOR_ASLEEP) != 0
         && (int) INT.getAndSet(ALL, peer.address() + RmaLayout.INITIATOR_ASLEEP, 0) != 0) {
@@ -142,18 +139,18 @@ public class FragmentServer {
     }
   }
 
-  /** Looks how many lines the peer's buffer has, when there is a fragment in it. */
+  /** Reads the number of lines of the peer's buffer, once there is a fragment in it. */
   private void readLines() {
     int count = (int) INT.getAcquire(ALL, peer.address() + RmaLayout.BUFFER_LINES);
     if (count < 2 || count > peer.bufferSize() / RmaLayout.LINE) {
-      throw new CorruptRingException("it has a buffer of " + count + " lines for fragments");
+      throw new CorruptRingException("invalid fragment buffer of " + count + " lines");
     }
     lines = count;
   }
 
   private void serve(int line) {
     if (line < 0 || line >= lines) {
-      throw new CorruptRingException("it has submitted a fragment at line " + line);
+      throw new CorruptRingException("invalid fragment line " + line);
     }
     long start = (long) line * RmaLayout.LINE;
     long header = peer.bufferAddress() + start;
@@ -163,11 +160,11 @@ public class FragmentServer {
     long generation = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_GENERATION);
     long offset = (long) LONG.get(ALL, header + RmaLayout.FRAGMENT_OFFSET);
     if (operation != RmaLayout.WRITE && operation != RmaLayout.READ) {
-      throw new CorruptRingException("it has submitted a fragment of the operation " + operation);
+      throw new CorruptRingException("invalid fragment operation " + operation);
     }
     long room = (long) lines * RmaLayout.LINE - start - RmaLayout.LINE;
     if (length < 0 || length > Math.min(room, Fragments.MAX_PAYLOAD)) {
-      throw new CorruptRingException("it has submitted a fragment of " + length + " bytes");
+      throw new CorruptRingException("invalid fragment of " + length + " bytes");
     }
     ExposedRegion region = regions.find(id);
     int status =

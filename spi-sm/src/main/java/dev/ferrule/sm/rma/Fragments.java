@@ -11,22 +11,22 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The initiator of fragments: puts them into its buffer for the target to copy, and takes them back
- * when they are done, with what was read. The target handles them in order, so that the number of
- * those that it has handled says it all.
+ * The initiator of fragments: writes them to its buffer for the target to copy, and reaps completed
+ * ones, with the bytes that were read. The target handles them in order, so that the count of
+ * handled fragments identifies the completed ones.
  *
- * <p>One thread at a time uses one.
+ * <p>Used by one thread at a time.
  */
 public final class Fragments {
 
-  /** Told how fragments went, in the order in which they were submitted. */
+  /** Receives the results of fragments, in the order of their submission. */
   public interface Listener {
 
     /**
-     * A fragment is done, or could not be.
+     * Called when a fragment has completed or failed.
      *
-     * @param operation the id of the operation that it is of
-     * @param status as in its header: {@link RmaLayout#DONE}, or what was wrong
+     * @param operation the id of its operation
+     * @param status as in its header: {@link RmaLayout#DONE}, or the error
      * @param isLast whether it is the last one of that operation
      */
     void onFragment(long operation, int status, boolean isLast);
@@ -34,23 +34,23 @@ public final class Fragments {
 
   private static final long ABANDONED = 0; // in place of an operation's id
 
-  /** So many of the longest fragments fit into the buffer, so that both sides have work. */
+  /** Number of the longest fragments that fit in the buffer, so that both sides have work. */
   private static final int FRAGMENTS_IN_BUFFER = 8;
 
   /**
-   * The longest payload. Of what is copied by both sides, all but one such piece is copied at the
-   * same time. A longer one would keep the target's endpoint thread from all other connections.
+   * Maximum payload. Both sides copy at the same time, except for one such piece. Longer pieces
+   * would delay all other connections of the target's endpoint thread.
    */
   static final int MAX_PAYLOAD = 64 << 10;
 
   private final long own; // the address
   private final long peer; // the address
   private final long buffer; // the address
-  private final Runnable tellTarget;
+  private final Runnable notifyTarget;
   private final LineRing lines;
   private final int maxPayload;
 
-  // What is under way, by the number of the submission modulo their number.
+  // What is in flight, by the number of the submission modulo their number.
   private final int[] line = new int[RmaLayout.FRAGMENTS];
   private final long[] end = new long[RmaLayout.FRAGMENTS]; // of its lines
   private final int[] length = new int[RmaLayout.FRAGMENTS];
@@ -62,17 +62,18 @@ public final class Fragments {
   private long reaped;
 
   /**
-   * Begins with nothing under way, in the buffer of at least 32 lines, whose size the peer learns.
+   * Creates an initiator with nothing in flight, in the buffer of at least 32 lines, whose size it
+   * publishes to the peer.
    *
    * @param own this side's area
    * @param peer the peer's
-   * @param tellTarget tells the peer, whose thread may sleep, that there are fragments
+   * @param notifyTarget notifies the peer, whose thread may sleep, of fragments
    */
-  public Fragments(RmaArea own, RmaArea peer, Runnable tellTarget) {
+  public Fragments(RmaArea own, RmaArea peer, Runnable notifyTarget) {
     this.own = own.address();
     this.peer = peer.address();
     this.buffer = own.bufferAddress();
-    this.tellTarget = tellTarget;
+    this.notifyTarget = notifyTarget;
     int count = (int) (own.bufferSize() / RmaLayout.LINE);
     this.lines = new LineRing(count);
     this.maxPayload =
@@ -82,7 +83,7 @@ public final class Fragments {
   }
 
   /**
-   * Returns how long a fragment is, at most.
+   * Returns the maximum length of a fragment.
    *
    * @return the length of its payload in bytes
    */
@@ -93,15 +94,15 @@ public final class Fragments {
   /**
    * Submits a fragment, if there is room for it.
    *
-   * @param write whether to the region, and not from it
+   * @param write whether to copy to the region instead of from it
    * @param region the peer's region
-   * @param offset where in it
-   * @param local where the bytes come from, or go to
-   * @param localOffset where in it
-   * @param bytes how many, up to {@link #maxPayload}
-   * @param id the operation that it is of
-   * @param isLast whether it is the last one of that
-   * @return whether there was
+   * @param offset the offset in it
+   * @param local the source or destination
+   * @param localOffset the offset in it
+   * @param bytes the number of bytes, up to {@link #maxPayload}
+   * @param id the id of its operation
+   * @param isLast whether it is the last one of that operation
+   * @return whether there was room
    */
   public boolean trySubmit(
       boolean write,
@@ -151,27 +152,27 @@ public final class Fragments {
     last[slot] = isLast;
     INT.set(ALL, own + RmaLayout.submission(submitted), first);
     submitted++;
-    // A full fence: a target that is awake or still at those before sees this, or is seen to be
-    // neither.
+    // A full fence: a target that is awake or still handles earlier fragments sees this, or is seen
+    // to be neither.
     LONG.setVolatile(ALL, own + RmaLayout.SUBMITTED, submitted);
     if ((int) INT.getVolatile(ALL, peer + RmaLayout.TARGET_AWAKE) == 0
         && (long) LONG.getVolatile(ALL, peer + RmaLayout.HANDLED) == submitted - 1) {
-      tellTarget.run();
+      notifyTarget.run();
     }
     return true;
   }
 
   /**
-   * Takes back what is done.
+   * Reaps the completed fragments.
    *
-   * @param listener told of each fragment
-   * @throws CorruptRingException if the peer has written what cannot be
+   * @param listener notified of each fragment
+   * @throws CorruptRingException if a value written by the peer is invalid
    */
   public void reap(Listener listener) {
     long handled = (long) LONG.getAcquire(ALL, peer + RmaLayout.HANDLED);
     if (handled < reaped || handled > submitted) {
       throw new CorruptRingException(
-          "it has handled " + handled + " fragments of " + submitted + " that were submitted");
+          "invalid count of handled fragments " + handled + ", with " + submitted + " submitted");
     }
     while (reaped < handled) {
       int slot = (int) reaped & (RmaLayout.FRAGMENTS - 1);
@@ -199,7 +200,9 @@ public final class Fragments {
     }
   }
 
-  /** Forgets all that is under way: what was read goes nowhere, and nothing more becomes done. */
+  /**
+   * Abandons everything in flight: bytes that are read are discarded, and nothing more completes.
+   */
   public void abandonAll() {
     for (long number = reaped; number < submitted; number++) {
       abandon((int) number & (RmaLayout.FRAGMENTS - 1));
@@ -213,7 +216,8 @@ public final class Fragments {
   }
 
   /**
-   * Forgets an operation that was not submitted whole: what of it is under way brings nothing more.
+   * Abandons an operation that was not submitted completely: its fragments in flight have no
+   * effect.
    *
    * @param id the operation's id
    */
@@ -226,22 +230,24 @@ public final class Fragments {
     }
   }
 
-  /** Asks the target to wake this side up when a fragment is done; a last look has to follow. */
+  /**
+   * Requests a wake-up when a fragment completes. The caller must check once more before it sleeps.
+   */
   public void arm() {
     INT.setOpaque(ALL, own + RmaLayout.INITIATOR_ASLEEP, 1);
-    VarHandle.fullFence(); // whoever is done from now on sees this, or is seen to be done
+    VarHandle.fullFence(); // a fragment completed later sees this, or is seen to be complete
   }
 
   /**
-   * Tells whether the target has not done so yet.
+   * Returns whether the requested wake-up is still pending.
    *
-   * @return whether it has not
+   * @return whether it is
    */
   public boolean isArmed() {
     return (int) INT.getAcquire(ALL, own + RmaLayout.INITIATOR_ASLEEP) != 0;
   }
 
-  /** Takes that back. */
+  /** Revokes {@link #arm}. */
   public void disarm() {
     INT.setVolatile(ALL, own + RmaLayout.INITIATOR_ASLEEP, 0);
   }

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/** By the driver KNEM. */
+/** Copies by the KNEM driver. */
 final class KnemCopy implements DirectCopy {
 
   private final Knem driver;
@@ -40,12 +40,12 @@ final class KnemCopy implements DirectCopy {
     }
     return word.get(ValueLayout.JAVA_LONG, 0) == wanted
         ? null
-        : new Obstacle("the cookie is another process's", false);
+        : new Obstacle("the cookie belongs to another process", false);
   }
 
   @Override
   public boolean mayHaveLostPeer(int errno) {
-    // the driver forgets all cookies of a process when that ends
+    // the driver forgets all cookies of a process when it ends
     return errno == LibC.EINVAL() && probe() != null;
   }
 

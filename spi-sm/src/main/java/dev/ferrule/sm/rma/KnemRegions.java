@@ -5,27 +5,27 @@ import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.Mappings;
 
 /**
- * Makes KNEM regions whose pages are those that this process goes on using.
+ * Creates KNEM regions whose pages are those that this process continues to use.
  *
- * <p>The driver pins the pages that are mapped when a region is made. A region for reading is
- * pinned by a read fault, and such a fault maps what a write of this process replaces: the zero
- * page for anonymous memory that was not written to, the page cache for a private mapping of a
- * file, a page that is shared with a child since a fork. The region would keep the old page, and
- * the peer would read stale bytes without an error.
+ * <p>The driver pins the pages that are mapped when a region is created. A region for reading is
+ * pinned by a read fault, and such a fault maps pages that a write of this process replaces: the
+ * zero page for anonymous memory that was not written to, the page cache for a private mapping of a
+ * file, a page shared with a child since a fork. The region would keep the old page, and the peer
+ * would read stale bytes without an error.
  */
 final class KnemRegions {
 
   private KnemRegions() {}
 
   /**
-   * Makes a region.
+   * Creates a region.
    *
    * @param driver the driver
-   * @param address where the memory is in this process
+   * @param address the memory's address in this process
    * @param length its length in bytes, at least 1
    * @param writable whether the peer may write to it
-   * @return its cookie; 0 if the driver cannot pin it, or it is a private mapping that cannot be
-   *     written to, whose pages may be replaced as soon as it can
+   * @return its cookie; 0 if the driver cannot pin it, or it is a private read-only mapping, whose
+   *     pages may be replaced once it becomes writable
    */
   static long create(Knem driver, long address, long length, boolean writable) {
     // The driver pins a region for writing by a write fault, which ends copy-on-write.
@@ -36,7 +36,7 @@ final class KnemRegions {
     if (written == 0) {
       return Mappings.areShared(address, length) ? driver.createRegion(address, length, false) : 0;
     }
-    // While that region pins the pages, they stay. The peer gets another one, by which the driver
+    // The pages stay while that region pins them. The peer gets another one, by which the driver
     // does not let it write.
     try {
       return driver.createRegion(address, length, false);

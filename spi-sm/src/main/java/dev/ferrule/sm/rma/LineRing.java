@@ -2,28 +2,28 @@
 package dev.ferrule.sm.rma;
 
 /**
- * Which lines of a buffer are taken: runs of lines that are taken one after the other, around the
- * buffer, and given back in the same order.
+ * An allocator of a buffer's lines: runs of lines are taken in order, around the buffer, and given
+ * back in the same order.
  *
- * <p>Around, and not at the lowest free place: what is written into lines that the peer has just
- * read waits for each of them to leave the cache of the peer's core, at a quarter of the speed of a
- * copy. Lines that were written a buffer ago have left it.
+ * <p>It does not take the lowest free lines: a write to lines that the peer has just read waits for
+ * each of them to leave the cache of the peer's core, at a quarter of the speed of a copy. Lines
+ * that were written a whole buffer ago have left it.
  *
- * <p>Not for several threads at once.
+ * <p>Not thread-safe.
  */
 final class LineRing {
 
-  /** No room. */
+  /** Returned when there is no room. */
   static final int NONE = -1;
 
   private final int lines;
-  private long taken; // ever, those that were left out at the buffer's end included
+  private long taken; // in total, including those skipped at the buffer's end
   private long givenBack;
 
   /**
-   * Creates a ring of lines that are all free.
+   * Creates a ring of free lines.
    *
-   * @param lines how many there are; no run has more than half of them, or it might never fit
+   * @param lines their number; no run has more than half of them, or it might never fit
    */
   LineRing(int lines) {
     this.lines = lines;
@@ -32,7 +32,7 @@ final class LineRing {
   /**
    * Takes a run of lines.
    *
-   * @param count how many, at least 1
+   * @param count its length, at least 1
    * @return the first line, or NONE
    */
   int take(int count) {
@@ -46,27 +46,27 @@ final class LineRing {
   }
 
   /**
-   * Returns the end of what was taken last, to give it back by.
+   * Returns the end of the last run, to give it back by.
    *
-   * @return how many lines were taken ever
+   * @return the total number of lines taken
    */
   long end() {
     return taken;
   }
 
   /**
-   * Gives the run back that was taken last.
+   * Gives back the last run.
    *
-   * @param end what {@link #end} had told before it was taken
+   * @param end the value of {@link #end} before the run was taken
    */
   void giveBackLast(long end) {
     taken = end;
   }
 
   /**
-   * Gives runs back.
+   * Gives back runs.
    *
-   * @param end the last one's, as {@link #end} has told
+   * @param end the value of {@link #end} after the last of them was taken
    */
   void giveBackUpTo(long end) {
     givenBack = end;

@@ -11,9 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A word in this process's own memory, by which a peer finds out that it copies from the right
- * process: another one, which goes by the same number in the peer's PID namespace, does not have
- * it.
+ * A word in this process's own memory, by which a peer verifies that it copies from the right
+ * process: another process that has the same id in the peer's PID namespace does not contain it.
  */
 final class Probe {
 
@@ -28,7 +27,7 @@ final class Probe {
     return word;
   }
 
-  /** KNEM's cookie of the word; one for the whole life of the process. */
+  /** Returns KNEM's cookie of the word; one for the lifetime of the process. */
   static long cookie(@Nullable Knem driver) {
     return driver == null
         ? 0

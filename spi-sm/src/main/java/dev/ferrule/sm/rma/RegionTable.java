@@ -7,7 +7,7 @@ import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.RmaRight;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
@@ -18,15 +18,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this side exposes to the peer of a connection: in the shared table, where a peer that copies
- * by itself finds the address, and in this process's own, by which it copies for the peer. The
- * address in the shared one is only ever written and never read by this side.
+ * The memory that this side exposes to the peer of a connection, in two tables: the shared one, in
+ * which a peer that copies one-sidedly finds the address, and this process's own, by which it
+ * copies for the peer. This side only writes the address in the shared table, and never reads it.
  *
  * <p><b>Threads:</b> any thread may call.
  */
 public final class RegionTable {
 
-  /** In place of where in the allocatable memory a region begins: nowhere. */
+  /** The place of a region outside the allocatable memory. */
   static final long OTHER_MEMORY = -1;
 
   private final long own; // the address
@@ -35,14 +35,14 @@ public final class RegionTable {
   private final SecureRandom random = new SecureRandom();
   private final AtomicReferenceArray<@Nullable ExposedRegion> regions =
       new AtomicReferenceArray<>(RmaLayout.MAX_REGIONS);
-  private int next; // under this monitor
+  private int next; // guarded by this monitor
 
   /**
-   * Begins with an empty table.
+   * Creates an empty table.
    *
    * @param own this side's area
    * @param peer the peer's
-   * @param knem the driver; null if no regions of it are to be made
+   * @param knem the driver; null if no KNEM regions are to be created
    */
   public RegionTable(RmaArea own, RmaArea peer, @Nullable Knem knem) {
     this.own = own.address();
@@ -54,7 +54,7 @@ public final class RegionTable {
    * Exposes memory.
    *
    * @param memory native memory
-   * @param rights what the peer may do
+   * @param rights the peer's rights
    * @return the region; null if there is no room for another one
    */
   public @Nullable ExposedRegion add(MemorySegment memory, Set<RmaRight> rights) {
@@ -62,11 +62,11 @@ public final class RegionTable {
   }
 
   /**
-   * Exposes memory that lies in the allocatable memory of this side.
+   * Exposes memory in the allocatable memory of this side.
    *
    * @param memory a part of it
-   * @param rights what the peer may do
-   * @param place where in it the memory begins
+   * @param rights the peer's rights
+   * @param place its offset there
    * @return the region; null if there is no room for another one
    */
   public synchronized @Nullable ExposedRegion add(
@@ -94,7 +94,7 @@ public final class RegionTable {
     return region;
   }
 
-  /** Numbers take turns, so that one that was given back is not soon another's. */
+  /** Numbers are used in rotation, so that a freed one is reused as late as possible. */
   private int freeId() {
     for (int i = 0; i < RmaLayout.MAX_REGIONS; i++) {
       int id = (next + i) % RmaLayout.MAX_REGIONS;
@@ -111,15 +111,15 @@ public final class RegionTable {
     return generation == 0 ? 1 : generation;
   }
 
-  /** The region of a number; null if there is none. */
+  /** Returns the region with a number; null if there is none. */
   @Nullable ExposedRegion find(int id) {
     return id < 0 || id >= RmaLayout.MAX_REGIONS ? null : regions.get(id);
   }
 
   /**
-   * Returns all regions there are.
+   * Returns all exposed regions.
    *
-   * @return those that are exposed
+   * @return the regions
    */
   public List<ExposedRegion> all() {
     return IntStream.range(0, RmaLayout.MAX_REGIONS)
@@ -129,24 +129,24 @@ public final class RegionTable {
   }
 
   /**
-   * Ends an exposure: no operation that begins now finds the region. {@link #free} is to be called
-   * when the peer is not at it any more.
+   * Ends an exposure: no later operation finds the region. {@link #free} must be called when the
+   * peer no longer accesses it.
    *
    * @param region the region
-   * @return whether it had not ended before
+   * @return false if it had already ended
    */
   public boolean end(ExposedRegion region) {
     if (!region.end()) { // from here on, nothing is copied for the peer
       return false;
     }
-    // A full fence: whoever copies by itself sees this, or is seen by isInUse.
+    // A full fence: a one-sided copy sees this, or is seen by isInUse.
     LONG.setVolatile(
         ALL, own + RmaLayout.region(region.key().id()) + RmaLayout.REGION_GENERATION, 0L);
     return true;
   }
 
   /**
-   * Tells whether the peer is copying from or to a region, of which it says so itself.
+   * Returns whether the peer is copying from or to a region, according to the peer itself.
    *
    * @param region a region that has ended
    * @return whether it is
@@ -156,7 +156,7 @@ public final class RegionTable {
   }
 
   /**
-   * Gives a region's number back.
+   * Frees a region's number.
    *
    * @param region a region that has ended
    */

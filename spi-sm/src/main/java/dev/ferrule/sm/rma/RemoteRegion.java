@@ -4,8 +4,8 @@ package dev.ferrule.sm.rma;
 import static dev.ferrule.sm.os.RawMemory.ALL;
 
 import dev.ferrule.RmaRight;
-import dev.ferrule.spi.AbstractRemoteMemory;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.AbstractRemoteMemory;
+import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   private final long cookie;
   private final @Nullable MemorySegment mapped;
 
-  /** Where a region is, as the peer has written it: in its process, for KNEM, and here. */
+  /** The places of a region, as written by the peer: in its process, for KNEM, and here. */
   record Places(long address, long cookie, @Nullable MemorySegment mapped) {}
 
   RemoteRegion(RmaKey key, RemoteTable table, Places places) {
@@ -34,10 +34,10 @@ public final class RemoteRegion extends AbstractRemoteMemory {
   }
 
   /**
-   * Tells whose it is.
+   * Returns whether this region belongs to a table.
    *
    * @param candidate the peer's regions
-   * @return whether it is one of these
+   * @return whether it does
    */
   public boolean belongsTo(RemoteTable candidate) {
     return table == candidate;
@@ -51,18 +51,18 @@ public final class RemoteRegion extends AbstractRemoteMemory {
     return generation;
   }
 
-  /** Where it is in the peer's process. */
+  /** Returns its address in the peer's process. */
   long address() {
     return address;
   }
 
-  /** KNEM's cookie; 0 if there is none. */
+  /** Returns KNEM's cookie; 0 if there is none. */
   long cookie() {
     return cookie;
   }
 
   /**
-   * Returns whether this process has the memory mapped.
+   * Returns whether this process has mapped the memory.
    *
    * @return whether it has
    */

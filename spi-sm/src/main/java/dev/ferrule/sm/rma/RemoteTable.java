@@ -5,15 +5,15 @@ import static dev.ferrule.sm.os.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the peer exposes, and the word by which this side keeps the peer from taking a region back
- * while it copies: it stores the region's number, and only then looks whether the region is still
- * exposed; the peer ends the exposure, and only then looks at the number.
+ * The peer's exposed regions, and the hazard word by which this side prevents the peer from taking
+ * a region back during a copy. This side stores the region's number, and then checks whether the
+ * region is still exposed. The peer ends the exposure, and then checks the number.
  *
  * <p><b>Threads:</b> any thread looks up; one at a time uses regions.
  */
@@ -24,7 +24,7 @@ public final class RemoteTable {
   private final MemorySegment allocatable; // the peer's
 
   /**
-   * Begins with no region in use.
+   * Creates a table with no region in use.
    *
    * @param own this side's area
    * @param peer the peer's
@@ -36,9 +36,9 @@ public final class RemoteTable {
   }
 
   /**
-   * Looks a region up.
+   * Looks up a region.
    *
-   * @param key what its handle says
+   * @param key the contents of its handle
    * @return the region; null if the peer does not expose it
    */
   public @Nullable RemoteRegion find(RmaKey key) {
@@ -55,7 +55,7 @@ public final class RemoteTable {
     int rights = (int) INT.get(ALL, peer + entry + RmaLayout.REGION_RIGHTS);
     long cookie = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_COOKIE);
     long place = (long) LONG.get(ALL, peer + entry + RmaLayout.REGION_PLACE) - 1;
-    VarHandle.loadLoadFence(); // what was read belongs together if the region is still the same
+    VarHandle.loadLoadFence(); // the values read are consistent if the region is still the same
     return isExposed(key.id(), key.generation())
             && length == key.length()
             && rights == RmaKey.bits(key.rights())
@@ -64,7 +64,7 @@ public final class RemoteTable {
         : null;
   }
 
-  /** Where allocatable memory is mapped here; null if it is other memory. */
+  /** Returns the local mapping of allocatable memory; null if it is other memory. */
   private @Nullable MemorySegment mapped(long place, long length) {
     boolean within =
         place >= 0 && length >= 0 && place <= allocatable.byteSize() - length && length > 0;
@@ -74,12 +74,12 @@ public final class RemoteTable {
   /**
    * Copies a piece from or to a region that is mapped here.
    *
-   * @param write whether to the region, and not from it
+   * @param write whether to copy to the region instead of from it
    * @param region the region
-   * @param offset where in it, within its bounds
-   * @param local where on this side
-   * @param localOffset where in it
-   * @param length how many bytes
+   * @param offset the offset in it, within its bounds
+   * @param local memory of this side
+   * @param localOffset the offset in it
+   * @param length the number of bytes
    * @return false if the region is no longer exposed; then nothing was copied
    */
   public boolean copy(
@@ -106,7 +106,7 @@ public final class RemoteTable {
   }
 
   /**
-   * Keeps a region from being taken back, until {@link #release}.
+   * Prevents a region from being taken back, until {@link #release}.
    *
    * @param region the region
    * @return false if it is no longer exposed; then there is nothing to release
@@ -120,7 +120,7 @@ public final class RemoteTable {
     return false;
   }
 
-  /** The region may be taken back. */
+  /** Permits the region to be taken back. */
   public void release() {
     LONG.setRelease(ALL, own + RmaLayout.IN_USE, 0L);
   }

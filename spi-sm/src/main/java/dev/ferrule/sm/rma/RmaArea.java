@@ -11,14 +11,14 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one side of a connection has for remote memory access in the memory that it shares; see
- * {@link RmaLayout}.
+ * The area for remote memory access in the shared memory of one side of a connection; see {@link
+ * RmaLayout}.
  *
- * @param address where it is
- * @param bufferAddress where the buffer for fragments is
+ * @param address its address
+ * @param bufferAddress the address of the buffer for fragments
  * @param bufferSize the buffer's size in bytes
- * @param allocatable memory that its program allocates to expose it, as the program sees it
- * @param maker the process that has made it
+ * @param allocatable the program's view of the memory that it allocates to expose
+ * @param maker the process that created it
  */
 public record RmaArea(
     long address,
@@ -28,10 +28,10 @@ public record RmaArea(
     Credentials maker) {
 
   /**
-   * Reads how much of a peer's file is allocatable memory.
+   * Reads the size of the allocatable memory in a peer's file.
    *
-   * @param address where the area is
-   * @param room how many bytes there are for it and the buffer for fragments, at most
+   * @param address the area's address
+   * @param room the maximum size of it and the buffer for fragments
    * @return the size in bytes; negative if it is not valid
    */
   public static long allocatableSize(long address, long room) {
@@ -40,9 +40,8 @@ public record RmaArea(
   }
 
   /**
-   * Returns whether a process of this user has written what it says. Addresses and cookies of any
-   * other user must not be used: they may be those of this process, which would then copy from and
-   * to itself.
+   * Returns whether a process of this user wrote the area. Addresses and cookies of another user
+   * must not be used: they may be those of this process, which would then copy from and to itself.
    *
    * @return whether it may be used
    */
@@ -51,10 +50,10 @@ public record RmaArea(
   }
 
   /**
-   * Writes this side's descriptor, in memory that is zeroed.
+   * Writes this side's descriptor, to zeroed memory.
    *
    * @param generation that of the ring of the same side
-   * @param driver KNEM; null if this side makes no regions of it
+   * @param driver KNEM; null if this side creates no KNEM regions
    */
   public void writeDescriptor(long generation, @Nullable Knem driver) {
     INT.set(ALL, address + RmaLayout.DESCRIPTOR_VERSION, RmaLayout.VERSION);

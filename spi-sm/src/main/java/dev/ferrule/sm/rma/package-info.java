@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Remote memory access: the table of what each side exposes, the ways to copy (KNEM, cross-memory
- * attach, fragments through a mapped buffer), and which of them a connection takes.
+ * Remote memory access: the table of each side's exposed regions, the methods of copying (KNEM,
+ * cross-memory attach, fragments through a mapped buffer), and the selection of one for a
+ * connection.
  */
 @NullMarked
 package dev.ferrule.sm.rma;

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one connection's files do to the others of an endpoint, whose thread serves them all. */
+/**
+ * The effect of one connection's files on the others of an endpoint, whose thread serves them all.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EndpointTest {
 
@@ -27,7 +29,7 @@ class EndpointTest {
   private Endpoint endpoint;
   private Endpoint peers;
 
-  /** A connection whose peer does nothing bad. */
+  /** A connection whose peer sends nothing invalid. */
   private static class Calm implements Link {
     final CountDownLatch wokenUp = new CountDownLatch(1);
     final CountDownLatch closed = new CountDownLatch(1);
@@ -59,13 +61,13 @@ class EndpointTest {
     public void onPeerSilent() {}
   }
 
-  /** A connection in whose affairs something goes wrong. */
+  /** A connection whose callbacks fail. */
   private static class Failing extends Calm {
-    final CountDownLatch told = new CountDownLatch(1);
+    final CountDownLatch woken = new CountDownLatch(1);
 
     @Override
     public void onWakeup() {
-      told.countDown();
+      woken.countDown();
       throw new InternalError("a fault occurred in an unsafe memory access operation");
     }
   }
@@ -93,7 +95,7 @@ class EndpointTest {
   }
 
   @Test
-  void shouldServeTheOthersWhenSomethingGoesWrongWithOneConnection() throws Exception {
+  void shouldServeTheOthersWhenOneConnectionFails() throws Exception {
     Failing failing = new Failing();
     Calm other = new Calm();
     try (LoggedRecords logged = LoggedRecords.of(Endpoint.class);
@@ -105,7 +107,7 @@ class EndpointTest {
       add(OTHER, other, otherPeer);
 
       toFailing.wake();
-      await(failing.told);
+      await(failing.woken);
       toOther.tellClosed();
 
       await(other.closed);
@@ -121,7 +123,7 @@ class EndpointTest {
     }
   }
 
-  /** A connection that counts down when its peer has been silent for too long. */
+  /** A connection that counts down when its peer has timed out. */
   private static class Watchful extends Calm {
     final CountDownLatch silent = new CountDownLatch(1);
 
@@ -132,7 +134,7 @@ class EndpointTest {
   }
 
   @Test
-  void shouldMissThePeerOfAConnectionThatIsAddedToMorePatientOnes() throws Exception {
+  void shouldDetectASilentPeerOfAConnectionAddedToOnesWithLongerTimeouts() throws Exception {
     Watchful hasty = new Watchful();
     try (Peer otherPeer = new Peer(peers.address(), OTHER, () -> {});
         Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {

@@ -31,7 +31,7 @@ class HandshakeMessageTest {
   }
 
   @Property
-  void shouldNeverFailOnNonsense(@ForAll byte[] datagram) {
+  void shouldNeverFailOnGarbage(@ForAll byte[] datagram) {
     Optional<HandshakeMessage> read = HandshakeMessage.decode(datagram);
     read.ifPresent(message -> assertThat(message.payload()).hasSize(datagram.length - 8));
   }
@@ -43,7 +43,7 @@ class HandshakeMessageTest {
   }
 
   @Test
-  void shouldRefuseAPayloadThatIsNotAsLongAsItSays() {
+  void shouldRefuseAPayloadOfAnotherLengthThanTheHeaders() {
     byte[] datagram = new HandshakeMessage(Type.CONNECT, 1, 0, new byte[4]).encode();
     assertThat(HandshakeMessage.decode(java.util.Arrays.copyOf(datagram, 11))).isEmpty();
     assertThat(HandshakeMessage.decode(java.util.Arrays.copyOf(datagram, 13))).isEmpty();

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The handshake over datagrams that get lost, come twice or come late, by the seam between it and
- * the socket.
+ * The handshake over datagrams that are lost, duplicated or delayed, by a {@link DatagramSender}
+ * between it and the socket.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandshakeTest {
@@ -51,7 +51,7 @@ class HandshakeTest {
     return endpoint;
   }
 
-  /** The memory of a side, as it is before the handshake. */
+  /** Creates the memory of a side, in its state before the handshake. */
   private static SealedFile memory(long generation) {
     SealedFile file = SealedFile.create(LAYOUT.ringSize(), LAYOUT.ringSize());
     SharedMapping mapping = file.map(LAYOUT.ringSize(), Arena.ofAuto());
@@ -78,15 +78,14 @@ class HandshakeTest {
                 handshake.confirm(accepted);
                 return accepted;
               },
-              // a thread of its own: the common pool of a small machine has only one
+              // a separate thread: the common pool of a small machine has only one
               task -> Thread.ofPlatform().daemon().start(task));
       ServerHandshake request;
       do {
         request = acceptor.next(true, soon());
         assertThat(request).isNotNull();
-        // a request that comes late, when its attempt is over, may be handed out once more just
-        // then; accepting it would
-        // fail, for its ring is gone
+        // a late request, of an attempt that is over, may be returned once more; accepting it would
+        // fail, because its ring is gone
       } while (request.generation() < generation);
       assertThat(request.payload()).asString().isEqualTo("hello");
       assertThat(request.generation()).isEqualTo(generation);
@@ -135,7 +134,7 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldRepeatWhatWasLostUntilItGetsThrough() throws Exception {
+  void shouldRetransmitLostMessages() throws Exception {
     // the first two of each kind of message are lost
     class Losing implements UnaryOperator<DatagramSender> {
       private final int[] sent = new int[Type.values().length];
@@ -167,13 +166,13 @@ class HandshakeTest {
     }
   }
 
-  /** Maps the memory that came with an acceptance, as a client does. */
+  /** Maps the memory passed with an acceptance, as a client does. */
   private static boolean isMapped(ClientHandshake.Accepted answer) {
     answer.memory().file().map(LAYOUT.ringSize(), Arena.ofAuto());
     return true;
   }
 
-  /** Passes a file with the first acceptances that is too short to be a connection's memory. */
+  /** Passes a file that is too short for a connection's memory with the first acceptances. */
   private static UnaryOperator<DatagramSender> breaking(int acceptances, SealedFile tooShort) {
     int[] left = {acceptances};
     return socket ->
@@ -214,7 +213,7 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldSayWhyNoAcceptanceCouldBeUsedAndNotAskForTheNextAtOnce() throws Exception {
+  void shouldReportWhyNoAcceptanceCouldBeUsedAndBackOff() throws Exception {
     try (SealedFile tooShort = SealedFile.create(1, 1);
         SealedFile memory = memory(1);
         SealedFile serversMemory = memory(1)) {
@@ -256,7 +255,7 @@ class HandshakeTest {
             .isInstanceOf(OperationTimeoutException.class)
             .hasMessageContaining("memory that cannot be used")
             .hasMessageContaining("a file of 1 bytes");
-        assertThat(sent.get()).as("requests, each of which was answered").isBetween(2, 20);
+        assertThat(sent.get()).as("answered requests").isBetween(2, 20);
       } finally {
         client.release();
         server.release();
@@ -265,7 +264,7 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldServeOthersWhileAClientLooksAtWhatWasAccepted() throws Exception {
+  void shouldServeOthersWhileAClientInspectsAnAcceptance() throws Exception {
     Endpoint server = open(null);
     Endpoint client = open(null);
     try (SealedFile memory = memory(1);
@@ -298,7 +297,7 @@ class HandshakeTest {
   private boolean isAnotherServed(
       ServerHandshake request, Endpoint server, Endpoint client, Acceptor acceptor) {
     while (request.retransmissions() < 2) {
-      Thread.onSpinWait(); // the client's endpoint has the answer twice by now
+      Thread.onSpinWait(); // the client's endpoint has received the answer twice by now
     }
     try {
       return shakeHands(server, client, acceptor, 2).server() != request;
@@ -354,7 +353,7 @@ class HandshakeTest {
         shakeHands(server, client, acceptor, i);
       }
       assertThat(acceptor.next(true, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100)))
-          .as("every request was handed out once")
+          .as("every request is returned once")
           .isNull();
     } finally {
       client.release();
@@ -406,7 +405,7 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldTellARestartedClientFromTheOneItReplacesByTheGenerationOfItsRing() throws Exception {
+  void shouldDistinguishARestartedClientByTheGenerationOfItsRing() throws Exception {
     Endpoint server = open(UnaryOperator.identity());
     try {
       Acceptor acceptor = server.listen(8);
@@ -435,7 +434,7 @@ class HandshakeTest {
   }
 
   @Test
-  void shouldLetNoMoreClientsWaitThanTheBacklogAndTheOthersLater() throws Exception {
+  void shouldQueueNoMoreClientsThanTheBacklogAndAcceptTheOthersLater() throws Exception {
     Endpoint server = open(UnaryOperator.identity());
     Endpoint client = open(UnaryOperator.identity());
     try {

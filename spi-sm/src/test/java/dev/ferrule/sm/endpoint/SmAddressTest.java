@@ -38,7 +38,7 @@ class SmAddressTest {
     "sm:///1/2, root directory",
     "sm:///tmp/a%00b, zero byte"
   })
-  void shouldSayWhatIsWrongWithAnAddressAndHowToMendIt(String text, String part) {
+  void shouldReportWhatIsWrongWithAnAddressAndHowToFixIt(String text, String part) {
     assertThatThrownBy(() -> SmAddress.parse(URI.create(text)))
         .isInstanceOf(InvalidAddressException.class)
         .hasMessageContaining(part);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the kernel says of datagrams, and descriptors that a hostile peer passes. */
+/** The kernel's information about datagrams, and descriptors that a hostile peer passes. */
 class DatagramSocketTest {
 
   private static final int AF_INET = 2;
@@ -33,7 +33,7 @@ class DatagramSocketTest {
 
   private final Arena arena = Arena.ofAuto();
 
-  /** A TCP socket whose last close waits for a minute, as its other end reads nothing. */
+  /** Creates a TCP socket whose last close blocks for a minute, as its other end reads nothing. */
   private int lingering(int port) throws Throwable {
     int fd = Posix.socket(AF_INET, SOCK_STREAM);
     ByteBuffer address = ByteBuffer.allocate(16).order(ByteOrder.nativeOrder());
@@ -84,14 +84,14 @@ class DatagramSocketTest {
       try (SocketChannel other = server.accept()) {
         assertThat(other.isOpen()).isTrue();
         assertThat(sender.send(new byte[8], new SealedFile(fd), to)).isZero();
-        Posix.close(fd); // not the last one, as it is on its way
+        Posix.close(fd); // not the last close, as the descriptor is in flight
         long before = System.nanoTime();
         DatagramSocket.Datagram datagram = receiver.receive();
         assertThat(datagram).isNotNull();
         assertThat(datagram.file()).isNotNull();
         datagram.file().close();
         assertThat(System.nanoTime() - before).isLessThan(5_000_000_000L);
-        // the handshakes of others go on
+        // the handshakes of others continue
         assertThat(sender.send(new byte[8], null, to)).isZero();
         assertThat(receiver.receive()).isNotNull();
       }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A hostile peer that puts other files in the place of its own. */
+/** A hostile peer that replaces its own files by others. */
 class PeerFileTest {
 
   private static final int ANOTHER_USER = 12_345;
@@ -88,7 +88,7 @@ class PeerFileTest {
   }
 
   @Test
-  void whatALockSaysIsNotReadFromAFileThatWasLinkedFromElsewhere() throws IOException {
+  void aLocksDescriptionIsNotReadFromAFileThatWasLinkedFromElsewhere() throws IOException {
     Path lock = endpoint.resolve("lock");
     giveToAnother(Files.writeString(victims.resolve("letters"), "a secret"));
     Files.createLink(lock, victims.resolve("letters"));
@@ -97,7 +97,7 @@ class PeerFileTest {
   }
 
   @Test
-  void theGroupIsNotLetAtAFileThatWasPutInThePlaceOfAnEndpointsLock() throws IOException {
+  void theGroupGainsNoAccessToAFileInPlaceOfAnEndpointsLock() throws IOException {
     OwnDirectory.create(victims.resolve("own"));
     OwnDirectory.setAccess(victims.resolve("own"), Access.GROUP);
     Path secret = Files.writeString(victims.resolve("secret"), "");

@@ -72,7 +72,7 @@ class SealedFileTest {
   }
 
   @Test
-  void memoryWithAHoleThatThePeerMakesIsMemoryOfZeros() {
+  void aHoleThatThePeerPunchesReadsAsZeros() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
       MemorySegment memory = file.map(SIZE, views).view().fill((byte) 1);
       int punch = LibC.FALLOC_FL_PUNCH_HOLE() | LibC.FALLOC_FL_KEEP_SIZE();
@@ -116,7 +116,7 @@ class SealedFileTest {
   }
 
   @Test
-  void aFileWithHolesThatAreToTakeUpOthersMemoryIsNotMapped() {
+  void aFileWithHolesThatOthersWouldAllocateIsNotMapped() {
     try (SealedFile file = SealedFile.create(64 << 20, PAGE)) {
       assertThatThrownBy(() -> file.map(SIZE, views))
           .isInstanceOf(PosixException.class)
@@ -125,11 +125,32 @@ class SealedFileTest {
   }
 
   @Test
-  void aFileThatIsToTakeUpTheAddressSpaceIsNotMapped() {
+  void aFileThatWouldFillTheAddressSpaceIsNotMapped() {
     try (SealedFile file = SealedFile.create(1L << 43, SIZE)) {
       assertThatThrownBy(() -> file.map(SIZE + PAGE, SIZE, views))
           .isInstanceOf(PosixException.class)
-          .hasMessageContaining("a file of 8796093022208 bytes, where 20480 are the most");
+          .hasMessageContaining("of 8796093022208 bytes, which exceeds the maximum of 20480");
+    }
+  }
+
+  /** Each of them may be as large as a peer's largest. */
+  @Test
+  void filesThatTogetherWouldTakeUpTheAddressSpaceAreNotAllMapped() {
+    long size = 1L << 40;
+    List<SharedMapping> mappings = new ArrayList<>();
+    try (SealedFile file = SealedFile.create(size, SIZE)) {
+      assertThatThrownBy(
+              () -> {
+                while (mappings.size() * size <= SharedMapping.MOST_MAPPED) {
+                  mappings.add(file.map(SIZE, views));
+                }
+              })
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining("of shared memory, where all connections have 70368744177664");
+      int most = mappings.size();
+      assertThat(most).isGreaterThan(32);
+      mappings.clear(); // they are unmapped when they are unreachable
+      mappings.add(file.map(SIZE, views));
     }
   }
 
@@ -149,14 +170,14 @@ class SealedFileTest {
               e ->
                   assertThat(Acceptor.unusable(e))
                       .contains("sealed against writing")
-                      .doesNotContain("user")); // which is not what is wrong
-      mapping.view().fill((byte) 1); // still there
+                      .doesNotContain("user")); // which is not the reason
+      mapping.view().fill((byte) 1); // still mapped
       java.lang.ref.Reference.reachabilityFence(mapping);
     }
   }
 
   @Test
-  void whatIsNotReservedTakesNoMemoryUntilItIsPopulated() {
+  void unreservedMemoryIsNotAllocatedUntilItIsPopulated() {
     try (SealedFile file = SealedFile.create(SIZE, PAGE)) {
       SharedMapping mapping = file.map(PAGE, views);
       assertThat(Posix.fstat(file.fd()).allocated()).isEqualTo(PAGE);
@@ -176,13 +197,13 @@ class SealedFileTest {
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE - 1)).isEqualTo((byte) 1);
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, PAGE)).isZero();
       mapping.retire();
-      mapping.discard(0, SIZE); // of the private memory that is there now
+      mapping.discard(0, SIZE); // of the private memory that has replaced it
       assertThat(peers.view().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
     }
   }
 
   @Test
-  void memoryThatIsRetiredIsReadAndWrittenOnAndThePeersIsNot() {
+  void retiredMemoryRemainsAccessibleAndThePeersIsNotAccessed() {
     try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
       SharedMapping retired = file.map(SIZE, views);
       MemorySegment peers = file.map(SIZE, views).view().fill((byte) 1);
@@ -201,7 +222,7 @@ class SealedFileTest {
     try (SealedFile file = SealedFile.create(size, PAGE)) {
       SharedMapping retired = file.map(PAGE, views);
       MemorySegment peers = file.map(PAGE, views).view();
-      long before = limitData(dataSize() + (1 << 30)); // much more than this test uses, but for it
+      long before = limitData(dataSize() + (1 << 30)); // much more than this test uses otherwise
       try {
         retired.retire();
       } finally {
@@ -214,7 +235,7 @@ class SealedFileTest {
     }
   }
 
-  /** How much private memory this process has that it may write to. */
+  /** Returns the size of this process's writable private memory. */
   private static long dataSize() throws IOException {
     return Files.readAllLines(Path.of("/proc/self/status")).stream()
         .filter(line -> line.startsWith("VmData:"))
@@ -223,7 +244,7 @@ class SealedFileTest {
         .orElseThrow();
   }
 
-  /** Sets the limit of such memory; returns what it was. */
+  /** Sets the limit of that memory; returns the previous limit. */
   private static long limitData(long bytes) throws Throwable {
     int data = 2; // RLIMIT_DATA
     Linker linker = Linker.nativeLinker();
@@ -239,7 +260,7 @@ class SealedFileTest {
     return before;
   }
 
-  /** Such as signals of a profiler, between any two of which only so much can be allocated. */
+  /** Such as signals of a profiler, between any two of which only a part can be allocated. */
   @Test
   void anAllocationThatSignalsInterruptGoesOnWhereItWas() {
     long length = (3 << 20) + 100;

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The data plane accesses memory by its address, without a check for each access. A thread may be
- * inside while another one closes the connection, or while the peer truncates the file.
+ * accessing it while another one closes the connection, or while the peer truncates the file.
  */
 @Timeout(600)
 class SharedMappingTest {
 
-  /** A million of them are a soak. */
+  /** Number of rounds; a million of them are a soak. */
   private static final int ROUNDS = Integer.getInteger("ferrule.soak.retirements", 20_000);
 
   private static final int SIZE = 64 << 10;
@@ -77,7 +77,7 @@ class SharedMappingTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
-  /** Writes and reads as a sender and a receiver do; returns how often. */
+  /** Writes and reads as a sender and a receiver do; returns the number of accesses. */
   private long access() {
     long result = 0;
     while (!done) {

@@ -11,14 +11,14 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A side that has too few file descriptors, at whatever step it is that they run out. */
+/** A side that runs out of file descriptors, at any step. */
 class FewDescriptorsTest extends ProcessTest {
 
-  /** A process has more than these when it has opened nothing of its own. */
+  /** A process has more descriptors than this before it opens any of its own. */
   private static final int AT_LEAST = 5;
 
   @Test
-  void aServerThatLacksDescriptorsSaysSoToItsClientWhateverItLacksThemFor() throws Exception {
+  void aServerThatLacksDescriptorsReportsItToItsClientAtAnyStep() throws Exception {
     try (OtherProcess server = OtherProcess.start("limited server", address())) {
       URI listener = URI.create(server.line());
       Ferrule.connect(listener).close();
@@ -31,7 +31,7 @@ class FewDescriptorsTest extends ProcessTest {
           connected = true;
         } catch (ResourceExhaustedException e) {
           assertThat(e)
-              .hasMessageContaining("the listener's side has no room")
+              .hasMessageContaining("the listener lacks a resource")
               .hasMessageContaining("Too many open files")
               .hasMessageContaining("ulimit -n");
           refused++;
@@ -46,7 +46,7 @@ class FewDescriptorsTest extends ProcessTest {
   }
 
   @Test
-  void aClientThatLacksDescriptorsIsToldSoWhateverItLacksThemFor() throws Exception {
+  void aClientThatLacksDescriptorsReportsItAtAnyStep() throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()));
         OtherProcess client = OtherProcess.start("limited client", address())) {
       CompletableFuture.runAsync(

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A peer in C, src/test/c/sm_echo.c, that was written from docs/sm.md alone. */
+/** A peer in C, src/test/c/sm_echo.c, written from docs/sm.md alone. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForeignPeerTest {
 
@@ -65,7 +65,7 @@ class ForeignPeerTest {
     return new ProcessBuilder(program.toString(), listener.uri().getPath()).inheritIO().start();
   }
 
-  /** Small rings of both sides, so that they go round often and both sides wait for room. */
+  /** Small rings of both sides, so that they wrap often and both sides wait for room. */
   @ParameterizedTest
   @CsvSource({"SPIN, false", "BLOCK, false", "BLOCK, true", "ADAPTIVE, false"})
   void exchangesMessagesOfAllKindsBothWays(WaitStrategy wait, boolean virtual) throws Exception {
@@ -134,7 +134,7 @@ class ForeignPeerTest {
   }
 
   @Test
-  void aMessageThatIsHeldForLongHoldsUpNoOther() throws Exception {
+  void aMessageThatIsHeldForLongDelaysNoOther() throws Exception {
     ConnectionOptions options =
         ConnectionOptions.builder().maxMessageSize(16 << 10).set("ring", "4KiB").build();
     try (Listener listener = Ferrule.listen(URI.create("sm://" + directory), options)) {

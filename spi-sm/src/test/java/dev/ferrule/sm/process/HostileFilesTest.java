@@ -37,9 +37,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A peer that writes whatever it likes to whatever it may open, while a process works: it must
- * neither crash nor hang. How often is told by the system property {@value #ROUNDS_PROPERTY}, see
- * CONTRIBUTING.md.
+ * A peer that writes arbitrary bytes to every file it may open, while a process works: the process
+ * must neither crash nor hang. The system property {@value #ROUNDS_PROPERTY} sets the number of
+ * rounds, see CONTRIBUTING.md.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileFilesTest extends ProcessTest {
@@ -68,12 +68,12 @@ class HostileFilesTest extends ProcessTest {
     victim.close();
   }
 
-  /** Both sides' files of a kind, of all connections. */
+  /** Returns both sides' files of a kind, of all connections. */
   private List<Path> files(String name) throws IOException {
     try (Stream<Path> paths = Files.walk(directory)) {
       return paths.filter(path -> path.endsWith(name)).collect(Collectors.toList());
     } catch (UncheckedIOException e) {
-      return List.of(); // somebody deletes there
+      return List.of(); // deleted concurrently
     }
   }
 
@@ -84,7 +84,7 @@ class HostileFilesTest extends ProcessTest {
         MemorySegment target = area.apply(memory);
         for (int i = 0; i < WRITES; i++) {
           MemorySegment noise = MemorySegment.ofBuffer(noise());
-          // mostly where something is: at the beginning
+          // mostly where the data is: at the start
           long end = random.nextBoolean() ? Math.min(target.byteSize(), 8192) : target.byteSize();
           long offset = random.nextLong(end - LONGEST_WRITE);
           MemorySegment.copy(noise, 0, target, offset, noise.byteSize());
@@ -96,7 +96,7 @@ class HostileFilesTest extends ProcessTest {
   private ByteBuffer noise() {
     byte[] bytes = new byte[1 + random.nextInt(LONGEST_WRITE)];
     if (random.nextInt(4) > 0) {
-      random.nextBytes(bytes); // or zeros, of which a lot is made
+      random.nextBytes(bytes); // or zeros, which are common
     }
     return ByteBuffer.wrap(bytes);
   }
@@ -108,7 +108,7 @@ class HostileFilesTest extends ProcessTest {
           FileChannel.open(
               fifo, new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE})) {
         for (int i = 0; i < PIPE_CAPACITY / 4 / LONGEST_WRITE; i++) {
-          channel.write(noise()); // its reader is quicker; and this test waits if not
+          channel.write(noise()); // its reader is faster; this test waits otherwise
         }
       }
     }
@@ -120,7 +120,7 @@ class HostileFilesTest extends ProcessTest {
     try (DatagramSocket socket = new DatagramSocket(own)) {
       for (int i = 0; i < WRITES; i++) {
         for (Path each : sockets) {
-          socket.send(noise().array(), null, each); // or not, if its queue is full
+          socket.send(noise().array(), null, each); // fails if its queue is full
         }
       }
     } finally {
@@ -147,7 +147,10 @@ class HostileFilesTest extends ProcessTest {
     return connections;
   }
 
-  /** Whoever is scribbled at fails or goes on; but it answers, and serves the next client. */
+  /**
+   * Checks that the victim is alive. Its attacked connections fail or continue; it answers, and
+   * serves the next client.
+   */
   private void assertVictimLives() throws Exception {
     try (Connection connection = Ferrule.connect(address, Load.options(Load.ECHO))) {
       for (int i = 0; i < 100; i++) {
@@ -182,23 +185,23 @@ class HostileFilesTest extends ProcessTest {
         || connection.failure() != null;
   }
 
-  /** What a hostile peer does. */
+  /** An action of a hostile peer. */
   private interface Attack {
     void run() throws Exception;
   }
 
   @Test
-  void noiseInTheHeaderRingHarmsNobodyElse() throws Exception {
+  void noiseInTheHeaderRingHarmsNoOtherProcess() throws Exception {
     attack(() -> scribble(ConnectionMemory::ring));
   }
 
   @Test
-  void noiseInThePayloadHarmsNobodyElse() throws Exception {
+  void noiseInThePayloadHarmsNoOtherProcess() throws Exception {
     attack(() -> scribble(ConnectionMemory::buffer));
   }
 
   @Test
-  void noiseInTheAreasOfRemoteMemoryAccessHarmsNobodyElse() throws Exception {
+  void noiseInTheAreasOfRemoteMemoryAccessHarmsNoOtherProcess() throws Exception {
     attack(
         () -> {
           scribble(ConnectionMemory::rma);
@@ -207,7 +210,7 @@ class HostileFilesTest extends ProcessTest {
   }
 
   @Test
-  void noiseInTheFifoAndTheSocketHarmsNobodyElse() throws Exception {
+  void noiseInTheFifoAndTheSocketHarmsNoOtherProcess() throws Exception {
     attack(
         () -> {
           fillFifos();

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Processes are killed and stopped under load, again and again, each time at some other moment. A
- * few times in every build; as often as the system property {@value #ROUNDS_PROPERTY} says on
- * demand, see CONTRIBUTING.md.
+ * Processes are killed and stopped under load, repeatedly, each time at another moment. The system
+ * property {@value #ROUNDS_PROPERTY} sets the number of rounds, which is small in every build, see
+ * CONTRIBUTING.md.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KillSoakTest extends ProcessTest {
@@ -38,7 +38,7 @@ class KillSoakTest extends ProcessTest {
   private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 2);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
 
-  /** How long a survivor may take to hear of it. */
+  /** Time within which a survivor must detect the loss. */
   private static final Duration BOUND = Duration.ofSeconds(20);
 
   private static final int MESSAGES_UNDER_LOAD = 10;
@@ -52,7 +52,7 @@ class KillSoakTest extends ProcessTest {
   private Connection unaffected;
   private CompletableFuture<Void> asking;
 
-  /** One side of the connections that are to be lost. */
+  /** One side of a connection that will be lost. */
   private record Busy(Connection connection, CompletableFuture<Void> task) {
 
     static Busy of(Connection connection, Load load) {
@@ -81,7 +81,7 @@ class KillSoakTest extends ProcessTest {
     return task;
   }
 
-  /** Not all the time: the processors are there for those who are killed. */
+  /** Pauses between requests, to leave the processors to the victims. */
   private static void askNowAndThen(Connection connection) {
     for (int i = 0; true; i++) {
       Load.send(connection, i);
@@ -106,7 +106,7 @@ class KillSoakTest extends ProcessTest {
     listener.close();
   }
 
-  /** Connections with a process that has connected to this one. */
+  /** Accepts the connections of a process that has connected to this one. */
   private List<Busy> accept() {
     List<Busy> all = new ArrayList<>();
     while (all.size() < Load.values().length) {
@@ -117,7 +117,7 @@ class KillSoakTest extends ProcessTest {
     return all;
   }
 
-  /** Connections with a process that listens. */
+  /** Connects to a process that listens. */
   private static List<Busy> connect(URI address) {
     List<Busy> all = new ArrayList<>();
     for (Load load : Load.values()) {
@@ -129,7 +129,7 @@ class KillSoakTest extends ProcessTest {
   private void awaitSomeLoad(List<Busy> all) throws Exception {
     for (Busy busy : all) {
       await(() -> busy.messages() > 0 || busy.task().isDone());
-      assertThat(busy.task()).as("before anything happens").isNotDone();
+      assertThat(busy.task()).as("before the loss").isNotDone();
     }
     Busy first = all.get(0);
     await(() -> first.messages() > MESSAGES_UNDER_LOAD);
@@ -152,7 +152,7 @@ class KillSoakTest extends ProcessTest {
     }
   }
 
-  /** What this process has beside what comes and goes by itself. */
+  /** Returns the resources of this process, without those that vary by themselves. */
   private List<String> held() {
     List<String> held = new ArrayList<>(SystemResources.mappings(directory.toString()));
     SystemResources.openDescriptors().stream()
@@ -161,7 +161,7 @@ class KillSoakTest extends ProcessTest {
     return held;
   }
 
-  private void assertNobodyElseIsAffected(List<String> before) throws Exception {
+  private void assertNoOtherIsAffected(List<String> before) throws Exception {
     long asked = unaffected.counters().messagesReceived();
     await(() -> unaffected.counters().messagesReceived() > asked || asking.isDone());
     assertThat(asking).as("the connection with another process").isNotDone();
@@ -169,15 +169,15 @@ class KillSoakTest extends ProcessTest {
     assertThat(held()).containsExactlyElementsOf(before);
   }
 
-  /** How far it is, for those who wait for hours. */
-  private static void tell(int round, String what) {
+  /** Reports the progress, for runs of several hours. */
+  private static void report(int round, String what) {
     if ((round + 1) % ROUNDS_BETWEEN_REPORTS == 0) {
       System.out.println(LocalTime.now().withNano(0) + " " + (round + 1) + " " + what);
     }
   }
 
   @Test
-  void clientsThatAreKilledLeaveTheOthersAloneAndNothingBehind() throws Exception {
+  void killedClientsAffectNoOthersAndLeaveNothingBehind() throws Exception {
     List<String> before = held();
     for (int i = 0; i < ROUNDS; i++) {
       try (OtherProcess other = OtherProcess.start("load", listener.uri().toString())) {
@@ -186,13 +186,13 @@ class KillSoakTest extends ProcessTest {
         other.kill();
         assertAllAreLost(all);
       }
-      assertNobodyElseIsAffected(before);
-      tell(i, "clients killed");
+      assertNoOtherIsAffected(before);
+      report(i, "clients killed");
     }
   }
 
   @Test
-  void serversThatAreKilledLeaveTheOthersAloneAndNothingBehind() throws Exception {
+  void killedServersAffectNoOthersAndLeaveNothingBehind() throws Exception {
     URI address = URI.create(address() + "/victim");
     List<String> before = held();
     for (int i = 0; i < ROUNDS; i++) {
@@ -202,15 +202,15 @@ class KillSoakTest extends ProcessTest {
         other.kill();
         assertAllAreLost(all);
       }
-      assertNobodyElseIsAffected(before);
-      tell(i, "servers killed");
+      assertNoOtherIsAffected(before);
+      report(i, "servers killed");
     }
-    Ferrule.listen(address).close(); // whoever comes next tidies up
+    Ferrule.listen(address).close(); // the next listener cleans up
     assertThat(SystemResources.files(directory.resolve("victim"))).hasSizeLessThanOrEqualTo(1);
   }
 
   @Test
-  void processesThatAreStoppedAreGivenUpAndComeBack() throws Exception {
+  void stoppedProcessesTimeOutAndReconnect() throws Exception {
     List<String> before = held();
     try (OtherProcess other = OtherProcess.start("load", listener.uri().toString())) {
       for (int i = 0; i < ROUNDS; i++) {
@@ -218,13 +218,13 @@ class KillSoakTest extends ProcessTest {
         awaitSomeLoad(all);
         other.stop();
         assertAllAreLost(all);
-        assertNobodyElseIsAffected(before);
+        assertNoOtherIsAffected(before);
         other.resume();
         for (int line = 0; line < all.size(); line++) {
           assertThat(other.line()).contains(" ended by ");
         }
         assertThat(other.line()).isEqualTo("all have ended");
-        tell(i, "times stopped");
+        report(i, "times stopped");
       }
     }
   }

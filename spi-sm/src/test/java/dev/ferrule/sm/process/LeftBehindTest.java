@@ -8,6 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
+import dev.ferrule.sm.SmProvider;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
 import java.io.IOException;
@@ -18,24 +19,18 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What {@code ferrule ls} and {@code ferrule clean} go by. */
-@SuppressWarnings("try") // listeners that only have to be there
+/** The endpoint registry behind {@code ferrule ls} and {@code ferrule clean}. */
+@SuppressWarnings("try") // listeners that only need to exist
 class LeftBehindTest extends ProcessTest {
 
-  private final EndpointRegistry registry =
-      Ferrule.providers().stream()
-          .filter(provider -> provider.scheme().equals("sm"))
-          .findFirst()
-          .orElseThrow()
-          .endpointRegistry()
-          .orElseThrow();
+  private final EndpointRegistry registry = new SmProvider().endpointRegistry().orElseThrow();
 
   private URI uri() {
     return URI.create(address());
   }
 
   @Test
-  void shouldShowWhoLivesAndWhoIsDeadAndRemoveOnlyTheDead() throws Exception {
+  void shouldListLiveAndDeadEndpointsAndRemoveOnlyTheDead() throws Exception {
     try (Listener listener = Ferrule.listen(uri());
         OtherProcess other = OtherProcess.start("connect", listener.uri().toString());
         Connection connection = listener.accept()) {
@@ -70,14 +65,14 @@ class LeftBehindTest extends ProcessTest {
       assertThat(registry.clean(uri())).isEmpty();
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
-      listener.accept().close(); // it lives
+      listener.accept().close(); // it is alive
       connecting.join().close();
     }
     assertThat(files()).isEmpty();
   }
 
   @Test
-  void shouldTouchNothingThatFerruleHasNotMade() throws IOException {
+  void shouldRemoveNothingThatFerruleHasNotCreated() throws IOException {
     Path file = Files.createDirectories(directory.resolve("123/4")).resolve("lock");
     Files.writeString(file, "listener of process 123");
     Files.writeString(directory.resolve("notes"), "mine");
@@ -91,7 +86,7 @@ class LeftBehindTest extends ProcessTest {
   }
 
   @Test
-  void shouldSayThatThereIsNoSuchDirectory() {
+  void shouldReportAMissingDirectory() {
     assertThatThrownBy(() -> registry.list(URI.create(address() + "/nowhere")))
         .isInstanceOf(NoSuchFileException.class)
         .hasMessageContaining("nowhere");

@@ -19,7 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Roles of {@link Peer} that may have one descriptor more each time, from none that is free on. */
+/** Roles of {@link Peer} with one more file descriptor each time, starting with none free. */
 final class LimitedPeer {
 
   /** Standard input, output and error. */
@@ -29,7 +29,7 @@ final class LimitedPeer {
 
   private LimitedPeer() {}
 
-  /** Accepts a client, and then others, with a limit that is raised when it is told to go on. */
+  /** Accepts a client, and then others, with a limit that is raised on request. */
   static void server(URI address) throws IOException {
     Listener listener = Ferrule.listen(address);
     Peer.say(listener.uri().toString());
@@ -50,14 +50,14 @@ final class LimitedPeer {
       try (Connection connection = listener.accept()) {
         connection.receiver().receive();
       } catch (ResourceExhaustedException | ConnectionClosedException e) {
-        continue; // which the client is told, or has done
+        continue; // the client receives the reason, or has caused it
       } catch (Throwable e) {
         Peer.say("unexpected: " + e);
       }
     }
   }
 
-  /** Connects again and again until it can, and says what came of it. */
+  /** Connects repeatedly until it succeeds, and prints the result of each attempt. */
   static void client(URI address) {
     Ferrule.connect(address).close();
     loadClasses();
@@ -76,7 +76,7 @@ final class LimitedPeer {
     }
   }
 
-  /** A class that lies in a directory takes a descriptor to be loaded. */
+  /** Loads classes in advance: a class from a directory takes a descriptor to be loaded. */
   private static void loadClasses() {
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
       Path directory = Path.of(entry);
@@ -102,7 +102,7 @@ final class LimitedPeer {
     }
   }
 
-  /** Sets how many descriptors this process may have, which it can raise again. */
+  /** Sets the maximum number of this process's descriptors, which it can raise again. */
   private static void setLimit(int count) {
     Linker linker = Linker.nativeLinker();
     FunctionDescriptor type =
@@ -112,7 +112,7 @@ final class LimitedPeer {
     MethodHandle set =
         linker.downcallHandle(linker.defaultLookup().find("setrlimit").orElseThrow(), type);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment limits = arena.allocate(ValueLayout.JAVA_LONG, 2); // the soft one, the hard one
+      MemorySegment limits = arena.allocate(ValueLayout.JAVA_LONG, 2); // soft and hard
       int result = (int) get.invokeExact(RLIMIT_NOFILE, limits);
       limits.setAtIndex(ValueLayout.JAVA_LONG, 0, count);
       result += (int) set.invokeExact(RLIMIT_NOFILE, limits);

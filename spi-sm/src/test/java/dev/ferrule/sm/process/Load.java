@@ -17,9 +17,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** What one side of a busy connection does, until the connection ends. */
+/** The behaviour of one side of a busy connection, until the connection ends. */
 enum Load {
-  /** Sends numbered messages of many lengths, as fast as they go. */
+  /** Sends numbered messages of many lengths, as fast as possible. */
   STREAM {
     @Override
     void run(Connection connection) {
@@ -29,7 +29,7 @@ enum Load {
     }
   },
 
-  /** Receives them, and finds out if one is missing, twice there, or not whole. */
+  /** Receives them, and fails if one is missing, duplicated, or damaged. */
   COUNT {
     @Override
     void run(Connection connection) {
@@ -39,7 +39,7 @@ enum Load {
     }
   },
 
-  /** Sends a message, and waits for it to come back. */
+  /** Sends a message, and waits for its echo. */
   ASK {
     @Override
     void run(Connection connection) {
@@ -50,7 +50,7 @@ enum Load {
     }
   },
 
-  /** Sends back what comes. */
+  /** Echoes messages. */
   ECHO {
     @Override
     void run(Connection connection) {
@@ -62,7 +62,7 @@ enum Load {
     }
   },
 
-  /** Exposes memory, and is asleep. */
+  /** Exposes memory, and sleeps. */
   EXPOSE {
     @Override
     void run(Connection connection) {
@@ -74,7 +74,7 @@ enum Load {
     }
   },
 
-  /** Writes to that memory, and finds out if it reads anything else. */
+  /** Writes to that memory, and fails if it reads back anything else. */
   ACCESS {
     @Override
     void run(Connection connection) {
@@ -101,13 +101,13 @@ enum Load {
   private static final Duration PEER_TIMEOUT = Duration.ofSeconds(2);
 
   /**
-   * Goes on until the connection ends.
+   * Runs until the connection ends.
    *
    * @throws dev.ferrule.FerruleException as the connection does then
    */
   abstract void run(Connection connection);
 
-  /** What the other side does. */
+  /** Returns the other side's behaviour. */
   Load counterpart() {
     return values()[ordinal() ^ 1];
   }
@@ -116,7 +116,10 @@ enum Load {
     return name().getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** Asks the other side for it, and is impatient with a process that is stopped. */
+  /**
+   * Returns options by which the other side selects its behaviour, with a short timeout for a
+   * stopped process.
+   */
   static ConnectionOptions options(Load wanted) {
     return ConnectionOptions.builder()
         .payload(wanted.payload())

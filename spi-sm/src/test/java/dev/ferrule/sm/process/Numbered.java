@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Messages of several threads over one connection. Each says whose it is, which of that thread, and
- * whether it is the thread's last; its length and its other bytes follow from that.
+ * Messages of several threads over one connection. Each contains its thread, its number, and
+ * whether it is the thread's last; its length and its other bytes follow from these.
  */
 final class Numbered {
 
@@ -35,11 +35,18 @@ final class Numbered {
     }
   }
 
-  /** Adds a message to the batch. */
+  /** Adds a message to the batch, some as a region and some as a copy. */
   static void add(Sender sender, int thread, int number) {
-    SendRegion region = sender.claim(length(thread, number));
-    write(region.segment(), thread, number, false);
-    sender.batch().add(region);
+    int length = length(thread, number);
+    if (number % 2 == 0) {
+      SendRegion region = sender.claim(length);
+      write(region.segment(), thread, number, false);
+      sender.batch().add(region);
+    } else {
+      MemorySegment message = MemorySegment.ofArray(new byte[length]);
+      write(message, thread, number, false);
+      sender.batch().add(message);
+    }
   }
 
   private static void write(MemorySegment message, int thread, int number, boolean last) {
@@ -49,7 +56,10 @@ final class Numbered {
     message.set(ValueLayout.JAVA_INT_UNALIGNED, 8, last ? 1 : 0);
   }
 
-  /** Checks a message against how many of each thread there were before; whether it is a last. */
+  /**
+   * Checks a message against the number of earlier messages of each thread; returns whether it is a
+   * last one.
+   */
   static boolean verify(MemorySegment message, int[] counts) {
     int thread = message.get(ValueLayout.JAVA_INT_UNALIGNED, 0);
     int number = message.get(ValueLayout.JAVA_INT_UNALIGNED, 4);

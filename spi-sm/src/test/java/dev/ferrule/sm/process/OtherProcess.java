@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A JVM that plays one of the roles of {@link Peer}, and is killed at the end of the test if not
- * before.
+ * A JVM that runs one of the roles of {@link Peer}, and is killed at the end of the test at the
+ * latest.
  */
 final class OtherProcess implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class OtherProcess implements AutoCloseable {
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Starts a role; its own messages of failure go to this JVM's standard error. */
+  /** Starts a role; its own failure messages go to this JVM's standard error. */
   static OtherProcess start(String role, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -49,7 +49,7 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** Waits for the other process to say something, and returns it. */
+  /** Waits for the next line of the other process, and returns it. */
   String line() {
     try {
       String line = output.readLine();
@@ -62,7 +62,7 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** Lets a role go on that waits for that. */
+  /** Lets a waiting role continue. */
   void goOn() {
     try {
       process.getOutputStream().write('\n');
@@ -72,13 +72,13 @@ final class OtherProcess implements AutoCloseable {
     }
   }
 
-  /** Kills it, as the kernel or an administrator would: nothing of it runs any more. */
+  /** Kills the process, as the kernel or an administrator would: no code of it runs any more. */
   void kill() {
     process.destroyForcibly();
     exitCode();
   }
 
-  /** Stops it, as a debugger or a batch scheduler would: it lives and does nothing. */
+  /** Stops the process, as a debugger or a batch scheduler would: it is alive but does not run. */
   void stop() {
     signal("STOP");
   }
@@ -116,7 +116,7 @@ final class OtherProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** The first endpoint that the process has made in a directory. */
+  /** Returns the first endpoint that the process has created in a directory. */
   Path endpoint(Path directory) {
     return directory.resolve(Long.toString(process.pid())).resolve("1");
   }

@@ -22,15 +22,15 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the other process of a test does: the main class of {@link OtherProcess}. */
+/** The roles of the other process of a test: the main class of {@link OtherProcess}. */
 public final class Peer {
 
   private Peer() {}
 
   /**
-   * Plays a role until it is killed, or the connection or standard input ends.
+   * Runs a role until it is killed, or the connection or standard input ends.
    *
-   * @param arguments the role, and what it takes
+   * @param arguments the role, and its arguments
    * @throws IOException if standard input cannot be read
    */
   public static void main(String[] arguments) throws IOException {
@@ -62,7 +62,7 @@ public final class Peer {
     System.out.flush();
   }
 
-  /** Sends back what one client sends. */
+  /** Echoes the messages of one client. */
   private static void echo(URI address) {
     try (Listener listener = Ferrule.listen(address)) {
       say(listener.uri().toString());
@@ -78,7 +78,7 @@ public final class Peer {
     }
   }
 
-  /** Accepts some clients, and does nothing with them. */
+  /** Accepts some clients, and leaves them idle. */
   private static void listen(URI address, int clients) throws IOException {
     Listener listener = Ferrule.listen(address);
     say(listener.uri().toString());
@@ -90,14 +90,14 @@ public final class Peer {
     System.in.read();
   }
 
-  /** Connects, and does nothing. */
+  /** Connects, and stays idle. */
   private static void connect(URI address) throws IOException {
     Connection connection = Ferrule.connect(address);
     say(connection.uri().toString());
     System.in.read();
   }
 
-  /** Connects, and says how the connection ends. */
+  /** Connects, and prints how the connection ends. */
   private static void hear(URI address) {
     try (Connection connection = Ferrule.connect(address)) {
       connection.receiver().receive().close();
@@ -116,7 +116,7 @@ public final class Peer {
     System.in.read();
   }
 
-  /** Connects, sends numbered messages, and then is in the middle of sending as many more. */
+  /** Connects, sends numbered messages, and then leaves as many more staged. */
   private static void batch(URI address, int count) throws IOException {
     Connection connection = Ferrule.connect(address);
     for (int i = 0; i < count; i++) {
@@ -127,7 +127,7 @@ public final class Peer {
       region.segment().set(ValueLayout.JAVA_INT_UNALIGNED, 0, count + i);
       connection.sender().batch().add(region); // staged in the ring, but not published
     }
-    connection.sender().claim(100_000); // payload lines taken, and nothing sent
+    connection.sender().claim(100_000); // payload lines claimed, and nothing sent
     say("in the middle");
     System.in.read();
   }
@@ -140,7 +140,7 @@ public final class Peer {
     System.exit(0);
   }
 
-  /** Exposes memory, and tells its bytes' sum whenever it is asked. */
+  /** Exposes memory, and sends the sum of its bytes on each request. */
   private static void expose(URI address, long size) {
     try (Connection connection = Ferrule.connect(address)) {
       MemorySegment memory = Arena.global().allocate(size);
@@ -160,7 +160,7 @@ public final class Peer {
     }
   }
 
-  /** Writes to the memory whose handle it is told, again and again. */
+  /** Writes repeatedly to the memory whose handle it receives. */
   private static void write(URI address) {
     try (Connection connection = Ferrule.connect(address)) {
       byte[] handle;
@@ -180,7 +180,7 @@ public final class Peer {
     }
   }
 
-  /** Accepts clients, and does with each what it asks for, see {@link Load}. */
+  /** Accepts clients, and runs the load that each requests, see {@link Load}. */
   private static void serve(URI address) throws IOException {
     Listener listener = Ferrule.listen(address);
     say(listener.uri().toString());
@@ -196,10 +196,10 @@ public final class Peer {
               }
             });
     System.in.read();
-    System.exit(0); // whatever the connections are doing
+    System.exit(0); // whatever the state of the connections
   }
 
-  /** Connects once for each load there is, and anew when all these connections have ended. */
+  /** Connects once for each load, and again when all these connections have ended. */
   private static void load(URI address) {
     while (true) {
       List<Thread> threads = new ArrayList<>();

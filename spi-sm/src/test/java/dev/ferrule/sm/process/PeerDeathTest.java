@@ -34,7 +34,7 @@ class PeerDeathTest extends ProcessTest {
     return ConnectionOptions.builder().waitStrategy(wait).build();
   }
 
-  /** Sends until there is no more room, and returns when the thread that does so has to wait. */
+  /** Sends until there is no more room; returns when the sending thread waits. */
   private static CompletableFuture<Void> fill(Connection connection) throws Exception {
     CompletableFuture<Void> result =
         CompletableFuture.runAsync(
@@ -49,7 +49,7 @@ class PeerDeathTest extends ProcessTest {
 
   @ParameterizedTest
   @EnumSource(WaitStrategy.class)
-  void shouldTellAWaitingReceiverThatThePeerWasKilled(WaitStrategy wait) throws Exception {
+  void shouldFailAWaitingReceiverWhenThePeerIsKilled(WaitStrategy wait) throws Exception {
     try (OtherProcess other = OtherProcess.start("listen", address(), "1");
         Connection connection = Ferrule.connect(URI.create(other.line()), options(wait))) {
       CompletableFuture<ReceiveRegion> receiving =
@@ -70,7 +70,7 @@ class PeerDeathTest extends ProcessTest {
 
   @ParameterizedTest
   @EnumSource(WaitStrategy.class)
-  void shouldTellASenderThatWaitsAtAFullRingThatThePeerWasKilled(WaitStrategy wait)
+  void shouldFailASenderThatWaitsAtAFullRingWhenThePeerIsKilled(WaitStrategy wait)
       throws Exception {
     try (OtherProcess other = OtherProcess.start("listen", address(), "1");
         Connection connection = Ferrule.connect(URI.create(other.line()), options(wait))) {
@@ -85,7 +85,7 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
-  void shouldDeliverWhatADeadPeerHadSentAndNothingThatItWasInTheMiddleOf() throws Exception {
+  void shouldDeliverTheCompleteMessagesOfADeadPeerAndNoPartialOne() throws Exception {
     int count = 100;
     try (Listener listener = Ferrule.listen(URI.create(address()));
         OtherProcess other =
@@ -125,7 +125,7 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
-  void shouldTakeAProcessThatExitsWithoutClosingForDeadAndFindNothingLeftOfIt() throws Exception {
+  void shouldTreatAProcessThatExitsWithoutClosingAsDeadAndFindNothingLeftOfIt() throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()))) {
       try (OtherProcess other = OtherProcess.start("exit", listener.uri().toString());
           Connection connection = listener.accept()) {
@@ -143,7 +143,7 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
-  void shouldGiveUpAPeerThatLivesButDoesNotAnswerAfterThePeerTimeout() throws Exception {
+  void shouldFailAfterThePeerTimeoutWhenALivePeerDoesNotAnswer() throws Exception {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, Duration.ofMillis(400))
@@ -163,7 +163,7 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
-  void aProcessThatWasStoppedForTooLongIsToldThatItDidNotAnswerAndForHowLong() throws Exception {
+  void aProcessThatWasStoppedForTooLongReceivesTheReasonAndTheTimeout() throws Exception {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
@@ -188,7 +188,7 @@ class PeerDeathTest extends ProcessTest {
   /** A close as soon as the connection has ended must not hide the reason, either. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void itIsToldSoEvenIfTheConnectionIsClosedAtOnce(boolean byCallback) throws Exception {
+  void itReceivesThemEvenIfTheConnectionIsClosedAtOnce(boolean byCallback) throws Exception {
     ConnectionOptions impatient =
         ConnectionOptions.builder()
             .set(StandardOptions.PEER_TIMEOUT, Duration.ofSeconds(3))
@@ -219,7 +219,7 @@ class PeerDeathTest extends ProcessTest {
   }
 
   @Test
-  void shouldKeepAPeerThatOnlyHasNothingToSayForManyPeerTimeouts() throws Exception {
+  void shouldKeepAnIdlePeerForManyPeerTimeouts() throws Exception {
     Duration timeout = Duration.ofMillis(200);
     ConnectionOptions impatient =
         ConnectionOptions.builder().set(StandardOptions.PEER_TIMEOUT, timeout).build();
@@ -227,7 +227,7 @@ class PeerDeathTest extends ProcessTest {
         Connection connection = Ferrule.connect(URI.create(other.line()), impatient)) {
       assertThat(other.line()).isEqualTo("accepted");
 
-      Thread.sleep(timeout.multipliedBy(10)); // the passing of time is what is tested
+      Thread.sleep(timeout.multipliedBy(10)); // the elapsed time is part of the test
 
       assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     }

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What the tests with a second process share: a directory on a tmpfs, if there is one, and patience
- * with a limit.
+ * The common part of the tests with a second process: a directory on a tmpfs, if there is one, and
+ * waits with a timeout.
  */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class ProcessTest {
@@ -52,7 +52,7 @@ abstract class ProcessTest {
     }
   }
 
-  /** Waits until something holds; the caller asserts it afterwards. */
+  /** Waits until a condition holds; the caller asserts it afterwards. */
   static void await(Callable<Boolean> condition) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (!condition.call() && System.nanoTime() < deadline) {

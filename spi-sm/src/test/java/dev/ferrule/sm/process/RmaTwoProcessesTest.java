@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Remote memory access between processes, which may be stopped and killed. */
-@SuppressWarnings("try") // closing early is what ends the other process
+@SuppressWarnings("try") // closing early ends the other process
 class RmaTwoProcessesTest extends ProcessTest {
 
   private static final long SIZE = 5 * (1L << 20) + 11;
@@ -77,7 +77,7 @@ class RmaTwoProcessesTest extends ProcessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"cma", "mmap"})
-  void shouldTellAWriterThatThePeerWasKilled(String path) throws Exception {
+  void shouldFailAWriterWhenThePeerIsKilled(String path) throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address(path)));
         OtherProcess other =
             OtherProcess.start("expose", listener.uri().toString(), Long.toString(SIZE));
@@ -91,11 +91,11 @@ class RmaTwoProcessesTest extends ProcessTest {
     }
   }
 
-  /** By cross-memory attach nothing is asked of the peer, so it may as well be stopped. */
+  /** Cross-memory attach is one-sided, so the peer may be stopped. */
   @ParameterizedTest
   @ValueSource(strings = {"mmap"})
-  void shouldTellAWriterThatThePeerHasStopped(String path) throws Exception {
-    // longer than it takes a JVM that has only just started to answer for the first time
+  void shouldFailAWriterWhenThePeerIsStopped(String path) throws Exception {
+    // longer than a JVM that has just started takes for its first answer
     try (Listener listener = Ferrule.listen(URI.create(address(path) + "&peerTimeout=4s"));
         OtherProcess other =
             OtherProcess.start("expose", listener.uri().toString(), Long.toString(SIZE));

@@ -13,29 +13,36 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The roles of {@link Peer} in which a thread stops for ever at a step. */
+/** The roles of {@link Peer} in which a thread stops forever at a step. */
 final class SteppedPeer {
 
-  /** How many threads go on when one has stopped. */
+  /** Number of threads that continue when one has stopped. */
   static final int OTHERS = 3;
 
-  /** How many messages each of them sends from then on. */
+  /** Number of messages that each of them sends from then on. */
   static final int MESSAGES = 300;
+
+  private static final Set<RingStep> TAKING_THE_LOCK =
+      EnumSet.of(
+          RingStep.SHARED_LOCK_CLOSED, RingStep.SHARED_OUT_OF_PATIENCE, RingStep.SHARED_REPLACED);
 
   private static final ConnectionProvider PROVIDER = SteppedProvider.of(Victim::reached);
 
-  /** Without keepalives, by which whoever misses a wake-up would look again. */
+  /** Without keepalives, at which a thread that missed a wake-up would check again. */
   private static final ConnectionOptions OPTIONS =
       ConnectionOptions.builder().set(StandardOptions.PEER_TIMEOUT, Duration.ZERO).build();
 
   private SteppedPeer() {}
 
-  /** A thread that stops for ever when it gets to its step. */
+  /** A thread that stops forever when it reaches its step. */
   private static final class Victim extends Thread {
     private final RingStep step;
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -62,7 +69,7 @@ final class SteppedPeer {
     void awaitStopped() {
       try {
         if (!stopped.await(60, TimeUnit.SECONDS)) {
-          throw new AssertionError("it never got to " + step);
+          throw new AssertionError("it never reached " + step);
         }
       } catch (InterruptedException e) {
         throw new AssertionError(e);
@@ -71,18 +78,15 @@ final class SteppedPeer {
   }
 
   /**
-   * For each step of a sender for several threads: connects, lets one thread stop there, and others
-   * go on, on that connection and on one that they share all the time.
+   * For each step of a sender for several threads: connects, lets one thread stop there, and lets
+   * others continue, on that connection and on one that they share all the time.
    */
   static void severalSenders(URI address) throws IOException {
     ConnectionOptions options = OPTIONS.toBuilder().set("concurrentSenders", "on").build();
     Connection common = PROVIDER.connect(address, options);
     List<Connection> connections = new ArrayList<>(); // none is closed
     int[] commonNumbers = new int[1 + OTHERS];
-    for (RingStep step : RingStep.values()) {
-      if (!step.name().startsWith("SHARED_")) {
-        continue;
-      }
+    for (RingStep step : severalSendersSteps()) {
       Connection connection = PROVIDER.connect(address, options);
       connections.add(connection);
       boolean wakes = step.name().startsWith("SHARED_RECEIVER_");
@@ -92,6 +96,12 @@ final class SteppedPeer {
               wakes
                   ? () -> sendToASleeper(connection.sender())
                   : () -> sendAndAbort(connection.sender()));
+      if (TAKING_THE_LOCK.contains(step)) {
+        // a thread gets there only if another one has stopped before
+        Victim holder = new Victim(RingStep.SHARED_ENTERED, () -> connection.sender().claim(8));
+        holder.start();
+        holder.awaitStopped();
+      }
       victim.start();
       List<Thread> others = new ArrayList<>();
       for (int i = 1; i <= OTHERS; i++) {
@@ -107,8 +117,8 @@ final class SteppedPeer {
                             commonNumbers[thread],
                             victim)));
       }
-      if (wakes) {
-        victim.awaitStopped(); // before others wake the receiver up
+      if (wakes || TAKING_THE_LOCK.contains(step)) {
+        victim.awaitStopped(); // before others wake the receiver, or take the lock
       }
       others.forEach(Thread::start);
       victim.awaitStopped();
@@ -122,7 +132,14 @@ final class SteppedPeer {
     System.in.read();
   }
 
-  /** Sends as thread 0, and aborts now and then. */
+  /** Returns the steps of a sender for several threads. */
+  static List<RingStep> severalSendersSteps() {
+    return Arrays.stream(RingStep.values())
+        .filter(step -> step.name().startsWith("SHARED_") || step.name().startsWith("RECORD_"))
+        .toList();
+  }
+
+  /** Sends as thread 0, and aborts at times. */
   private static void sendAndAbort(Sender sender) {
     for (int number = 0; ; number++) {
       Numbered.send(sender, 0, number, false);
@@ -163,7 +180,7 @@ final class SteppedPeer {
     }
   }
 
-  /** Connects, sends, and stops in the middle of it. */
+  /** Connects, sends, and stops at a step of that. */
   static void sender(URI address, RingStep step) throws IOException {
     Connection connection = PROVIDER.connect(address, OPTIONS);
     Victim victim = new Victim(step, () -> sendInBatches(connection.sender()));
@@ -183,7 +200,7 @@ final class SteppedPeer {
     }
   }
 
-  /** Connects, lets the other side fill the ring, receives, and stops in the middle of it. */
+  /** Connects, lets the other side fill the ring, receives, and stops at a step of that. */
   static void receiver(URI address, RingStep step) throws IOException {
     Connection connection = PROVIDER.connect(address, OPTIONS);
     Peer.say("connected");

@@ -19,7 +19,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -28,20 +27,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A thread or process that stops for ever at a step, whichever it is, is in nobody's way. */
+/** A thread or process that stops forever at any step blocks no other. */
 class StepsTest extends ProcessTest {
 
   private static final int SECONDS = 30;
 
   private static ConnectionOptions options() {
     return ConnectionOptions.builder()
-        .maxMessageSize(16 * 1024) // so that lines run out, and the receiver has to free some
-        .waitStrategy(WaitStrategy.BLOCK) // so that it has to be woken up,
+        .maxMessageSize(16 * 1024) // so that lines run out, and the receiver must release some
+        .waitStrategy(WaitStrategy.BLOCK) // so that it must be woken,
         .set(StandardOptions.PEER_TIMEOUT, Duration.ZERO) // and not by a keepalive
         .build();
   }
 
-  /** Two ends in this process, over which messages pass whatever becomes of other processes. */
+  /** Two ends in this process, over which messages pass regardless of other processes. */
   private record Own(Connection client, Connection server) implements AutoCloseable {
 
     static Own open(Listener listener) {
@@ -65,7 +64,7 @@ class StepsTest extends ProcessTest {
     }
   }
 
-  /** Receives until each of the threads that go on has sent its last message. */
+  /** Receives until each of the continuing threads has sent its last message. */
   private static CompletableFuture<Void> receiveAll(Connection connection) {
     return inBackground(
         () -> {
@@ -83,17 +82,19 @@ class StepsTest extends ProcessTest {
     return CompletableFuture.runAsync(work, task -> new Thread(task, "background").start());
   }
 
-  /** Nothing is left when the dead process was noticed and this one has closed all that it has. */
+  /**
+   * Checks that no file is left when the dead process was detected and this one has closed
+   * everything.
+   */
   private void assertNothingIsLeft() throws Exception {
-    Ferrule.listen(URI.create(address())).close(); // removes what dead processes have left
+    Ferrule.listen(URI.create(address())).close(); // removes the files of dead processes
     assertThat(files()).isEmpty();
   }
 
   @Test
-  void aThreadThatStopsAtAnyStepOfASendBlocksNoOtherAndAllLearnOfTheirProcessesEnd()
+  void aThreadThatStopsAtAnyStepOfASendBlocksNoOtherAndAllPeersDetectItsProcessesEnd()
       throws Exception {
-    List<RingStep> steps =
-        Arrays.stream(RingStep.values()).filter(step -> step.name().startsWith("SHARED_")).toList();
+    List<RingStep> steps = SteppedPeer.severalSendersSteps();
     List<Connection> connections = new ArrayList<>();
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
@@ -141,8 +142,8 @@ class StepsTest extends ProcessTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "SENDER_.*")
-  void aSenderThatIsKilledAtAnyStepIsNoticedAndBlocksNobody(RingStep step) throws Exception {
+  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "(SENDER|RECORD)_.*")
+  void aSenderThatIsKilledAtAnyStepIsDetectedAndBlocksNoOther(RingStep step) throws Exception {
     try (Listener listener = Ferrule.listen(URI.create(address()), options());
         Own own = Own.open(listener);
         OtherProcess other =
@@ -170,7 +171,7 @@ class StepsTest extends ProcessTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "RECEIVER_.*")
-  void aReceiverThatIsKilledAtAnyStepIsNoticedByAllWhoSendToItAndBlocksNobody(RingStep step)
+  void aReceiverThatIsKilledAtAnyStepIsDetectedByAllSendersAndBlocksNoOther(RingStep step)
       throws Exception {
     ConnectionOptions several = options().toBuilder().set("concurrentSenders", "on").build();
     try (Listener listener = Ferrule.listen(URI.create(address()), several);

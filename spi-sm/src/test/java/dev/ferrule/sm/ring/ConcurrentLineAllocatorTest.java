@@ -22,7 +22,7 @@ class ConcurrentLineAllocatorTest {
 
   private record Run(int line, int count) {}
 
-  /** One thread sees what a plain set of lines would do. */
+  /** For one thread, the allocator behaves as a plain set of lines. */
   @Property(tries = 200)
   void runsAreTakenAtTheLowestPlaceAndNeverOverlap(
       @ForAll @IntRange(min = 1, max = 400) int lines, @ForAll long seed) {
@@ -52,7 +52,7 @@ class ConcurrentLineAllocatorTest {
           assertThat(allocator.release(run.line)).isTrue();
           assertThat(allocator.release(run.line)).as("freed twice").isFalse();
         } else {
-          assertThat(allocator.release(run.line)).as("freed and never sent").isFalse();
+          assertThat(allocator.release(run.line)).as("freed without being sent").isFalse();
           allocator.abort(run.line);
         }
         taken.clear(run.line, run.line + run.count);
@@ -83,7 +83,7 @@ class ConcurrentLineAllocatorTest {
   }
 
   @Test
-  void whatIsNoLineOrNotTheFirstOfARunCannotBeReleased() {
+  void onlyTheFirstLineOfARunCanBeReleased() {
     ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(100);
     allocator.allocate(10, ALL);
     allocator.commit(0);
@@ -93,9 +93,9 @@ class ConcurrentLineAllocatorTest {
     assertThat(allocator.release(0)).isTrue();
   }
 
-  /** The other takes a line of the run while the first is in the middle of taking it. */
+  /** Another thread takes a line of the run while the first is allocating it. */
   @Test
-  void whoeverFindsARunTakenInTheMiddleGivesBackWhatItHasAndLooksFurther() {
+  void anAllocationThatMeetsATakenLineRollsBackAndSearchesFurther() {
     int[] rolledBack = {0};
     ConcurrentLineAllocator allocator =
         new ConcurrentLineAllocator(1_000) {
@@ -105,7 +105,7 @@ class ConcurrentLineAllocatorTest {
           void partlyTaken() {
             if (!once) {
               once = true;
-              assertThat(allocate(40, ALL)).as("the other's run").isEqualTo(64);
+              assertThat(allocate(40, ALL)).as("the run of the other thread").isEqualTo(64);
             }
           }
 
@@ -117,12 +117,12 @@ class ConcurrentLineAllocatorTest {
 
     assertThat(allocator.allocate(200, ALL)).isEqualTo(104);
     assertThat(rolledBack[0]).isEqualTo(1);
-    assertThat(allocator.allocate(64, ALL)).as("what was given back").isZero();
+    assertThat(allocator.allocate(64, ALL)).as("the lines that were rolled back").isZero();
   }
 
-  /** As a thread that is stopped there for ever would. */
+  /** As a thread that stops there forever would. */
   @Test
-  void whoeverStopsInTheMiddleOfARunKeepsNoMoreThanItHas() {
+  void aThreadThatStopsDuringAnAllocationKeepsOnlyItsLines() {
     class Stopped extends RuntimeException {
       private static final long serialVersionUID = 1L;
     }
@@ -149,7 +149,7 @@ class ConcurrentLineAllocatorTest {
 
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void noTwoThreadsEverHaveTheSameLineAndAllComeBack() {
+  void noTwoThreadsEverHaveTheSameLineAndAllAreFreed() {
     int lines = 700;
     ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(lines);
     AtomicIntegerArray owners = new AtomicIntegerArray(lines);

@@ -19,7 +19,7 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The sending side for several threads, over ordinary memory. */
+/** The sending side for several threads. */
 class ConcurrentRingProducerTest {
 
   private static final int FULL = ConcurrentRingProducer.FULL;
@@ -44,7 +44,14 @@ class ConcurrentRingProducerTest {
     long id = 0;
 
     for (int step = 0; step < 2_000; step++) {
-      switch (random.nextInt(5)) {
+      switch (random.nextInt(6)) {
+        case 5 -> {
+          byte[] message = Rings.message(random.nextInt(rings.producer.inlineMax() + 1), step);
+          if (rings.send(message) != 0) {
+            assertThat(rings.producer.messagesPublished()).isEqualTo(++id);
+            published.add(message);
+          }
+        }
         case 0 -> {
           int length = random.nextInt(random.nextBoolean() ? 80 : rings.layout.maxMessage() + 1);
           int line = rings.producer.reserve(length);
@@ -73,8 +80,10 @@ class ConcurrentRingProducerTest {
           if (found) {
             byte[] expected = published.remove();
             assertThat(rings.found()).isEqualTo(expected);
-            held.add(
-                new Held(expected, rings.consumer.messageOffset(), rings.consumer.messageLine()));
+            if (rings.consumer.messageLine() != RingProducer.INLINE) {
+              held.add(
+                  new Held(expected, rings.consumer.messageOffset(), rings.consumer.messageLine()));
+            }
             rings.consumer.advance();
             if (random.nextBoolean()) {
               rings.consumer.acknowledge();
@@ -97,7 +106,7 @@ class ConcurrentRingProducerTest {
   private static void assertIntact(SharedRings rings, Held one) {
     byte[] now = new byte[one.expected.length];
     MemorySegment.copy(rings.buffer, one.offset, MemorySegment.ofArray(now), 0, now.length);
-    assertThat(now).as("a message that is held").isEqualTo(one.expected);
+    assertThat(now).as("a held message").isEqualTo(one.expected);
   }
 
   private static void hasAllItsRoomAgain(
@@ -109,12 +118,12 @@ class ConcurrentRingProducerTest {
     held.forEach(one -> rings.consumer.release(one.line));
     rings.consumer.acknowledge();
     for (int i = 0; i < 3 * SharedRings.records(rings.layout); i++) {
-      byte[] longest = Rings.message(rings.layout.maxSharedMessage(), i);
-      assertThat(rings.send(longest)).as("room for the longest message").isPositive();
+      byte[] longest = Rings.message(rings.layout.maxMessage(), i);
+      assertThat(rings.sendInLines(longest)).as("room for the longest message").isPositive();
       assertThat(Arrays.equals(rings.receive(), longest)).isTrue();
     }
     int room = 0;
-    while (rings.send(new byte[0]) != 0) {
+    while (rings.sendInLines(new byte[0]) != 0) {
       room++;
     }
     assertThat(room)
@@ -126,35 +135,35 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void aMessageOfNoBytesAndOneThatFillsTheBufferWithItsPrefixArrive() {
+  void aMessageOfNoBytesAndOneThatFillsTheBufferArrive() {
     RingLayout layout = new RingLayout(5, 10, 640);
-    assertThat(layout.maxSharedMessage()).isEqualTo(632);
     SharedRings rings = new SharedRings(layout);
     for (int i = 0; i < 100; i++) {
       assertThat(rings.send(new byte[0])).isPositive();
       assertThat(rings.receive()).isEmpty();
-      byte[] longest = Rings.message(632, i);
+      byte[] longest = Rings.message(640, i);
       assertThat(rings.send(longest)).isPositive();
-      assertThat(rings.send(new byte[0])).as("there is no line left").isZero();
+      assertThat(rings.producer.reserve(0)).as("there is no line left").isEqualTo(FULL);
       assertThat(rings.receive()).isEqualTo(longest);
     }
   }
 
   @Test
-  void aRecordThatIsClaimedIsThereWhenItIsUsed() {
+  void aClaimedRecordIsAvailableWhenItIsUsed() {
     SharedRings rings = new SharedRings(SMALL);
-    int[] lines = new int[4];
-    for (int i = 0; i < 4; i++) {
+    int[] lines = new int[3];
+    for (int i = 0; i < 3; i++) {
       lines[i] = rings.producer.reserve(8);
     }
     assertThat(rings.producer.reserve(8)).isEqualTo(FULL);
-    rings.producer.abort(lines[3]);
-    lines[3] = rings.producer.reserve(8);
-    for (int i = 3; i >= 0; i--) {
-      assertThat(rings.publish(lines[i], Rings.message(8, i))).isEqualTo(4 - i);
+    assertThat(rings.send(new byte[0])).as("claimed room is not available to copies").isZero();
+    rings.producer.abort(lines[2]);
+    lines[2] = rings.producer.reserve(8);
+    for (int i = 2; i >= 0; i--) {
+      assertThat(rings.publish(lines[i], Rings.message(8, i))).isEqualTo(3 - i);
     }
-    assertThat(rings.producer.reserve(8)).as("nobody has received").isEqualTo(FULL);
-    for (int i = 3; i >= 0; i--) {
+    assertThat(rings.producer.reserve(8)).as("nothing was received").isEqualTo(FULL);
+    for (int i = 2; i >= 0; i--) {
       assertThat(rings.receive()).isEqualTo(Rings.message(8, i));
     }
     assertThat(rings.producer.reserve(8)).isNotEqualTo(FULL);
@@ -190,24 +199,6 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void aWordHoldsALapOfThirtySixBitsAndAnyLine() {
-    for (long lap : new long[] {1, 0xfff, 0x1000, 0xfffffff, 0x10000000, 0xfffffffffL}) {
-      for (int line : new int[] {0, 1, 0x123456, RingLayout.MAX_LINES - 1}) {
-        long word = SharedWord.of(lap, line);
-        assertThat(RecordHeader.type(word)).isEqualTo(RecordHeader.TYPE_SHARED);
-        assertThat(SharedWord.line(word)).isEqualTo(line);
-        assertThat(SharedWord.isOf(word, lap)).isTrue();
-        assertThat(SharedWord.isOf(word, lap - 1)).isFalse();
-        assertThat(SharedWord.isOf(word, lap + 0x1000 & 0xfffffffffL)).isFalse();
-        assertThat(SharedWord.isOf(word, lap ^ 0x800000000L)).isFalse();
-      }
-    }
-    assertThat(SharedWord.lap(3 * 8, 5)).isEqualTo(1);
-    assertThat(SharedWord.lap(4 * 8, 5)).isEqualTo(2);
-    assertThat(SharedWord.lap((1L << 41) - 32, 5)).isZero();
-  }
-
-  @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void severalThreadsSendThroughAFullRingAndEachKeepsItsOrder() {
     severalThreadsSend(new RingLayout(5, 200, 2_000), 60_000, 500);
@@ -219,9 +210,26 @@ class ConcurrentRingProducerTest {
     severalThreadsSend(new RingLayout(7, 500, 12_000), 15_000, 11_000);
   }
 
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void severalThreadsSendInlineMessages() {
+    severalThreadsSend(new RingLayout(12, 64, 500), 100_000, 400);
+  }
+
+  /** Each thread that has the lock twice in a row owns it. */
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void severalThreadsPassTheOwnershipOfTheLockAround() {
+    RecordLock.Policy policy = new RecordLock.Policy(10, 500, 10_000_000_000L, 2);
+    severalThreadsSend(new SharedRings(new RingLayout(12, 64, 500), policy), 20_000, 100);
+  }
+
   private static void severalThreadsSend(RingLayout layout, int each, int longest) {
+    severalThreadsSend(new SharedRings(layout), each, longest);
+  }
+
+  private static void severalThreadsSend(SharedRings rings, int each, int longest) {
     int threads = 4;
-    SharedRings rings = new SharedRings(layout);
     List<CompletableFuture<Void>> sending = new ArrayList<>();
     for (int thread = 0; thread < threads; thread++) {
       int me = thread;
@@ -241,7 +249,10 @@ class ConcurrentRingProducerTest {
             .isEqualTo(message(thread, next[thread], longest));
         next[thread]++;
         received++;
-        held.add(rings.take());
+        int line = rings.take();
+        if (line != RingProducer.INLINE) {
+          held.add(line);
+        }
       } else {
         Thread.yield();
       }
@@ -293,11 +304,11 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void allIsClaimedOnlyIfNothingIsOutAndEveryClaimIsMeant() {
+  void allIsClaimedOnlyIfTheReceiverHoldsNothingAndEveryClaimIsKnown() {
     SharedRings rings = new SharedRings(SMALL);
     assertThat(rings.producer.isAllClaimed(8, ALL)).as("all is free").isFalse();
-    int[] lines = new int[4];
-    for (int i = 0; i < 4; i++) {
+    int[] lines = new int[3];
+    for (int i = 0; i < 3; i++) {
       lines[i] = rings.producer.reserve(8);
     }
     assertThat(rings.producer.isAllClaimed(8, ALL)).isTrue();
@@ -318,7 +329,7 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void whoeverLacksLinesIsToldThatAllIsClaimedAsWell() {
+  void allIsClaimedForAThreadThatLacksLinesToo() {
     SharedRings rings = new SharedRings(SMALL);
     assertThat(rings.producer.reserve(1_900)).isNotEqualTo(FULL);
     int line = rings.producer.reserve(2_000);
@@ -331,29 +342,29 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void othersAreToldOfRoomThatTheyMayHaveMissed() {
+  void othersAreNotifiedOfRoomThatTheyMayHaveMissed() {
     SharedRings rings = new SharedRings(SMALL);
     rings.producer.abort(rings.producer.reserve(8));
-    assertThat(rings.toldOfRoom).as("an abort").hasValue(1);
+    assertThat(rings.notifiedOfRoom).as("an abort").hasValue(1);
 
     while (rings.send(new byte[500]) != 0) {
       rings.receive();
-      if (rings.toldOfRoom.get() > 1) {
-        return; // what the receiver had freed was taken in
+      if (rings.notifiedOfRoom.get() > 1) {
+        return; // the producer has consumed the released lines
       }
     }
-    throw new AssertionError("nobody was told of what the receiver had freed");
+    throw new AssertionError("no thread was notified of the released lines");
   }
 
   @Test
-  void aLateAnswerDoesNotPutOutTheFlagOfAnotherSleep() {
+  void aLateWakeUpDoesNotClearTheFlagOfAnotherSleep() {
     SharedRings rings = new SharedRings(SMALL);
     assertThat(rings.producer.receiverAsleep()).isZero();
     rings.consumer.armSleep(false);
     int first = rings.producer.receiverAsleep();
     assertThat(first).isNotZero();
     assertThat(rings.producer.receiverAsleep())
-        .as("it is not told before it is told")
+        .as("the flag stays set until the wake-up")
         .isEqualTo(first);
     rings.consumer.disarmSleep(); // it was woken up, and sleeps again
     rings.consumer.armSleep(false);
@@ -380,8 +391,8 @@ class ConcurrentRingProducerTest {
   }
 
   @Test
-  void aRingWithoutLinesHasNoRoomForAnyMessage() {
-    assertThat(new RingLayout(12, 0, 100).maxSharedMessage()).isNegative();
+  void aRingWithoutLinesHasNoRoomForAClaim() {
+    assertThat(new SharedRings(new RingLayout(12, 0, 100)).producer.reserve(1)).isEqualTo(FULL);
     assertThatThrownBy(() -> new RingLayout(5, 0, 1)).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Whatever the other side writes into shared memory, it is an error that names it, or no message;
- * never an access out of bounds.
+ * Every value that the other side writes to shared memory causes an error that names it, or is no
+ * message; it never causes an access out of bounds.
  */
 class HostilePeerTest {
 
@@ -35,17 +35,17 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldRefuseATypeThatThereIsNot() {
+  void shouldRefuseAnUnknownType() {
     for (int type = 5; type < 16; type++) {
       header(type);
-      assertCorrupt("header is 0x" + Integer.toHexString(type));
+      assertCorrupt("header 0x" + Integer.toHexString(type));
     }
   }
 
   @Test
   void shouldRefuseAHeaderThatIsEmptyButNotZero() {
     header(1L << 40);
-    assertCorrupt("header is 0x10000000000");
+    assertCorrupt("header 0x10000000000");
   }
 
   @Test
@@ -94,9 +94,9 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldNotSkipPaddingForEver() {
+  void shouldNotSkipPaddingForever() {
     header(RecordHeader.padding(LAYOUT.capacity()));
-    assertCorrupt("nothing but padding");
+    assertCorrupt("only padding");
   }
 
   @Test
@@ -122,7 +122,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldRefuseAReceiverThatTookMoreThanWasSent() {
+  void shouldRefuseAConsumedCountBeyondThePublishedOne() {
     fill();
     rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, LAYOUT.capacity() + 8L);
     assertThatThrownBy(() -> rings.producer.reserve(1_000))
@@ -131,7 +131,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldRefuseAReceiverThatTakesItsWordBack() {
+  void shouldRefuseAConsumedCountThatGoesBackwards() {
     fill();
     rings.receive();
     fill();
@@ -156,13 +156,13 @@ class HostilePeerTest {
 
   @ParameterizedTest
   @CsvSource({"0, 4", "0, 12", "4, 16", "16384, 8", "16376, 16", "0, 4096", "0, 0"})
-  void shouldRefuseAReceiverThatHoldsWhatIsNoRecord(long offset, int size) {
+  void shouldRefuseAnInvalidHeldRecord(long offset, int size) {
     fill();
     rings.ring.set(
         ValueLayout.JAVA_LONG, RingLayout.HELD, offset == 0 && size == 0 ? 1 : held(offset, size));
     assertThatThrownBy(() -> rings.producer.reserve(1_000))
         .isInstanceOf(CorruptRingException.class)
-        .hasMessageContaining("holds");
+        .hasMessageContaining("held record");
   }
 
   private static long held(long offset, int size) {
@@ -170,7 +170,7 @@ class HostilePeerTest {
   }
 
   @Property(tries = 200)
-  void shouldEndOrGoOnWhateverTheReceiverSaysItHolds(@ForAll long seed) {
+  void shouldFailOrContinueWhateverRecordTheReceiverHolds(@ForAll long seed) {
     Random random = new Random(seed);
     Rings victim = new Rings(LAYOUT, true);
     for (int step = 0; step < 2_000; step++) {
@@ -184,14 +184,14 @@ class HostilePeerTest {
           victim.receive();
         }
       } catch (CorruptRingException e) {
-        return; // noticed; the connection would be closed
+        return; // detected; the connection would be closed
       }
     }
   }
 
   @Test
   void shouldRefuseTheReleaseOfLinesThatWereNeverSent() {
-    rings.producer.reserve(9_000); // claimed, so that its line is taken; but not sent
+    rings.producer.reserve(9_000); // claimed, so that its line is in use; but not sent
     rings.ring.set(ValueLayout.JAVA_INT, RingLayout.RELEASES, ReleaseEntry.of(0, 1));
     assertThatThrownBy(() -> rings.producer.reserve(9_000))
         .isInstanceOf(CorruptRingException.class)
@@ -223,13 +223,13 @@ class HostilePeerTest {
           victim.receive();
         }
       } catch (CorruptRingException e) {
-        return; // noticed; the connection would be closed
+        return; // detected; the connection would be closed
       }
     }
   }
 
   @Property(tries = 500)
-  void shouldNotTakeNonsenseForADescriptor(@ForAll long seed) {
+  void shouldNotReadGarbageAsADescriptor(@ForAll long seed) {
     Random random = new Random(seed);
     MemorySegment ring = MemorySegment.ofArray(new long[8]);
     LAYOUT.writeDescriptor(ring, 0, 1, 2);

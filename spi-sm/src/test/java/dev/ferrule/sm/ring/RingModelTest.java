@@ -14,7 +14,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** Drives a ring by random steps and compares it with what a queue of byte arrays would do. */
+/** Drives a ring by random steps and compares it with a queue of byte arrays. */
 class RingModelTest {
 
   /** A message that the consumer still holds; in the ring, if it has no lines. */
@@ -43,7 +43,8 @@ class RingModelTest {
     claims.clear();
     held.clear();
     for (int step = 0; step < 2_000; step++) {
-      switch (random.nextInt(7)) {
+      switch (random.nextInt(8)) {
+        case 7 -> stage(rings, random, step);
         case 6 -> send(rings, random, step);
         case 0 -> claim(rings, random);
         case 1 -> sendOrAbort(rings, random, step);
@@ -74,8 +75,19 @@ class RingModelTest {
     byte[] message = Rings.message(random.nextInt(3) * random.nextInt(20), step);
     if (rings.producer.trySend(MemorySegment.ofArray(message), 0, message.length)
         != RingProducer.NOT_SENT) {
-      assertThat(staged).as("what is sent at once").isEmpty();
+      assertThat(staged).as("staged messages before a direct send").isEmpty();
       published.add(message);
+    }
+  }
+
+  /** Stages as many messages as a batch may have, limited by the room. */
+  private void stage(Rings rings, Random random, int step) {
+    for (int left = 1 << random.nextInt(5); left > 0; left--) {
+      byte[] message = Rings.message(random.nextInt(3) * random.nextInt(20), step);
+      if (rings.producer.tryStage(MemorySegment.ofArray(message), 0, message.length)) {
+        assertThat(claims).as("claims before a direct copy").isEmpty();
+        staged.add(message);
+      }
     }
   }
 
@@ -147,9 +159,10 @@ class RingModelTest {
 
   private static void free(Rings rings, Held one) {
     byte[] now = new byte[one.expected.length];
-    MemorySegment memory = one.line == RingProducer.INLINE ? rings.ring : rings.buffer;
+    MemorySegment memory =
+        one.line == RingProducer.INLINE ? rings.producer.records() : rings.buffer;
     MemorySegment.ofArray(now).copyFrom(memory.asSlice(one.offset, now.length));
-    assertThat(now).as("a message that is held").isEqualTo(one.expected);
+    assertThat(now).as("a held message").isEqualTo(one.expected);
     if (one.line == RingProducer.INLINE) {
       rings.consumer.endHold();
     } else {
@@ -164,7 +177,7 @@ class RingModelTest {
     while (!published.isEmpty()) {
       assertThat(rings.receive()).isEqualTo(published.remove());
     }
-    assertThat(rings.consumer.next()).isFalse(); // skips what may be left of padding
+    assertThat(rings.consumer.next()).isFalse(); // skips remaining padding
     rings.consumer.acknowledge();
     assertThat(rings.producer.isAnythingOut()).isFalse();
     for (int i = 0; i < 100; i++) {

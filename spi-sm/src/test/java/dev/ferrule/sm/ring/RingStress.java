@@ -12,14 +12,14 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * What two threads may see of each other through a ring, for jcstress; run by {@link
+ * The effects of a ring that two threads may observe, for jcstress; run by {@link
  * RingConcurrencyTest}.
  */
 public final class RingStress {
 
   private static final RingLayout LAYOUT = new RingLayout(12, 16, 1_024);
 
-  /** Much less than a sleeper really waits. */
+  /** Much shorter than the delay of a real sleeper. */
   private static final long SECOND_LOOK_NANOS = 5_000;
 
   private static final long VALUE = 0x1122334455667788L;
@@ -48,10 +48,10 @@ public final class RingStress {
     }
   }
 
-  /** An inline message is seen whole or not at all. */
+  /** An inline message is visible completely or not at all. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
-  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "there, whole")
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "visible, complete")
   @Outcome(expect = Expect.FORBIDDEN, desc = "torn")
   @State
   public static class Inline {
@@ -67,7 +67,7 @@ public final class RingStress {
     /**
      * Receives.
      *
-     * @param result what was received
+     * @param result the received message
      */
     @Actor
     public void receiver(JJ_Result result) {
@@ -76,21 +76,25 @@ public final class RingStress {
   }
 
   /**
-   * Two messages that are sent directly, over old bytes that look like headers, are seen one after
-   * the other and whole.
+   * Two messages that are sent directly, over old bytes that look like headers, become visible one
+   * after the other and complete.
    */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
-  @Outcome(id = VALUE + ", 0", expect = Expect.ACCEPTABLE, desc = "the first is there")
-  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "both are there")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, or old bytes were taken for a header")
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
+  @Outcome(id = VALUE + ", 0", expect = Expect.ACCEPTABLE, desc = "the first is visible")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "both are visible")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, or old bytes read as a header")
   @State
   public static class Direct {
     private final Rings rings = rings(true);
     private final MemorySegment message = MemorySegment.ofArray(message(8));
 
-    /** Fills the ring with headers, and the receiver takes all of it. */
+    /** Fills the ring with headers, and the receiver consumes all of it. */
     public Direct() {
+      fillWithHeaders(rings);
+    }
+
+    static void fillWithHeaders(Rings rings) {
       byte[] headers = new byte[504];
       MemorySegment view = MemorySegment.ofArray(headers);
       for (long at = 0; at < headers.length; at += Long.BYTES) {
@@ -117,10 +121,14 @@ public final class RingStress {
     /**
      * Receives.
      *
-     * @param result what was received, at two looks
+     * @param result the messages received by two polls
      */
     @Actor
     public void receiver(JJ_Result result) {
+      receive(rings, result);
+    }
+
+    static void receive(Rings rings, JJ_Result result) {
       if (rings.consumer.pollInline((buffer, offset, length) -> result.r1 = get(buffer, offset), 1)
           == 1) {
         rings.consumer.pollInline((buffer, offset, length) -> result.r2 = get(buffer, offset), 1);
@@ -132,10 +140,48 @@ public final class RingStress {
     }
   }
 
-  /** A receiver that learns of the end finds the last message. */
+  /** A batch of two, over old bytes that look like headers, is visible completely or not at all. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "both are visible")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, one only, or old bytes read as a header")
+  @State
+  public static class BatchedCopies {
+    private final Rings rings = rings(true);
+    private final MemorySegment message = MemorySegment.ofArray(message(8));
+
+    /** Fills the ring with headers, and the receiver consumes all of it. */
+    public BatchedCopies() {
+      Direct.fillWithHeaders(rings);
+    }
+
+    /** Sends. */
+    @Actor
+    public void sender() {
+      for (int i = 0; i < 2; i++) {
+        if (!rings.producer.tryStage(message, 0, 8)) {
+          rings.producer.reserve(8);
+          rings.producer.stageInline(message, 0, 8, 8);
+        }
+      }
+      rings.producer.publish();
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result the messages received by two polls
+     */
+    @Actor
+    public void receiver(JJ_Result result) {
+      Direct.receive(rings, result);
+    }
+  }
+
+  /** A receiver that sees the close finds the last message. */
   @JCStressTest
   @Outcome(id = "true, false", expect = Expect.FORBIDDEN, desc = "the last message is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "there, or not closed yet")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "visible, or not closed yet")
   @State
   public static class Close {
     private final Rings rings = rings(true);
@@ -149,7 +195,7 @@ public final class RingStress {
     }
 
     /**
-     * Looks for the end, and then for a message.
+     * Checks for the close, and then for a message.
      *
      * @param result whether there were
      */
@@ -160,10 +206,10 @@ public final class RingStress {
     }
   }
 
-  /** A message in payload lines is seen whole or not at all. */
+  /** A message in payload lines is visible completely or not at all. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
-  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "there, whole")
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "visible, complete")
   @Outcome(expect = Expect.FORBIDDEN, desc = "torn")
   @State
   public static class Lines {
@@ -179,7 +225,7 @@ public final class RingStress {
     /**
      * Receives.
      *
-     * @param result what was received
+     * @param result the received message
      */
     @Actor
     public void receiver(JJ_Result result) {
@@ -187,12 +233,10 @@ public final class RingStress {
     }
   }
 
-  /**
-   * Room that the receiver gives back is only used again when the receiver has read what was there.
-   */
+  /** Room that the receiver gives back is reused only after the receiver has read its contents. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "the ring was still full")
-  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "the old message, whole")
+  @Outcome(id = VALUE + ", " + VALUE, expect = Expect.ACCEPTABLE, desc = "the old message")
   @Outcome(expect = Expect.FORBIDDEN, desc = "overwritten while it was read")
   @State
   public static class Reuse {
@@ -207,7 +251,7 @@ public final class RingStress {
       }
     }
 
-    /** Sends into whatever room there is. */
+    /** Sends if there is room. */
     @Actor
     public void sender() {
       rings.send(next);
@@ -216,7 +260,7 @@ public final class RingStress {
     /**
      * Receives and frees.
      *
-     * @param result what was received
+     * @param result the received message
      */
     @Actor
     public void receiver(JJ_Result result) {
@@ -255,7 +299,7 @@ public final class RingStress {
     /**
      * Holds the first message, frees the second, and reads the first.
      *
-     * @param result what the first holds
+     * @param result the contents of the first
      */
     @Actor
     public void receiver(JJ_Result result) {
@@ -279,7 +323,7 @@ public final class RingStress {
    */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepWithFences {
     private final Rings rings = rings(true);
@@ -288,7 +332,7 @@ public final class RingStress {
     /**
      * Sends.
      *
-     * @param result whether the receiver has to be woken up
+     * @param result whether the receiver must be woken
      */
     @Actor
     public void sender(ZZ_Result result) {
@@ -297,7 +341,7 @@ public final class RingStress {
     }
 
     /**
-     * Arms and takes the last look.
+     * Announces the sleep and checks again.
      *
      * @param result whether there is a message
      */
@@ -308,10 +352,13 @@ public final class RingStress {
     }
   }
 
-  /** The same with fences that the receiver has asked the sender for, when it slept before. */
+  /**
+   * As {@link SleepWithFences}, with fences that the receiver requested from the sender at its last
+   * sleep.
+   */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepAgain {
     private final Rings rings = rings(false);
@@ -326,7 +373,7 @@ public final class RingStress {
     /**
      * Sends.
      *
-     * @param result whether the receiver has to be woken up
+     * @param result whether the receiver must be woken
      */
     @Actor
     public void sender(ZZ_Result result) {
@@ -334,7 +381,7 @@ public final class RingStress {
     }
 
     /**
-     * Arms and takes the last look.
+     * Announces the sleep and checks again.
      *
      * @param result whether there is a message
      */
@@ -346,12 +393,12 @@ public final class RingStress {
   }
 
   /**
-   * The same without a fence on the sender's side, by membarrier(2), and with the second look that
-   * a sleeper takes because kernels leave out a processor at times.
+   * As {@link SleepWithFences}, without a fence on the sender's side, by membarrier(2), and with
+   * the second check of a sleeper, because some kernels skip a processor at times.
    */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepWithMembarrier {
     private final Rings rings = rings(!dev.ferrule.sm.os.Membarrier.REGISTERED);
@@ -360,7 +407,7 @@ public final class RingStress {
     /**
      * Sends.
      *
-     * @param result whether the receiver has to be woken up
+     * @param result whether the receiver must be woken
      */
     @Actor
     public void sender(ZZ_Result result) {
@@ -369,7 +416,7 @@ public final class RingStress {
     }
 
     /**
-     * Arms and takes the last look.
+     * Announces the sleep and checks again.
      *
      * @param result whether there is a message
      */

@@ -79,7 +79,7 @@ class RingTest {
       for (int i = 0; i < lengths.length; i++) {
         assertThat(rings.stage(Rings.message(lengths[i], lap + i))).isTrue();
         if (lap % 2 == 0) {
-          rings.producer.publish(); // and else all at once
+          rings.producer.publish(); // and otherwise all at once
         }
       }
       rings.producer.publish();
@@ -91,7 +91,7 @@ class RingTest {
   }
 
   @Test
-  void shouldNotTakeOldPayloadForHeaders() {
+  void shouldNotReadOldPayloadAsHeaders() {
     Rings rings = new Rings(new RingLayout(12, 0, 500), true);
     Random random = new Random(7);
     for (int i = 0; i < 100_000; i++) {
@@ -107,7 +107,7 @@ class RingTest {
   }
 
   @Test
-  void shouldLeaveNothingOfAMessageWhoseMemoryIsGone() throws IOException {
+  void shouldLeaveNothingOfAMessageWhoseMemoryWasFreed() throws IOException {
     Rings rings = new Rings(LAYOUT, true);
     Path file = folder.resolve("truncated");
     Files.write(file, new byte[2 * PAGE]);
@@ -129,6 +129,83 @@ class RingTest {
       assertThat(rings.receive()).isEqualTo(Rings.message(4, i));
       assertThat(rings.consumer.next()).isFalse();
     }
+  }
+
+  /** The header of 0 that is stored ahead of time behind a message may have been overwritten. */
+  @Test
+  void shouldLeaveNothingOfABatchedCopyWhoseMemoryWasFreed() throws IOException {
+    Rings rings = new Rings(LAYOUT, true);
+    MemorySegment shortMessage = MemorySegment.ofArray(Rings.message(8, 1));
+    Path file = folder.resolve("truncated");
+    Files.write(file, new byte[2 * PAGE]);
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel = FileChannel.open(file, READ, WRITE)) {
+      MemorySegment source = channel.map(FileChannel.MapMode.READ_WRITE, 0, 2 * PAGE, arena);
+      fillWithHeaders(source);
+      assertThat(rings.producer.trySend(shortMessage, 0, 8)).isZero();
+      channel.truncate(PAGE);
+      assertThatThrownBy(() -> rings.producer.tryStage(source, PAGE - 400, 500))
+          .isInstanceOf(InternalError.class);
+    }
+    assertThat(rings.producer.messagesStaged()).isOne();
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
+    assertThat(rings.producer.trySend(shortMessage, 0, 8)).isZero();
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
+    assertThat(rings.consumer.next()).isFalse();
+  }
+
+  private static void fillWithHeaders(MemorySegment memory) {
+    for (long at = 0; at < memory.byteSize(); at += 8) {
+      memory.set(ValueLayout.JAVA_LONG_UNALIGNED, at, RecordHeader.inline(8));
+    }
+  }
+
+  @Test
+  void shouldNotReadOldPayloadAsTheHeaderBehindABatch() {
+    Rings rings = new Rings(new RingLayout(12, 0, 500), true);
+    Random random = new Random(8);
+    for (int i = 0; i < 50_000; i++) {
+      MemorySegment headers = MemorySegment.ofArray(new byte[8 * random.nextInt(1, 20)]);
+      fillWithHeaders(headers);
+      int count = random.nextInt(1, 6);
+      for (int staged = 0; staged < count; staged++) {
+        if (!rings.producer.tryStage(headers, 0, headers.byteSize())) {
+          rings.stage(headers.toArray(JAVA_BYTE));
+        }
+        assertThat(rings.consumer.next()).as("a message before it is published").isFalse();
+      }
+      rings.producer.publish();
+      for (int received = 0; received < count; received++) {
+        assertThat(rings.receive()).isEqualTo(headers.toArray(JAVA_BYTE));
+      }
+      assertThat(rings.consumer.next()).isFalse();
+    }
+  }
+
+  @Test
+  void shouldStageACopyBesideMessagesThatWereStagedInSteps() {
+    Rings rings = new Rings(LAYOUT, true);
+    MemorySegment message = MemorySegment.ofArray(Rings.message(8, 1));
+    rings.stage(Rings.message(3_000, 2));
+    assertThat(rings.producer.tryStage(message, 0, 8)).as("nothing is reserved").isTrue();
+    rings.producer.reserve(8);
+    assertThat(rings.producer.tryStage(message, 0, 8)).as("a record is reserved").isFalse();
+    assertThat(rings.producer.trySend(message, 0, 8)).isEqualTo(RingProducer.NOT_SENT);
+    rings.producer.unreserve(RingProducer.INLINE, 8);
+    assertThat(rings.producer.tryStage(message, 0, 8)).isTrue();
+    assertThat(rings.producer.trySend(message, 0, 8)).isEqualTo(RingProducer.NOT_SENT);
+    assertThat(rings.consumer.next()).isFalse();
+    assertThat(rings.producer.messagesStaged()).isEqualTo(3);
+    assertThat(rings.producer.messagesPublished()).isZero();
+
+    rings.producer.publish();
+
+    assertThat(rings.producer.messagesPublished()).isEqualTo(3);
+    assertThat(rings.receive()).isEqualTo(Rings.message(3_000, 2));
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
+    assertThat(rings.producer.trySend(message, 0, 8)).isZero();
+    assertThat(rings.receive()).isEqualTo(Rings.message(8, 1));
   }
 
   @Test
@@ -163,7 +240,7 @@ class RingTest {
   }
 
   @Test
-  void shouldGoRoundARegionThatStaysClaimed() {
+  void shouldSkipARegionThatStaysClaimed() {
     Rings rings = new Rings(new RingLayout(12, 0, 500), true);
     rings.send(new byte[333]);
     rings.receive();
@@ -179,7 +256,7 @@ class RingTest {
   }
 
   @Test
-  void shouldGoRoundAMessageThatStaysHeld() {
+  void shouldSkipAMessageThatStaysHeld() {
     Rings rings = new Rings(new RingLayout(12, 0, 500), true);
     rings.send(new byte[333]);
     rings.receive();
@@ -216,7 +293,7 @@ class RingTest {
   }
 
   @Test
-  void shouldHandOverInlineMessagesUntilSomethingElseComes() {
+  void shouldPassInlineMessagesUntilAnotherRecordFollows() {
     Rings rings = new Rings(LAYOUT, true);
     for (int i = 0; i < 5; i++) {
       rings.send(Rings.message(20, i));
@@ -267,7 +344,7 @@ class RingTest {
 
     rings.consumer.release(second);
 
-    assertThat(rings.send(new byte[length])).as("the younger one is free").isTrue();
+    assertThat(rings.send(new byte[length])).as("the later one is free").isTrue();
     assertThat(rings.send(new byte[length])).isFalse();
     rings.consumer.release(first);
     assertThat(rings.send(new byte[length])).isTrue();
@@ -275,7 +352,7 @@ class RingTest {
 
   @Test
   void shouldNeverOverrunTheReleaseRing() {
-    // far more lines than the release ring has entries for, so that lines alone would not stop the
+    // far more lines than the release ring has entries, so that lines alone would not stop the
     // sender
     Rings rings = new Rings(new RingLayout(11, 60_000, 5_000), true);
     int sent = 0;
@@ -291,7 +368,7 @@ class RingTest {
   }
 
   @Test
-  void shouldTellTheSenderOnceThatAReceiverSleeps() {
+  void shouldReportASleepingReceiverToTheSenderOnce() {
     Rings rings = new Rings(LAYOUT, true);
     rings.consumer.armSleep(false);
     rings.stage(new byte[1]);
@@ -301,7 +378,7 @@ class RingTest {
   }
 
   @Test
-  void shouldTellTheReceiverThatASenderSleepsWhenSlotsOrLinesBecomeFree() {
+  void shouldReportASleepingSenderToTheReceiverWhenSlotsOrLinesBecomeFree() {
     Rings rings = new Rings(LAYOUT, true);
     rings.send(new byte[10_000]);
     rings.producer.armSleep();
@@ -329,7 +406,7 @@ class RingTest {
   }
 
   @Test
-  void shouldRefuseALayoutThatCannotBe() {
+  void shouldRefuseAnInvalidLayout() {
     assertThatThrownBy(() -> new RingLayout(4, 0, 0)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new RingLayout(40, 0, 8)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new RingLayout(10, -1, 8))

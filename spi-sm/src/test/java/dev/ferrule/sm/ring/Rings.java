@@ -43,11 +43,12 @@ final class Rings {
     }
   }
 
-  /** Claims a region for an inline message that was reserved, and writes it. */
+  /** Claims a region for a reserved inline message, and writes it. */
   long claim(byte[] message) {
     long place = producer.claim(message.length);
     if (place != RingProducer.NOWHERE) {
-      MemorySegment.copy(MemorySegment.ofArray(message), 0, ring, place, message.length);
+      MemorySegment.copy(
+          MemorySegment.ofArray(message), 0, producer.records(), place, message.length);
     }
     return place;
   }
@@ -60,7 +61,7 @@ final class Rings {
     return sent;
   }
 
-  /** The message that the consumer found. */
+  /** Returns the message that the consumer found. */
   byte[] found() {
     return consumer
         .messageMemory()

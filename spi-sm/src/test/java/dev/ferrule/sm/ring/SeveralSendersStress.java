@@ -16,12 +16,13 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * What several threads that send may see of each other and of the receiver, for jcstress; run by
- * {@link RingConcurrencyTest}.
+ * The effects that several sending threads may observe of each other and of the receiver, for
+ * jcstress; run by {@link RingConcurrencyTest}.
  */
 public final class SeveralSendersStress {
 
   private static final RingLayout LAYOUT = new RingLayout(5, 16, 512);
+  private static final RingLayout WITH_INLINE = new RingLayout(11, 16, 512);
   private static final int ALL = Integer.MAX_VALUE;
   private static final long FIRST = 0x1111111111111111L;
   private static final long SECOND = 0x2222222222222222L;
@@ -36,7 +37,7 @@ public final class SeveralSendersStress {
     return bytes;
   }
 
-  /** Takes a message; returns its value, 0 if there is none, and -1 if it is torn. */
+  /** Receives a message; returns its value, 0 if there is none, and -1 if it is torn. */
   private static long receive(SharedRings rings) {
     if (!rings.consumer.next()) {
       return 0;
@@ -51,16 +52,16 @@ public final class SeveralSendersStress {
     return begin == end ? begin : -1;
   }
 
-  /** Two threads that swap the word of the same record: each gets a place of its own. */
+  /** Two threads that send at once: each gets its own position. */
   @JCStressTest
   @Outcome(
       id = {"1, 2, " + FIRST + ", " + SECOND, "2, 1, " + SECOND + ", " + FIRST},
       expect = Expect.ACCEPTABLE,
       desc = "one after the other")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, doubled, torn, or not in the order of the ids")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, duplicated, torn, or not in order of ids")
   @State
   public static class Publish {
-    private final SharedRings rings = new SharedRings(LAYOUT);
+    private final SharedRings rings = new SharedRings(WITH_INLINE);
     private final byte[] first = message(100, FIRST);
     private final byte[] second = message(200, SECOND);
 
@@ -96,15 +97,71 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** The receiver sees a message whole or not at all. */
+  /** Two threads that own the lock after a single acquisition, and revoke it from each other. */
   @JCStressTest
-  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "none was there yet")
-  @Outcome(id = FIRST + ", 0", expect = Expect.ACCEPTABLE, desc = "the first was")
-  @Outcome(id = FIRST + ", " + SECOND, expect = Expect.ACCEPTABLE, desc = "both were")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, lost or doubled")
+  @Outcome(
+      id = "true, true",
+      expect = Expect.ACCEPTABLE,
+      desc = "all arrive, each thread's in order")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, duplicated, torn, or out of order")
+  @State
+  public static class Ownership {
+    private static final int EACH = 4;
+
+    private final SharedRings rings =
+        new SharedRings(
+            new RingLayout(10, 16, 100), new RecordLock.Policy(10, 1_000, 1_000_000_000_000L, 1));
+    private final long[] ids = new long[2 * EACH];
+
+    private void send(int thread) {
+      for (int i = 0; i < EACH; i++) {
+        ids[thread * EACH + i] = rings.send(message(16, 1 + thread * EACH + i));
+      }
+    }
+
+    /** Sends. */
+    @Actor
+    public void one() {
+      send(0);
+    }
+
+    /** Sends. */
+    @Actor
+    public void other() {
+      send(1);
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result whether each message is at the position of its id, and there is no other
+     */
+    @Arbiter
+    public void receiver(ZZ_Result result) {
+      boolean right = true;
+      long[] last = new long[2];
+      for (int place = 1; place <= 2 * EACH; place++) {
+        int value = (int) receive(rings);
+        int thread = (value - 1) / EACH;
+        right &= value > 0 && ids[value - 1] == place && value > last[thread];
+        if (value > 0) {
+          last[thread] = value;
+        }
+      }
+      result.r1 = right;
+      result.r2 = receive(rings) == 0;
+    }
+  }
+
+  /** The receiver sees a message completely or not at all. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "none is visible yet")
+  @Outcome(id = FIRST + ", 0", expect = Expect.ACCEPTABLE, desc = "the first is visible")
+  @Outcome(id = FIRST + ", " + SECOND, expect = Expect.ACCEPTABLE, desc = "both are visible")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "torn, lost or duplicated")
   @State
   public static class Receive {
-    private final SharedRings rings = new SharedRings(LAYOUT);
+    private final SharedRings rings = new SharedRings(WITH_INLINE);
     private final byte[] first = message(100, FIRST);
     private final byte[] second = message(200, SECOND);
 
@@ -127,10 +184,10 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** The last record is claimed by one of two. */
+  /** The last record is claimed by one of two threads. */
   @JCStressTest
-  @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "the one")
-  @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "or the other")
+  @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "the first thread")
+  @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the second thread")
   @Outcome(expect = Expect.FORBIDDEN, desc = "both, or neither")
   @State
   public static class LastRecord {
@@ -168,16 +225,16 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** What the receiver has freed is taken in once, and comes to one of two that look for room. */
+  /** A released run is consumed once, and goes to one of two threads that claim room. */
   @JCStressTest
-  @Outcome(id = "0, -2", expect = Expect.ACCEPTABLE, desc = "the one")
-  @Outcome(id = "-2, 0", expect = Expect.ACCEPTABLE, desc = "or the other")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "the same lines for both, or for nobody")
+  @Outcome(id = "0, -2", expect = Expect.ACCEPTABLE, desc = "the first thread")
+  @Outcome(id = "-2, 0", expect = Expect.ACCEPTABLE, desc = "the second thread")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "the same lines for both, or for none")
   @State
   public static class Release {
     private final SharedRings rings = new SharedRings(new RingLayout(5, 1, 8));
 
-    /** Sends as much as there are lines, and frees them. */
+    /** Sends as many messages as there are lines, and frees them. */
     public Release() {
       rings.send(new byte[8]);
       rings.receive();
@@ -204,17 +261,17 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** Two runs that cross words and overlap: one is taken, or the one further up of those tried. */
+  /** Two runs that cross words and overlap: one is allocated, or the higher one of those tried. */
   @JCStressTest
-  @Outcome(id = "0, -1, 0", expect = Expect.ACCEPTABLE, desc = "the one")
-  @Outcome(id = "-1, 0, 0", expect = Expect.ACCEPTABLE, desc = "or the other")
+  @Outcome(id = "0, -1, 0", expect = Expect.ACCEPTABLE, desc = "the first thread")
+  @Outcome(id = "-1, 0, 0", expect = Expect.ACCEPTABLE, desc = "the second thread")
   @Outcome(expect = Expect.FORBIDDEN, desc = "both, or lines are lost")
   @State
   public static class Runs {
     private final ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(192);
 
     /**
-     * Takes more than half.
+     * Allocates more than half.
      *
      * @param result the line
      */
@@ -224,7 +281,7 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Takes more than half.
+     * Allocates more than half.
      *
      * @param result the line
      */
@@ -234,7 +291,7 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Counts.
+     * Counts the lines.
      *
      * @param result whether any line is missing
      */
@@ -244,7 +301,7 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** A run is freed once, however many say so. */
+  /** A run is freed once, regardless of the number of threads that free it. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0"},
@@ -255,15 +312,15 @@ public final class SeveralSendersStress {
   public static class Free {
     private final ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(192);
 
-    /** Takes some lines. */
+    /** Allocates some lines. */
     public Free() {
       allocator.commit(allocator.allocate(100, ALL));
     }
 
     /**
-     * Frees.
+     * Frees the run.
      *
-     * @param result whether it did
+     * @param result whether it was freed
      */
     @Actor
     public void one(III_Result result) {
@@ -271,9 +328,9 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Frees.
+     * Frees the run.
      *
-     * @param result whether it did
+     * @param result whether it was freed
      */
     @Actor
     public void other(III_Result result) {
@@ -281,7 +338,7 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Takes everything.
+     * Allocates everything.
      *
      * @param result the line
      */
@@ -291,16 +348,16 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** A thread that goes to sleep for want of room is told of it, or sees it. */
+  /** A thread that goes to sleep for lack of room is notified of it, or sees it. */
   @JCStressTest
   @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepForRoom {
     private final SharedRings rings = new SharedRings(new RingLayout(5, 1, 8));
     private final int held;
 
-    /** Sends as much as there are lines, and receives it. */
+    /** Sends as many messages as there are lines, and receives them. */
     public SleepForRoom() {
       rings.send(new byte[8]);
       rings.consumer.next();
@@ -308,9 +365,9 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Frees.
+     * Frees the lines.
      *
-     * @param result whether the sender has to be woken up
+     * @param result whether the sender must be woken
      */
     @Actor
     public void receiver(ZZ_Result result) {
@@ -318,7 +375,7 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Arms and takes the last look.
+     * Announces the sleep and checks again.
      *
      * @param result whether there is room
      */
@@ -329,13 +386,13 @@ public final class SeveralSendersStress {
     }
   }
 
-  /** A receiver that goes to sleep is seen by one that sends, or sees the message. */
+  /** A receiver that goes to sleep is seen by a sender, or sees the message. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "the wake-up is lost")
-  @Outcome(expect = Expect.ACCEPTABLE, desc = "somebody notices")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepForMessage {
-    private final SharedRings rings = new SharedRings(LAYOUT);
+    private final SharedRings rings = new SharedRings(WITH_INLINE);
     private final byte[] message = new byte[8];
 
     private int send() {
@@ -359,7 +416,7 @@ public final class SeveralSendersStress {
     }
 
     /**
-     * Arms and takes the last look.
+     * Announces the sleep and checks again.
      *
      * @param result whether there is a message
      */

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A receiver rests in a stream that gets faster by it, and in no other. */
+/** A receiver rests in a stream that becomes faster by it, and in no other. */
 @Timeout(60)
 class StreamBackoffTest {
 
   private static final int RECORD = 16;
   private static final int MEBIBYTE = 1 << 20;
 
-  /** A receiver in a time of its own. */
+  /** A receiver with a simulated clock. */
   private static final class Receiver extends StreamBackoff {
 
     private long clock;
@@ -23,7 +23,7 @@ class StreamBackoffTest {
 
     @Override
     long now() {
-      clock++; // or a rest would not end
+      clock++; // otherwise a rest would not end
       return clock;
     }
 
@@ -64,12 +64,29 @@ class StreamBackoffTest {
   }
 
   @Test
-  void messagesThatComeOneAtATimeNeverWait() {
+  void messagesThatArriveOneAtATimeHardlyEverWait() {
+    int waited = 0;
     for (int i = 0; i < 1_000_000; i++) {
       receiver.receive(300);
       receiver.lookInVain();
+      waited += receiver.restNow() > 0 ? 1 : 0;
+    }
+    assertThat(waited).isLessThanOrEqualTo(20);
+  }
+
+  @Test
+  void messagesThatAreRarerThanInAStreamNeverWait() {
+    for (int i = 0; i < 1_000_000; i++) {
+      receiver.receive(1_000);
+      receiver.lookInVain();
       assertThat(receiver.restNow()).isZero();
     }
+  }
+
+  @Test
+  void aSlowStreamThatIsFasterWithRestsIsReceivedWithThem() {
+    stream(64 * MEBIBYTE, 300, 20); // as of several sending threads
+    assertThat(receiver.rested).isGreaterThan(receiver.clock / 10);
   }
 
   @Test
@@ -111,8 +128,8 @@ class StreamBackoffTest {
   }
 
   /**
-   * A stream, in which a message takes so long if the receiver is level with the sender, and so
-   * long while it makes up for a rest.
+   * Receives a stream, with the time of a message while the receiver is level with the sender, and
+   * its time while it catches up after a rest.
    */
   private void stream(long bytes, double level, double behind) {
     long backlog = 0;
@@ -121,7 +138,7 @@ class StreamBackoffTest {
       backlog += (long) (rest / (2 * behind));
       for (int i = 0; i < 64; i++) {
         receiver.receive(backlog > 0 ? behind : level);
-        // meanwhile the sender goes on, at half the receiver's pace
+        // meanwhile the sender continues, at half the receiver's rate
         backlog = Math.max(0, backlog - (i & 1));
       }
       if (backlog == 0) {

@@ -40,7 +40,7 @@ class AllocatableMemoryTest {
   }
 
   @Test
-  void piecesAreZeroedAndNeverOverlapAndAllTheRoomComesBack() {
+  void piecesAreZeroedAndNeverOverlapAndAllRoomIsReclaimed() {
     Random random = new Random(3);
     List<Piece> pieces = new ArrayList<>();
     for (int step = 0; step < 3_000; step++) {
@@ -77,13 +77,13 @@ class AllocatableMemoryTest {
   }
 
   @Test
-  void moreThanThereIsIsNotAllocated() {
+  void moreThanTheSizeIsNotAllocated() {
     assertThat(memory.allocate(SIZE + 1)).isEqualTo(AllocatableMemory.NONE);
     assertThat(memory.allocate(Long.MAX_VALUE)).isEqualTo(AllocatableMemory.NONE);
   }
 
   @Test
-  void noneIsAllocatedWhereThereIsNone() {
+  void nothingIsAllocatedWithoutAllocatableMemory() {
     AllocatableMemory none =
         new AllocatableMemory(mapping, PAGE + SIZE, mapping.view().asSlice(PAGE + SIZE));
     assertThat(none.allocate(1)).isEqualTo(AllocatableMemory.NONE);

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the errors of cross-memory attach are taken for. */
+/** The interpretation of errors of cross-memory attach. */
 class CmaCopyTest {
 
   private static final long NOWHERE = 8;
@@ -26,14 +26,14 @@ class CmaCopyTest {
   }
 
   @Test
-  void memoryThatIsGoneFromAProcessThatIsThereIsNotALostPeer() {
+  void missingMemoryOfALiveProcessIsNotALostPeer() {
     assertThat(copy.probe()).isNull();
     assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isFalse();
   }
 
-  /** The kernel may free the memory of a process that it kills before the process has ended. */
+  /** The kernel may release the memory of a killed process before the process has ended. */
   @Test
-  void memoryThatIsGoneTogetherWithTheProbeMayBeALostPeer() {
+  void missingMemoryAndProbeMayBeALostPeer() {
     MemorySegment.ofAddress(peer.address())
         .reinterpret(RmaLayout.SIZE)
         .set(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_PROBE, NOWHERE);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Both sides of fragments, and when the initiator has to tell the target. */
+/** Both sides of fragments, and the initiator's notifications of the target. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FragmentsTest {
 
@@ -33,7 +33,7 @@ class FragmentsTest {
   private static final int LONGEST_PAUSE_NANOS = 50_000;
 
   private final Arena arena = Arena.ofShared();
-  private final Semaphore told = new Semaphore(0);
+  private final Semaphore notifications = new Semaphore(0);
   private volatile boolean over;
   private final MemorySegment local = arena.allocate(SIZE).fill((byte) 1);
   private final MemorySegment exposed = arena.allocate(SIZE);
@@ -50,7 +50,7 @@ class FragmentsTest {
     RegionTable regions = new RegionTable(targets, initiators, null);
     ExposedRegion region = regions.add(exposed, EnumSet.allOf(RmaRight.class));
     remote = new RemoteTable(initiators, targets).find(region.key());
-    initiator = new Fragments(initiators, targets, told::release);
+    initiator = new Fragments(initiators, targets, notifications::release);
     target =
         new FragmentServer(targets, initiators, regions, () -> {}) {
           @Override
@@ -78,30 +78,30 @@ class FragmentsTest {
   }
 
   @Test
-  void aTargetIsToldOfTheFirstFragmentAndOfNoMoreAsLongAsItLooksByItself() {
+  void aTargetIsNotifiedOfTheFirstFragmentOnlyWhileItPolls() {
     assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one processor: it never does");
     write(1);
     write(2);
-    assertThat(told.availablePermits()).isEqualTo(1);
+    assertThat(notifications.availablePermits()).isEqualTo(1);
     assertThat(target.serve()).isTrue();
     reap();
     assertThat(lastDone).isEqualTo(2);
 
     write(3);
-    assertThat(told.availablePermits()).isEqualTo(1);
+    assertThat(notifications.availablePermits()).isEqualTo(1);
     assertThat(target.serve()).isTrue();
     reap();
     assertThat(lastDone).isEqualTo(3);
 
     while (target.serve()) {
-      assertThat(told.availablePermits()).isEqualTo(1);
+      assertThat(notifications.availablePermits()).isEqualTo(1);
     }
     write(4);
-    assertThat(told.availablePermits()).isEqualTo(2);
+    assertThat(notifications.availablePermits()).isEqualTo(2);
   }
 
   @Test
-  void aFragmentThatComesWhenTheTargetFallsAsleepIsHandledAllTheSame() {
+  void aFragmentThatArrivesWhileTheTargetFallsAsleepIsHandled() {
     assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one processor: it never does");
     whenItFallsAsleep =
         () -> {
@@ -110,11 +110,11 @@ class FragmentsTest {
         };
     write(1);
     boolean more = true;
-    while (more) { // nobody calls it again when it sleeps, as it is not told
+    while (more) { // no other thread calls it when it sleeps, as it is not notified
       more = target.serve();
       reap();
     }
-    assertThat(told.availablePermits()).isEqualTo(1);
+    assertThat(notifications.availablePermits()).isEqualTo(1);
     assertThat(lastDone).isEqualTo(2);
   }
 
@@ -125,7 +125,7 @@ class FragmentsTest {
     }
     target.serve();
     reap();
-    assertThat(lastDone).as("others have their turn").isBetween(1L, 19L);
+    assertThat(lastDone).as("other connections are served").isBetween(1L, 19L);
     while (lastDone < 20) {
       assertThat(target.serve()).isTrue();
       reap();
@@ -149,7 +149,7 @@ class FragmentsTest {
   }
 
   @Test
-  void whatIsReadIntoMemoryThatWasFreedMeanwhileFailsAndTheNextOneDoesNot() {
+  void aReadIntoMemoryThatWasFreedMeanwhileFailsAndTheNextOneDoesNot() {
     Arena closed = Arena.ofShared();
     MemorySegment freed = closed.allocate(SIZE);
     initiator.trySubmit(false, remote, 0, freed, 0, SIZE / 8, 1, true);
@@ -163,7 +163,7 @@ class FragmentsTest {
     assertThat(statuses).containsExactly(RmaLayout.FAULT, RmaLayout.DONE);
   }
 
-  /** Fragments come at moments in which the target may just be falling asleep. */
+  /** Fragments arrive at moments when the target may be falling asleep. */
   @Test
   void noFragmentIsLeftUnhandledByATargetThatFallsAsleep() throws Exception {
     CompletableFuture<Void> serving =
@@ -171,7 +171,7 @@ class FragmentsTest {
             () -> {
               while (!over) {
                 if (!target.serve()) {
-                  told.acquireUninterruptibly();
+                  notifications.acquireUninterruptibly();
                 }
               }
             },
@@ -187,7 +187,7 @@ class FragmentsTest {
           Thread.onSpinWait();
         }
       } else {
-        while (lastDone < id) { // or else it never falls asleep
+        while (lastDone < id) { // otherwise it never falls asleep
           assertThat(serving).isNotDone();
           reap();
         }
@@ -197,7 +197,7 @@ class FragmentsTest {
       reap();
     }
     over = true;
-    told.release();
+    notifications.release();
     serving.get(10, TimeUnit.SECONDS);
     assertThat(exposed.asSlice(0, SIZE / 8).mismatch(local.asSlice(0, SIZE / 8))).isEqualTo(-1);
   }

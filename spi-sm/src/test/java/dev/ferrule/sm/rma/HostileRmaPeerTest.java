@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.RmaRight;
 import dev.ferrule.sm.ring.CorruptRingException;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A peer that writes whatever it likes to the memory that both have mapped. */
+/** A peer that writes arbitrary bytes to the memory that both have mapped. */
 class HostileRmaPeerTest {
 
   private static final int SIZE = 4096;
@@ -93,7 +93,7 @@ class HostileRmaPeerTest {
   }
 
   @Test
-  void whatIsRightIsDone() {
+  void aValidFragmentIsHandled() {
     assertThat(submit(RmaLayout.WRITE, key().id(), 100, key().generation(), SIZE - 100))
         .isEqualTo(RmaLayout.DONE);
     assertThat(memory.get(ValueLayout.JAVA_BYTE, SIZE - 1)).isZero();
@@ -102,7 +102,7 @@ class HostileRmaPeerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 1, 255, 256, Integer.MIN_VALUE, Integer.MAX_VALUE})
-  void aRegionThatIsNotThereIsRefused(int id) {
+  void aMissingRegionIsRefused(int id) {
     assertThat(submit(RmaLayout.WRITE, id, 8, key().generation(), 0))
         .isEqualTo(RmaLayout.NO_REGION);
     assertUntouched();
@@ -125,21 +125,21 @@ class HostileRmaPeerTest {
     "8, 9223372036854775807",
     "8, -9223372036854775808"
   })
-  void whatIsOutOfTheRegionIsRefused(int length, long offset) {
+  void anAccessOutsideTheRegionIsRefused(int length, long offset) {
     assertThat(submit(RmaLayout.WRITE, key().id(), length, key().generation(), offset))
         .isEqualTo(RmaLayout.DENIED);
     assertUntouched();
   }
 
   @Test
-  void whatTheRegionIsNotExposedForIsRefused() {
+  void anAccessWithoutTheRightIsRefused() {
     assertThat(submit(RmaLayout.READ, key().id(), 8, key().generation(), 0))
         .isEqualTo(RmaLayout.DENIED);
     assertThat(buffer.get(ValueLayout.JAVA_BYTE, RmaLayout.LINE)).isZero();
   }
 
   @Test
-  void whatWasTakenBackIsRefused() {
+  void aRegionThatWasTakenBackIsRefused() {
     assertThat(regions.end(region)).isTrue();
     assertThat(submit(RmaLayout.WRITE, key().id(), 8, key().generation(), 0))
         .isEqualTo(RmaLayout.NO_REGION);
@@ -184,7 +184,7 @@ class HostileRmaPeerTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-1, RmaLayout.FRAGMENTS + 1, Long.MAX_VALUE, Long.MIN_VALUE})
-  void moreFragmentsThanThereCanBeAreAViolation(long submitted) {
+  void moreFragmentsThanTheMaximumAreAViolation(long submitted) {
     set(RmaLayout.SUBMITTED, submitted);
     assertThatThrownBy(() -> server.serve()).isInstanceOf(CorruptRingException.class);
   }
@@ -199,7 +199,7 @@ class HostileRmaPeerTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 1, 2, Long.MAX_VALUE, Long.MIN_VALUE})
-  void aTargetThatHasHandledWhatWasNotSubmittedIsAViolation(long handled) {
+  void aTargetThatHasHandledMoreThanWasSubmittedIsAViolation(long handled) {
     Fragments fragments = new Fragments(own, peer, () -> {});
     set(RmaLayout.HANDLED, handled);
     assertThatThrownBy(() -> fragments.reap((id, status, isLast) -> {}))
@@ -232,7 +232,7 @@ class HostileRmaPeerTest {
     return file.map(FileChannel.MapMode.READ_WRITE, 0, SIZE, arena);
   }
 
-  /** What is random is mostly wrong at once; so only some of it is. */
+  /** Random bytes are mostly invalid at once, so only some of them are random. */
   @Test
   void randomBytesInThePeersFilesBreakNothing() {
     SplittableRandom random = new SplittableRandom(7);
@@ -268,7 +268,7 @@ class HostileRmaPeerTest {
       try {
         fresh.serve();
       } catch (CorruptRingException e) {
-        assertThat(e).hasMessageStartingWith("it");
+        assertThat(e).hasMessageStartingWith("invalid");
       }
     }
   }

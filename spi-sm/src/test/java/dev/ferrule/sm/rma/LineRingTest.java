@@ -44,14 +44,14 @@ class LineRingTest {
     ring.take(20);
     ring.giveBackUpTo(ring.end());
     assertThat(ring.take(16)).isZero();
-    assertThat(ring.take(5)).as("the 12 lines at the end are left out").isEqualTo(LineRing.NONE);
+    assertThat(ring.take(5)).as("the 12 lines at the end are skipped").isEqualTo(LineRing.NONE);
     assertThat(ring.take(4)).isEqualTo(16);
     ring.giveBackUpTo(ring.end());
     assertThat(ring.take(12)).isEqualTo(20);
   }
 
   @Test
-  void whatWasTakenLastCanBeGivenBackAsIfItHadNotBeen() {
+  void theLastRunCanBeRolledBack() {
     LineRing ring = new LineRing(LINES);
     ring.take(20);
     for (int i = 0; i < 100; i++) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.RmaRight;
 import dev.ferrule.sm.os.Credentials;
-import dev.ferrule.spi.RmaKey;
+import dev.ferrule.support.RmaKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a peer, perhaps a hostile one, says of the memory that it has allocated and exposed. */
+/** A possibly hostile peer's entries of the memory that it has allocated and exposed. */
 class RemoteTableTest {
 
   private static final long SIZE = 16 * RmaLayout.PAGE;
@@ -72,14 +72,14 @@ class RemoteTableTest {
     "-9223372036854775808, 10",
     "0, -1"
   })
-  void whatIsNotWithinThePeersMemoryIsNotMapped(long place, long length) {
+  void aRangeOutsideThePeersMemoryIsNotMapped(long place, long length) {
     RemoteRegion region = table.find(expose(place, length));
     assertThat(region == null || region.view().isEmpty()).isTrue();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 1, 4095, 65_537, 69_632, Long.MAX_VALUE, Long.MIN_VALUE})
-  void aSizeOfAllocatableMemoryThatCannotBeIsNotTaken(long size) {
+  void anInvalidSizeOfAllocatableMemoryIsRejected(long size) {
     ALL.set(ValueLayout.JAVA_LONG, peer.address() + RmaLayout.DESCRIPTOR_ALLOCATABLE, size);
     assertThat(RmaArea.allocatableSize(peer.address(), SIZE)).isNegative();
   }

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Message rate and bytes per second for messages of several sizes: the median of rounds. The rounds
- * of all sizes, of a plain copy in memory, of the bare cache line and of the bare ring take turns,
- * so that whatever else the machine does hits all of them alike.
+ * Measures message rate and throughput for several message sizes: the median of rounds. The rounds
+ * of all sizes, of a plain memory copy, of the bare cache line and of the bare ring are
+ * interleaved, so that disturbances affect all of them alike.
  */
 public final class BandwidthBench {
 
@@ -31,15 +31,15 @@ public final class BandwidthBench {
   /**
    * Creates a benchmark.
    *
-   * @param crew the connections to measure, all at once, and the threads for it; if the first
+   * @param crew the connections, all measured at once, and the sender threads; if the first
    *     connection has a floor, that is measured too
-   * @param subject what to label the results with
+   * @param subject the labels of the results
    * @param plan what to measure, on each connection
-   * @param unacked how many messages of a connection may be incomplete at a time; 0 for as many as
-   *     there is room for
-   * @param batch how many messages to hand to the transport at a time
-   * @param verify whether the server is to check every byte
-   * @param memcpyFrom the least size for which to measure a plain copy as well
+   * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
+   *     the available buffers
+   * @param batch the number of messages per batch
+   * @param verify whether the server checks every byte
+   * @param memcpyFrom the least size for which a plain copy is measured as well
    */
   public BandwidthBench(
       Crew crew,
@@ -56,7 +56,7 @@ public final class BandwidthBench {
     this.memcpyFrom = memcpyFrom;
   }
 
-  /** One size's measurement, as it grows round by round. */
+  /** The measurement of one size, extended by each round. */
   private final class Series {
     private final int size;
     private final List<Throughput> throughputs;
@@ -86,7 +86,7 @@ public final class BandwidthBench {
                       Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
     }
 
-    /** Returns how many messages of so many nanoseconds make a round. */
+    /** Returns how many messages, of so many nanoseconds each, make up a round. */
     private long messages(double nanos) {
       long fitting =
           nanos == 0 ? MESSAGES_WITHOUT_WARMUP : (long) (plan.pace().bandwidthNanos() / nanos);
@@ -149,7 +149,7 @@ public final class BandwidthBench {
   }
 
   /**
-   * Measures, in the calling thread and the others of the crew.
+   * Measures, in the calling thread and the other sender threads.
    *
    * @return one result per size
    */
@@ -158,13 +158,13 @@ public final class BandwidthBench {
   }
 
   /**
-   * Measures, in the calling thread and the others of the crew.
+   * Measures, in the calling thread and the other sender threads.
    *
-   * @param observer is told how far it is
+   * @param observer receives the progress
    * @return one result per size
    */
   public List<Result> run(Observer observer) {
-    // Access by one thread is a little cheaper to check.
+    // Confined memory is a little cheaper to access.
     try (Arena arena = crew.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
       floor().ifPresent(Floor::warmUp);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-/** The least that copying takes, to be measured beside remote memory access. */
+/** A copy without protocol, measured as the floor of remote memory access. */
 interface BareCopy {
 
-  /** What it does, by its name in C. */
+  /** Returns the name of the call in C. */
   String name();
 
-  /** Copies so many times. */
+  /** Copies the given number of times. */
   void run(long count);
 }

@@ -14,31 +14,31 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A bare one-way ring of records per direction, in a file that client and server have mapped: the
- * floor under every queue over shared memory. A line that both sides write, as {@link CacheLine},
- * is handed over in one transfer; a queue in one direction needs two, as the writer first has to
- * take the line from the reader that spins on it.
+ * A bare one-way ring of records for each direction, in a file mapped by client and server: the
+ * floor of every queue over shared memory. A line that both sides write, as in {@link CacheLine},
+ * is handed over in one transfer; a one-way queue needs two, as the writer first takes the line
+ * from the reader spinning on it.
  *
  * <p>A record is a header of 8 bytes and a payload, rounded up to 8. One release store of the
  * header publishes it. The receiver acknowledges every eighth of the ring. There is no validation
- * beyond what keeps the process alive, no wake-up and no close.
+ * beyond what protects the process from a crash, no wake-up and no close.
  *
- * <p>Each round begins at the start of the rings. A header has the message's number, which
- * continues from round to round, and is negative, which no word of a payload is: so neither what
- * earlier rounds have left nor a payload can be taken for the next header.
+ * <p>Each round begins at the start of the rings. A header holds the message's number, which
+ * continues from round to round, and is negative, which no word of a payload is: neither the
+ * records of earlier rounds nor a payload can be mistaken for the next header.
  *
- * <p>Memory is addressed without a bounds check. Addresses follow from this side's state alone,
- * never from what the peer has written.
+ * <p>Memory is accessed without bounds checks. Addresses depend on this side's state alone, never
+ * on what the peer has written.
  */
 final class BareRing implements AutoCloseable {
 
-  /** The longest payload: the ring holds three of them. */
+  /** The maximum payload: the ring holds three of them. */
   static final int MAX_PAYLOAD = 64 << 10;
 
-  /** Where the rings begin in the file: after the page of the {@link CacheLine}. */
+  /** Offset of the rings in the file: after the page of the {@link CacheLine}. */
   static final long FILE_OFFSET = 4096;
 
-  /** The length of each ring, in which whole records lie one after another. */
+  /** The length of each ring, which holds contiguous records. */
   static final int RING_BYTES = 256 << 10;
 
   private static final long ACKNOWLEDGED_BY_SERVER = 0;
@@ -46,7 +46,7 @@ final class BareRing implements AutoCloseable {
   private static final long TO_SERVER = 4096;
   private static final long TO_CLIENT = TO_SERVER + RING_BYTES;
 
-  /** The length of both rings and the words by which they are acknowledged. */
+  /** The length of both rings and of their acknowledgement counters. */
   static final long BYTES = TO_CLIENT + RING_BYTES;
 
   private static final int CACHE_LINE_BYTES = 64;
@@ -54,7 +54,7 @@ final class BareRing implements AutoCloseable {
   private static final int LENGTH_BITS = 20;
   private static final int ACKNOWLEDGEMENTS_PER_LAP = 8;
 
-  /** Up to this length a loop of single accesses is faster than a call. */
+  /** Up to this length a loop of single accesses is faster than a bulk copy. */
   private static final int SMALL = 128;
 
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -62,15 +62,15 @@ final class BareRing implements AutoCloseable {
   private static final VarHandle WORD = LONG.varHandle();
 
   /**
-   * How long the receiver of a stream pauses after an empty look: some microseconds. Looking again
+   * How long the receiver of a stream pauses after an empty poll: some microseconds. Polling again
    * at once takes each line from the sender while it is being filled.
    */
   private static final int PAUSES = 256;
 
-  /** How often to look in vain before a check of the peer: some milliseconds. */
+  /** Empty polls before a check of the peer: some milliseconds. */
   private static final int LOOKS_BEFORE_CHECK = 1 << 22;
 
-  /** The same, with pauses between the looks. */
+  /** The same, with pauses between the polls. */
   private static final int PAUSED_LOOKS_BEFORE_CHECK = 1 << 10;
 
   /** A process has addresses of at most 56 bits; those of words end in 000. */
@@ -87,7 +87,7 @@ final class BareRing implements AutoCloseable {
   private final long acknowledgedByPeer;
   private final long acknowledgement;
   private volatile boolean closed;
-  private long sent; // guarded by this: how many records in all rounds
+  private long sent; // guarded by this: records in all rounds
   private long received; // guarded by this
 
   private BareRing(Path file, boolean server, long peerLimitNanos, Runnable peerCheck)
@@ -113,29 +113,29 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Maps the side that measures.
+   * Maps the client's side, which measures.
    *
    * @param file the file, created by the server; a link is not followed
-   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
-   * @throws IOException if the file cannot be opened, or has no room for the rings
+   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
+   * @throws IOException if the file cannot be opened, or is too short for the rings
    */
   static BareRing ofClient(Path file, Runnable peerCheck) throws IOException {
     return new BareRing(file, false, FOREVER, peerCheck);
   }
 
   /**
-   * Maps the side that echoes and takes.
+   * Maps the server's side, which echoes and receives.
    *
    * @param file the file, created by the server; a link is not followed
-   * @param limitNanos how long to wait for a client that is alive, at least
-   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
-   * @throws IOException if the file cannot be opened, or has no room for the rings
+   * @param limitNanos the minimum time to wait for a client that is alive
+   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
+   * @throws IOException if the file cannot be opened, or is too short for the rings
    */
   static BareRing ofServer(Path file, long limitNanos, Runnable peerCheck) throws IOException {
     return new BareRing(file, true, limitNanos, peerCheck);
   }
 
-  /** Returns how many records with a payload of that size the ring holds. */
+  /** Returns how many records with a payload of that size fit in the ring. */
   static int capacity(int size) {
     return RING_BYTES / stride(size);
   }
@@ -154,10 +154,10 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages back and forth, one at a time; the peer must {@link #echo} as often.
+   * Sends messages back and forth, one at a time; the peer must {@link #echo} the same number.
    *
-   * @param periods is filled with the time of each there and back, in nanoseconds
-   * @param count how many to time; one more is sent, which starts the clock
+   * @param periods receives the time of each round trip, in nanoseconds
+   * @param count the number to time; one more is sent, which starts the clock
    * @param size the length of the payload
    * @throws ToolException if an echo has another payload
    */
@@ -171,11 +171,11 @@ final class BareRing implements AutoCloseable {
     long position = 0;
     long before = 0;
     for (int i = -1; i < count; i++) {
-      // An echo came for each message so far, so there is room.
+      // Each message so far was echoed, so there is room.
       number(source, payload, sent);
       copy(source, out + position + HEADER_BYTES, payload);
       WORD.setRelease(ALL, out + position, header(sent++, size));
-      // The clock is read while the message is on its way, as in PingPong: its cost does not count.
+      // The clock is read while the message is in flight, as in PingPong: its cost does not count.
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
@@ -200,9 +200,9 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages back.
+   * Echoes messages.
    *
-   * @param count how many
+   * @param count the number of messages
    * @param size the length of the payload
    * @throws ToolException if the client stops sending: this thread spins meanwhile
    */
@@ -235,9 +235,9 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Sends messages one after another; the peer must {@link #take} as many.
+   * Sends messages one after another; the peer must {@link #take} the same number.
    *
-   * @param count how many
+   * @param count the number of messages
    * @param size the length of the payload
    * @return the time until the peer has acknowledged the last, in nanoseconds
    */
@@ -274,11 +274,11 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Takes messages and checks the number at both ends of each payload.
+   * Receives messages and checks the number at both ends of each payload.
    *
-   * @param count how many
+   * @param count the number of messages
    * @param size the length of the payload
-   * @return how many were not what the client has sent
+   * @return how many were corrupt
    * @throws ToolException if the client stops sending: this thread spins meanwhile
    */
   synchronized long take(long count, int size) {
@@ -332,8 +332,8 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Returns the same address of a word, so that the JIT compiler knows its range and alignment and
-   * leaves out the checks of both.
+   * Returns the same address of a word, masked so that the JIT compiler knows its range and
+   * alignment and omits the checks of both.
    */
   private static long word(long address) {
     return address & WORD_ADDRESS;
@@ -349,7 +349,10 @@ final class BareRing implements AutoCloseable {
     }
   }
 
-  /** Spins until a record has its header, which pairs with the release store that publishes it. */
+  /**
+   * Spins until a record has its header. The acquire load pairs with the release store that
+   * publishes it.
+   */
   private void awaitRecord(long record, long header, int pauses, int looksBeforeCheck) {
     if ((long) WORD.getAcquire(ALL, word(record)) != header) {
       spinForRecord(record, header, pauses, looksBeforeCheck);
@@ -370,7 +373,7 @@ final class BareRing implements AutoCloseable {
     } while ((long) WORD.getAcquire(ALL, word(record)) != header);
   }
 
-  /** Spins until the peer has taken so many messages; returns how many it has. */
+  /** Spins until the peer has acknowledged a number of messages; returns its current count. */
   private long awaitAcknowledged(long number) {
     int looks = 0;
     long end = 0;
@@ -387,14 +390,14 @@ final class BareRing implements AutoCloseable {
   }
 
   /**
-   * Throws if there is no use in waiting any longer.
+   * Checks whether to go on waiting.
    *
-   * @param end when the peer's time is over; 0 in the first check of a wait
-   * @return the same, for the next check
+   * @param end the deadline; 0 in the first check of a wait
+   * @return the deadline, for the next check
    */
   private long check(long end) {
     if (closed) {
-      throw new IllegalStateException("the bare ring was closed");
+      throw new IllegalStateException("the bare ring is closed");
     }
     peerCheck.run();
     if (peerLimitNanos == FOREVER) {
@@ -413,15 +416,15 @@ final class BareRing implements AutoCloseable {
 
   private void checkUsable(int size) {
     if (closed) {
-      throw new IllegalStateException("the bare ring was closed");
+      throw new IllegalStateException("the bare ring is closed");
     }
     if (size < 0 || size > MAX_PAYLOAD) {
       throw new IllegalArgumentException(
-          size + " bytes do not fit in the bare ring; " + MAX_PAYLOAD + " is the most");
+          size + " bytes do not fit in the bare ring; the maximum is " + MAX_PAYLOAD);
     }
   }
 
-  /** Unmaps the memory, as soon as no thread is inside; one that waits there fails. */
+  /** Unmaps the memory when no thread is inside; a thread that waits there fails. */
   @Override
   public void close() {
     closed = true;

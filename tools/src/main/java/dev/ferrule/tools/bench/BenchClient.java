@@ -17,12 +17,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driving side of the measurements: a connection to a {@link BenchServer}. Belongs to one
- * thread at a time.
+ * The client side of the measurements, which drives them: a connection to a {@link BenchServer}.
+ * Belongs to one thread at a time.
  */
 public final class BenchClient implements AutoCloseable {
 
-  /** What a message and a byte take where processors are emulated, or busy with others. */
+  /** The time of a message where processors are emulated, or busy. */
   private static final double SLOW_MESSAGE_NANOS = 1e6;
 
   private static final double SLOW_BYTE_NANOS = 10;
@@ -30,13 +30,13 @@ public final class BenchClient implements AutoCloseable {
   private final Connection connection;
   private final WaitStrategy waitStrategy;
   private @Nullable Floor floor;
-  private volatile long rounds; // written by the one thread that measures
+  private volatile long rounds; // written by the measuring thread
   private volatile double roundNanos;
 
   /**
    * Creates a client.
    *
-   * @param connection a connection to a server, which stays the caller's to close
+   * @param connection a connection to a server; the caller closes it
    * @param waitStrategy how the connection waits
    */
   public BenchClient(Connection connection, WaitStrategy waitStrategy) {
@@ -62,22 +62,22 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Says that a round begins, for a {@link Watchdog}.
+   * Marks the begin of a round, for a {@link Watchdog}.
    *
-   * @param count how many messages, bounces or accesses it has
-   * @param size how many bytes each
+   * @param count the number of messages, bounces or accesses
+   * @param size the length of each in bytes
    */
   void begin(long count, int size) {
     roundNanos = count * (SLOW_MESSAGE_NANOS + size * SLOW_BYTE_NANOS);
     rounds++;
   }
 
-  /** Returns how many rounds have begun. */
+  /** Returns the number of rounds begun. */
   long rounds() {
     return rounds;
   }
 
-  /** Returns how long the messages of the round that began last may take. */
+  /** Returns the time limit for the messages of the current round. */
   double roundNanos() {
     return roundNanos;
   }
@@ -96,7 +96,7 @@ public final class BenchClient implements AutoCloseable {
     return connection.register(memory);
   }
 
-  /** Has the server expose so much memory, its own or such that the provider allocates. */
+  /** Lets the server expose memory, its own or the provider's. */
   Exposure expose(int size, boolean allocated) {
     start(Round.of(allocated ? Round.Kind.ALLOCATE : Round.Kind.EXPOSE, 0, size));
     try (ReceiveRegion message = connection.receiver().receive()) {
@@ -106,14 +106,13 @@ public final class BenchClient implements AutoCloseable {
 
   ToolException corrupt(String what) {
     return new ToolException(
-        ExitCode.CONNECTION_LOST,
-        connection.uri() + ": " + what + "; the measurement is worthless and was ended");
+        ExitCode.CONNECTION_LOST, connection.uri() + ": " + what + "; measurement aborted");
   }
 
   /**
    * Shares a cache line and a bare ring with the server, to be measured between the rounds.
    *
-   * @return false if there can be none, as with a server on another host
+   * @return false if that is not possible, as with a server on another host
    */
   public boolean openFloor() {
     floor = shareFloor().orElse(null);
@@ -121,10 +120,10 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /**
-   * Shares a cache line and a bare ring with the server, for the caller to use while nothing else
-   * is measured, and to close. A server has one of each for a connection.
+   * Shares a cache line and a bare ring with the server. The caller uses them while nothing else is
+   * measured, and closes them. A server has one of each for a connection.
    *
-   * @return both; empty if there can be none, as with a server on another host
+   * @return both; empty if that is not possible, as with a server on another host
    */
   public Optional<Floor> shareFloor() {
     start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
@@ -136,14 +135,12 @@ public final class BenchClient implements AutoCloseable {
     try {
       file.check();
       return Optional.of(Floor.open(this, file, () -> Session.requireOpen(connection)));
-    } catch (IOException e) { // as in another container, with a directory of that name of its own
+    } catch (IOException e) { // as in another container with a directory of its own
       return Optional.empty();
     }
   }
 
-  /**
-   * Ends the connection at once, from any thread, so that whoever waits on it does not any more.
-   */
+  /** Ends the connection at once, from any thread, which ends every wait on it. */
   void abort() {
     connection.close(Duration.ZERO);
   }

@@ -19,15 +19,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * The other side of the measurements: any number of clients, each with a thread of its own, or all
- * of them with one.
+ * The server side of the measurements, for any number of clients: with a thread for each of them,
+ * or one for all.
  */
 public final class BenchServer {
 
-  /** How long a thread waits for a processor before it does without. */
+  /** Time limit for a thread to get a processor of its own. */
   private static final long SLOT_NANOS = 200_000_000;
 
-  /** How long a client waits for its turn behind one that has not confirmed. */
+  /** Time limit for a client to wait for the one before it to confirm. */
   private static final long TURN_NANOS = 500_000_000;
 
   private final Listener listener;
@@ -36,17 +36,17 @@ public final class BenchServer {
   private final ServerLimits limits;
   private final Consumer<String> problems;
   private final BitSet busySlots = new BitSet(); // guarded by itself
-  private boolean toldOfCrowd; // guarded by busySlots
+  private boolean unpinnedReported; // guarded by busySlots
   private CountDownLatch lastArrival = new CountDownLatch(0); // of the accepting thread
 
   /**
    * Creates a server.
    *
-   * @param listener where the clients come from
+   * @param listener accepts the clients
    * @param waitStrategy how the listener's connections wait
-   * @param pinning which processors the threads may stay on
-   * @param limits what the clients may ask for
-   * @param problems is told in one line what goes wrong with a client; the others are served on
+   * @param pinning the processors for the threads
+   * @param limits limits the clients' requests
+   * @param problems receives one line about each failure of a client; the others are still served
    */
   public BenchServer(
       Listener listener,
@@ -61,13 +61,13 @@ public final class BenchServer {
     this.problems = problems;
   }
 
-  /** Serves clients until the listener is closed, each in a thread of its own. */
+  /** Serves clients until the listener is closed, each by a thread of its own. */
   public void run() {
     accept(this::serve);
   }
 
   /**
-   * Serves clients until the listener is closed, all of them in one thread.
+   * Serves clients until the listener is closed, all of them by one thread.
    *
    * @throws RuntimeException if that thread fails, with the reason; all connections are closed then
    */
@@ -81,7 +81,7 @@ public final class BenchServer {
             try {
               Pinning.apply(cpu, problems);
               dispatcher.run();
-            } catch (Throwable e) { // nothing is received any more, so that every client would hang
+            } catch (Throwable e) { // nothing is received any more: every client would hang
               failure.set(e);
               listener.close();
             }
@@ -106,16 +106,16 @@ public final class BenchServer {
       try {
         admit(request, server);
       } catch (RuntimeException | InternalError | OutOfMemoryError e) {
-        problems.accept(describe(e)); // of this client; the next one may do better
+        problems.accept(describe(e)); // of this client only
       }
     }
   }
 
-  /** Accepts a client in a thread of its own: one that does not confirm delays no other. */
+  /** Accepts a client in a thread of its own: a client that does not confirm delays no other. */
   private void admit(ConnectionRequest request, Consumer<Connection> server) {
     if (!limits.admit()) {
       problems.accept(
-          request.peer() + " was rejected: " + ServerLimits.MAX_CLIENTS + " are served");
+          request.peer() + " rejected: limit of " + ServerLimits.MAX_CLIENTS + " clients reached");
       request.reject(Handshake.BENCHMARK.full());
       return;
     }
@@ -149,8 +149,8 @@ public final class BenchServer {
   }
 
   /**
-   * Clients are served in the order in which they come, by which both sides choose processors, but
-   * none waits long for one that does not confirm.
+   * Waits for the client before. Both sides choose processors by the order of connecting, but a
+   * client that does not confirm must not delay the next for long.
    */
   private static void awaitTurn(CountDownLatch before) {
     try {
@@ -177,7 +177,9 @@ public final class BenchServer {
     }
   }
 
-  /** Has a connection served, or closes it: without a thread its client would wait for ever. */
+  /**
+   * Serves a connection, or closes it if no thread can be started: its client would wait for ever.
+   */
   private static void serve(Connection connection, Consumer<Connection> server) {
     try {
       server.accept(connection);
@@ -224,8 +226,8 @@ public final class BenchServer {
   }
 
   /**
-   * Whoever measures again and again closes one connection and makes the next, whose thread is not
-   * to go without a processor because that of the last has not quite ended.
+   * Waits for a free slot. A client that measures repeatedly closes one connection and makes the
+   * next, whose thread must not go unpinned because the previous one has not quite ended.
    */
   private int takeSlot() {
     long end = System.nanoTime() + SLOT_NANOS;
@@ -257,15 +259,13 @@ public final class BenchServer {
   private OptionalInt cpu(int slot) {
     OptionalInt cpu = pinning.server(slot);
     synchronized (busySlots) {
-      if (cpu.isPresent() || pinning == Pinning.OFF || toldOfCrowd) {
+      if (cpu.isPresent() || pinning == Pinning.OFF || unpinnedReported) {
         return cpu;
       }
-      toldOfCrowd = true;
+      unpinnedReported = true;
     }
     problems.accept(
-        "connections beyond the "
-            + slot
-            + " that have a CPU each are served by threads that are not pinned");
+        "threads of connections beyond the first " + slot + " are not pinned: no CPU is left");
     return cpu;
   }
 

@@ -14,24 +14,24 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * One cache line in a file that two processes have mapped, bounced between two of their threads:
- * the floor under every latency over shared memory. One side writes odd numbers, the other answers
- * each with the next even one.
+ * One cache line in a file mapped by two processes, bounced between two of their threads: the floor
+ * of every latency over shared memory. One side writes odd numbers, the other answers each with the
+ * next even one.
  */
 final class CacheLine implements AutoCloseable {
 
   private static final VarHandle VALUE = ValueLayout.JAVA_LONG.varHandle();
 
-  /** Mapped memory starts at a page, so this is one line by itself. */
+  /** Mapped memory starts at a page boundary, so the line shares nothing. */
   private static final long BYTES = 64;
 
-  /**
-   * How often to look at a line that does not change before asking whether the peer still lives:
-   * some milliseconds.
-   */
+  /** Polls of an unchanged line before a check of the peer: some milliseconds. */
   private static final int LOOKS_BEFORE_CHECK = 1 << 22;
 
-  /** How long a client may leave the answering thread spinning, here or on the bare ring. */
+  /**
+   * Maximum time for which a client may leave the answering thread spinning, here or on the bare
+   * ring.
+   */
   static final long ANSWER_NANOS = 5_000_000_000L;
 
   private static final long FOREVER = Long.MAX_VALUE;
@@ -44,8 +44,8 @@ final class CacheLine implements AutoCloseable {
    * Maps a file.
    *
    * @param file the file, created by one of the two sides; a link is not followed
-   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
-   * @throws IOException if the file cannot be opened, or has no room for a line: mapping would
+   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
+   * @throws IOException if the file cannot be opened, or is shorter than a line: mapping would
    *     extend it
    */
   CacheLine(Path file, Runnable peerCheck) throws IOException {
@@ -64,10 +64,10 @@ final class CacheLine implements AutoCloseable {
   }
 
   /**
-   * Bounces the line; the peer must {@link #answer} as often.
+   * Bounces the line; the peer must {@link #answer} the same number.
    *
-   * @param periods is filled with the time of each bounce there and back, in nanoseconds
-   * @param count how many to time; one more is made, which starts the clock
+   * @param periods receives the time of each round trip, in nanoseconds
+   * @param count the number to time; one more is made, which starts the clock
    */
   void bounce(long[] periods, int count) {
     MemorySegment memory = line;
@@ -75,7 +75,7 @@ final class CacheLine implements AutoCloseable {
     long before = 0;
     for (int i = -1; i < count; i++) {
       VALUE.setRelease(memory, 0L, value + 1);
-      // The clock is read while the line is on its way, as in PingPong: its cost does not count.
+      // The clock is read while the line is in flight, as in PingPong: its cost does not count.
       long now = System.nanoTime();
       if (i >= 0) {
         periods[i] = now - before;
@@ -89,13 +89,13 @@ final class CacheLine implements AutoCloseable {
   /**
    * Answers bounces.
    *
-   * @param count how many
+   * @param count the number of bounces
    * @throws ToolException if the next one does not come for seconds: this thread spins meanwhile
    */
   void answer(long count) {
     MemorySegment memory = line;
-    // The first may have come already, so the number to wait for follows from whether the last was
-    // an answer (even).
+    // The first may already be there: the number to wait for depends on whether the last was an
+    // answer (even).
     long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
     for (long i = 0; i < count; i++) {
       await(memory, value, ANSWER_NANOS);
@@ -104,7 +104,7 @@ final class CacheLine implements AutoCloseable {
     }
   }
 
-  /** Spins until the line has a value; throws after a time that is counted from the first check. */
+  /** Spins until the line has a value; throws after a time limit, counted from the first check. */
   private void await(MemorySegment memory, long value, long limitNanos) {
     int looks = 0;
     long end = 0;

@@ -10,10 +10,9 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long the calls themselves take: each send, receive and free of a ping-pong is timed by
- * itself. Waiting is not part of it: only the receive that finds the message counts. Two readings
- * of the clock with nothing between them are timed as well, for that is what every other time here
- * includes.
+ * Measures the calls themselves: each send, receive and free of a ping-pong is timed. Waiting is
+ * not included: only the receive that returns the message counts. Two consecutive readings of the
+ * clock are timed as well, since every other time includes that.
  */
 public final class CallBench {
 
@@ -28,7 +27,7 @@ public final class CallBench {
    * Creates a benchmark.
    *
    * @param client the connection to measure
-   * @param subject what to label the results with
+   * @param subject the labels of the results
    * @param plan what to measure
    */
   public CallBench(BenchClient client, Subject subject, Plan plan) {
@@ -61,7 +60,7 @@ public final class CallBench {
   /**
    * Measures, in the calling thread.
    *
-   * @param observer is told how far it is
+   * @param observer receives the progress
    * @return four results per size: send, receive, free and the clock
    */
   public List<Result> run(Observer observer) {
@@ -150,7 +149,7 @@ public final class CallBench {
       receive.nanos[i] = after - before;
       if (!content.matches(message.buffer(), message.offset(), message.length(), i)) {
         throw client.corrupt(
-            "an echo of " + message.length() + " bytes is not the message that was sent");
+            "an echo of " + message.length() + " bytes differs from the message sent");
       }
 
       before = System.nanoTime();

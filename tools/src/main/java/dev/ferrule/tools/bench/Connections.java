@@ -21,8 +21,8 @@ public final class Connections implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param endpoint where the server listens, and how to connect
-   * @param count how many times
+   * @param endpoint the server's address, and how to connect
+   * @param count the number of connections
    */
   public Connections(Endpoint endpoint, int count) {
     WaitStrategy wait = endpoint.waitStrategy();
@@ -42,17 +42,17 @@ public final class Connections implements AutoCloseable {
   /**
    * Returns the connections.
    *
-   * @return one client for each, in the order in which they were made
+   * @return one client for each, in the order of connecting
    */
   public List<BenchClient> clients() {
     return clients;
   }
 
   /**
-   * Refuses to measure what the server does not take.
+   * Checks that the server accepts messages of a length.
    *
    * @param longest the longest message to be measured, in bytes
-   * @param remedy how the server can be made to take longer ones, as far as the option's value
+   * @param remedy how to raise the server's limit, up to the option's value
    */
   public void requireRoomFor(int longest, String remedy) {
     Connection first = connections.get(0).get();
@@ -61,11 +61,11 @@ public final class Connections implements AutoCloseable {
       throw new ToolException(
           ExitCode.USAGE,
           first.uri()
-              + ": the server takes messages of up to "
+              + ": the server accepts messages of up to "
               + limit
-              + " bytes, and those of "
+              + " bytes, not of "
               + longest
-              + " are to be measured; "
+              + "; "
               + remedy
               + longest);
     }
@@ -83,7 +83,7 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** Closes one connection whatever became of those before; returns the first failure. */
+  /** Closes one connection even if others have failed; returns the first failure. */
   private static @Nullable RuntimeException close(
       Guarded<Connection> connection, @Nullable RuntimeException failure) {
     try {

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that send on several connections at once. The connections are dealt out in turn, and
- * the thread that calls {@link #round} is one of the crew.
+ * The threads that send on several connections concurrently. The connections are distributed
+ * round-robin, and the thread that calls {@link #round} is one of the senders.
  */
 public final class Crew implements AutoCloseable {
 
@@ -24,12 +24,12 @@ public final class Crew implements AutoCloseable {
   private final List<ExecutorService> helpers = new ArrayList<>();
 
   /**
-   * Gathers a crew.
+   * Starts the threads.
    *
-   * @param clients the connections to send on, which stay the caller's to close
-   * @param threads how many threads are to send; at most as many as there are connections
-   * @param pinning which processors the threads stay on; the calling one is the caller's to pin
-   * @param problems is told if the system does not allow it
+   * @param clients the connections to send on; the caller closes them
+   * @param threads the number of sending threads; at most the number of connections
+   * @param pinning the processors for the threads; the caller pins the calling one
+   * @param problems receives one line if the system refuses
    */
   public Crew(List<BenchClient> clients, int threads, Pinning pinning, Consumer<String> problems) {
     if (threads < 1 || threads > clients.size()) {
@@ -47,8 +47,8 @@ public final class Crew implements AutoCloseable {
                         () -> {
                           try {
                             Pinning.apply(pinning.client(index), problems);
-                          } catch (RuntimeException e) { // its work is waited for
-                            problems.accept("a thread is not pinned: " + e.getMessage());
+                          } catch (RuntimeException e) { // its share must be done
+                            problems.accept("sending thread not pinned: " + e.getMessage());
                           }
                           work.run();
                         },
@@ -60,7 +60,7 @@ public final class Crew implements AutoCloseable {
   }
 
   /**
-   * Returns the first connection, for what is done on one only.
+   * Returns the first connection, for measurements on one only.
    *
    * @return the connection
    */
@@ -73,17 +73,18 @@ public final class Crew implements AutoCloseable {
     return clients;
   }
 
-  /** Returns how many threads send. */
+  /** Returns the number of sending threads. */
   int threads() {
     return threads;
   }
 
   /**
-   * Sends messages on all connections. The clock starts when the server has been told of the round
-   * on each of them and every thread is ready, and ends when the last message of all was received.
+   * Sends messages on all connections. The clock starts when the server has received the round's
+   * parameters on each of them and every thread is ready, and ends when the last message of all is
+   * received.
    *
    * @param throughputs one for each connection, in their order
-   * @param count how many messages to send on each
+   * @param count the number of messages to send on each
    * @return the time, in nanoseconds
    */
   long round(List<Throughput> throughputs, long count) {
@@ -101,11 +102,11 @@ public final class Crew implements AutoCloseable {
         new Phaser(threads) {
           @Override
           protected boolean onAdvance(int phase, int registered) {
-            startNanos = System.nanoTime(); // before anybody goes on
+            startNanos = System.nanoTime(); // before any thread proceeds
             return false;
           }
         };
-    private long startNanos; // written and read on both sides of the phaser
+    private long startNanos; // ordered by the phaser
 
     private Together(List<Throughput> throughputs, long count) {
       this.throughputs = throughputs;
@@ -126,7 +127,7 @@ public final class Crew implements AutoCloseable {
       return end - startNanos;
     }
 
-    /** Does one thread's share; returns when it was done. */
+    /** Does one thread's share; returns the time when it ended. */
     private long share(int index) {
       try {
         List<Throughput> dealt = new ArrayList<>();
@@ -138,7 +139,7 @@ public final class Crew implements AutoCloseable {
           throughput.start(count);
         }
         if (ready.arriveAndAwaitAdvance() < 0) {
-          return 0; // another one has failed
+          return 0; // another thread has failed
         }
         sendInTurn(mine);
         for (Throughput throughput : mine) {
@@ -161,7 +162,7 @@ public final class Crew implements AutoCloseable {
       }
     }
 
-    /** The first failure is the one to tell; the other threads must not wait for what is lost. */
+    /** Keeps the first failure. The other threads must not wait for a broken connection. */
     private void giveUp(Throwable cause) {
       if (failure.compareAndSet(null, cause)) {
         clients.forEach(BenchClient::abort);
@@ -181,7 +182,7 @@ public final class Crew implements AutoCloseable {
           }
         }
       } catch (ExecutionException | CancellationException e) {
-        throw new IllegalStateException(e); // a share keeps its failures to itself
+        throw new IllegalStateException(e); // a share does not throw
       } finally {
         if (interrupted) {
           Thread.currentThread().interrupt();
@@ -199,7 +200,7 @@ public final class Crew implements AutoCloseable {
     }
   }
 
-  /** Lets the threads go; between two rounds none of them is at work. */
+  /** Ends the threads, which are idle between two rounds. */
   @Override
   public void close() {
     helpers.forEach(ExecutorService::shutdown);

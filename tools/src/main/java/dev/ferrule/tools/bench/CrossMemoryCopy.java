@@ -9,10 +9,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The kernel's call by which one process copies from or to another, over and over with the same
- * arguments: between the same bytes of the same two processes as the remote memory access that is
- * measured, for a copy within one process is cheaper (whether it is allowed need not be asked), and
- * other bytes may be in other caches.
+ * The system call that copies between two processes, repeated with the same arguments. It copies
+ * between the same bytes of the same processes as the remote memory access that is measured: a copy
+ * within one process is cheaper, as no permission is checked, and other bytes may be in other
+ * caches.
  */
 final class CrossMemoryCopy implements BareCopy {
 
@@ -25,10 +25,10 @@ final class CrossMemoryCopy implements BareCopy {
   /**
    * Prepares the call.
    *
-   * @param arena for its arguments
+   * @param arena allocates the arguments
    * @param memory of this process
-   * @param exposure as much memory of the other process
-   * @param write whether to copy to the other process, and not from it
+   * @param exposure memory of the other process, of the same length
+   * @param write whether to copy to the other process
    */
   CrossMemoryCopy(Arena arena, MemorySegment memory, Exposure exposure, boolean write) {
     this.write = write;
@@ -55,7 +55,7 @@ final class CrossMemoryCopy implements BareCopy {
     for (long i = 0; i < count; i++) {
       long copied = copy();
       if (copied != length) {
-        throw new ToolException(ExitCode.FAILED, name() + " copied " + copied + " bytes only");
+        throw new ToolException(ExitCode.FAILED, name() + " copied only " + copied + " bytes");
       }
     }
   }

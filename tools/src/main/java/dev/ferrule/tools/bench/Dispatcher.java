@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's side of all connections of a listener, played by one thread, which receives from
- * them all ({@link dev.ferrule.Listener#receiver()}) and goes by which connection a message came
- * over. With {@link Session}, each connection has a thread of its own instead.
+ * The server side of all connections of a listener, by one thread, which receives from all of them
+ * ({@link dev.ferrule.Listener#receiver()}) and dispatches by connection. With {@link Session},
+ * each connection has a thread of its own instead.
  */
 final class Dispatcher implements AutoCloseable {
 
@@ -34,10 +34,9 @@ final class Dispatcher implements AutoCloseable {
       new StallGuard(
           STALL,
           connection ->
-              tell(
+              report(
                   connection.uri()
-                      + ": was closed, as the client does not receive what it asks for, and others"
-                      + " wait"));
+                      + ": closed, as its client does not receive, which delays other clients"));
   private volatile boolean closed;
   private final ExecutorService closer =
       new ThreadPoolExecutor(
@@ -51,14 +50,14 @@ final class Dispatcher implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
           },
-          new ThreadPoolExecutor.DiscardPolicy()); // in the end all are closed anyway
+          new ThreadPoolExecutor.DiscardPolicy()); // at the end all are closed anyway
 
   /**
-   * Creates the server's side.
+   * Creates the server side.
    *
    * @param receiver receives from all connections
-   * @param limits what the clients may ask for
-   * @param problems is told in one line what goes wrong with a client; the others are served on
+   * @param limits limits the clients' requests
+   * @param problems receives one line about each failure of a client; the others are still served
    */
   Dispatcher(Receiver receiver, ServerLimits limits, Consumer<String> problems) {
     this.receiver = receiver;
@@ -66,7 +65,7 @@ final class Dispatcher implements AutoCloseable {
     this.problems = problems;
   }
 
-  /** Serves a connection from now on. Its first message may be dispatched already. */
+  /** Serves a connection from now on. Its first message may already have been dispatched. */
   void add(Connection connection) {
     Part part = part(connection);
     if (closed) { // while it was being accepted
@@ -79,7 +78,7 @@ final class Dispatcher implements AutoCloseable {
     return known != null ? known : parts.computeIfAbsent(connection, Part::new);
   }
 
-  /** Closes a connection that has ended, or that is of no use. */
+  /** Closes a connection that has ended or failed. */
   private void remove(Connection connection) {
     Part part = parts.remove(connection);
     if (part == null) {
@@ -87,18 +86,18 @@ final class Dispatcher implements AutoCloseable {
     }
     RuntimeException failure = connection.failure();
     if (failure != null) {
-      tell(failure);
+      report(failure);
     } else if (part.isInRound()) {
-      tell(connection.uri() + ": closed in the middle of a measurement");
+      report(connection.uri() + ": closed in the middle of a measurement");
     }
     part.close();
   }
 
-  private void tell(Throwable failure) {
-    tell(failure.getMessage() == null ? failure.toString() : failure.getMessage());
+  private void report(Throwable failure) {
+    report(failure.getMessage() == null ? failure.toString() : failure.getMessage());
   }
 
-  private void tell(String problem) {
+  private void report(String problem) {
     if (!Guarded.exiting()) {
       problems.accept(problem);
     }
@@ -125,7 +124,7 @@ final class Dispatcher implements AutoCloseable {
       if (e instanceof IllegalArgumentException refused) {
         refuse(connection, refused);
       }
-      tell(e);
+      report(e);
       closer.execute(() -> remove(connection));
     } finally {
       guard.end();
@@ -138,12 +137,12 @@ final class Dispatcher implements AutoCloseable {
     Refusal.send(connection.sender(), reason);
   }
 
-  /** One connection's part: what the round that its client has announced still needs. */
+  /** One connection's part: what remains to be done of its current round. */
   private final class Part implements AutoCloseable {
 
     private final Guarded<Connection> connection;
     private final ServedMemory memory;
-    private volatile long echoes; // still to be sent
+    private volatile long echoes; // to be sent
     private volatile @Nullable Sink sink;
     private long sinkCount;
 
@@ -183,7 +182,7 @@ final class Dispatcher implements AutoCloseable {
           sinkCount = round.count();
           endIfFull(begun);
         }
-        // to spin for one client, this thread would have to leave the others alone
+        // spinning for one client would starve the others
         case OPEN_FLOOR -> reply(new RoundReply(false, 0, 0, 0));
         case FLOOR, RING_ECHO, RING_SINK ->
             throw new IllegalArgumentException("a floor round without a floor");

@@ -7,7 +7,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 
-/** Sends each message back from where it lies. */
+/** Sends each message back, straight from the receive buffer. */
 final class Echo implements MessageHandler {
 
   private final Sender sender;
@@ -31,7 +31,7 @@ final class Echo implements MessageHandler {
     }
   }
 
-  /** Answers messages, waiting for each in the connection's own way. */
+  /** Answers messages, waiting for each by the connection's wait strategy. */
   void await(long count) {
     for (long left = count; left > 0; left--) {
       ReceiveRegion message = receiver.receive();

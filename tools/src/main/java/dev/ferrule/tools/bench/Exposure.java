@@ -11,12 +11,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Memory that a server exposes for a measurement, as it tells the client in one message: by its
- * handle, and for the bare system call beside it, which knows of no handles, by its address.
+ * Memory that a server exposes for a measurement, as sent to the client in one message: its handle,
+ * and its address for the bare system call, which has no handles.
  *
  * @param handle what the client attaches
- * @param pid the server's process, as it counts itself
- * @param address where the memory is in that process
+ * @param pid the server's process, in its own PID namespace
+ * @param address the address of the memory in that process
  */
 record Exposure(RmaHandle handle, long pid, long address) {
 
@@ -42,7 +42,7 @@ record Exposure(RmaHandle handle, long pid, long address) {
     long handleBytes = message.byteSize() - HANDLE_OFFSET;
     if (handleBytes < 1 || handleBytes > RmaHandle.MAX_BYTES) {
       throw new ToolException(
-          ExitCode.CONNECTION_LOST, "the server sent something else than a handle");
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no memory handle");
     }
     return new Exposure(
         RmaHandle.of(message.asSlice(HANDLE_OFFSET).toArray(ValueLayout.JAVA_BYTE)),

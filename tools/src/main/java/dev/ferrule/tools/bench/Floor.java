@@ -4,8 +4,8 @@ package dev.ferrule.tools.bench;
 import java.io.IOException;
 
 /**
- * The bare cache line and the bare ring between client and server, measured in rounds among those
- * of the messages. Belongs to the client's thread.
+ * The bare cache line and the bare ring between client and server, measured in rounds interleaved
+ * with those of the messages. Belongs to the client's thread.
  */
 public final class Floor implements AutoCloseable {
 
@@ -14,7 +14,7 @@ public final class Floor implements AutoCloseable {
   private static final long WARMUP_NANOS = 500_000_000;
   private static final double WAYS = 2;
 
-  /** Of large messages fewer are bounced on the ring: about as many bytes as of 1 KiB. */
+  /** Fewer large messages are bounced on the ring: about as many bytes as of 1 KiB. */
   private static final long RING_BOUNCED_BYTES = 1024L * BOUNCES;
 
   private static final long RING_WARMUP_NANOS = 300_000_000;
@@ -33,11 +33,11 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Maps a file that the server has made.
+   * Maps a file created by the server.
    *
-   * @param client for telling the server of the rounds
+   * @param client announces the rounds to the server
    * @param file the file
-   * @param peerCheck throws if the peer is gone; called once in a while during a long wait
+   * @param peerCheck throws if the peer is gone; called at intervals during a long wait
    * @throws IOException if the file cannot be mapped
    */
   static Floor open(BenchClient client, FloorFile file, Runnable peerCheck) throws IOException {
@@ -50,12 +50,12 @@ public final class Floor implements AutoCloseable {
     }
   }
 
-  /** Returns whether the bare ring takes messages of that size. */
+  /** Returns whether messages of that size fit in the bare ring. */
   static boolean ringTakes(int size) {
     return size <= BareRing.MAX_PAYLOAD;
   }
 
-  /** Bounces the line for as long as the JIT compiler wants, half a second. */
+  /** Bounces the line until the JIT compiler has compiled the loop: half a second. */
   public void warmUp() {
     long end = System.nanoTime() + WARMUP_NANOS;
     while (System.nanoTime() < end) {
@@ -64,7 +64,7 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Bounces the line for some milliseconds. Returns the median of half the way there and back, in
+   * Bounces the line for some milliseconds. Returns the median of half the round trip, in
    * nanoseconds.
    */
   double round() {
@@ -72,9 +72,9 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Bounces the line for less than a millisecond, or a few.
+   * Bounces the line for about a millisecond.
    *
-   * @return the median of half the way there and back, in nanoseconds
+   * @return the median of half the round trip, in nanoseconds
    */
   public double look() {
     return round(FEW_BOUNCES);
@@ -87,9 +87,9 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Bounces messages on the bare ring for as long as the JIT compiler wants.
+   * Bounces messages on the bare ring until the JIT compiler has compiled the loop.
    *
-   * @param size the length of the messages, which the ring takes
+   * @param size the length of the messages, which must fit in the ring
    */
   void warmUpRing(int size) {
     long end = System.nanoTime() + RING_WARMUP_NANOS;
@@ -101,8 +101,8 @@ public final class Floor implements AutoCloseable {
   /**
    * Bounces messages on the bare ring for some milliseconds.
    *
-   * @param size the length of the messages, which the ring takes
-   * @return the median of half the way there and back, in nanoseconds
+   * @param size the length of the messages, which must fit in the ring
+   * @return the median of half the round trip, in nanoseconds
    */
   double ringRound(int size) {
     int bounces = (int) Math.min(BOUNCES, RING_BOUNCED_BYTES / Math.max(1, size));
@@ -112,10 +112,10 @@ public final class Floor implements AutoCloseable {
   }
 
   /**
-   * Sends messages through the bare ring for as long as the JIT compiler wants.
+   * Sends messages through the bare ring until the JIT compiler has compiled the loop.
    *
-   * @param size the length of the messages, which the ring takes
-   * @return how long one message took in the end, in nanoseconds
+   * @param size the length of the messages, which must fit in the ring
+   * @return the time of one message at the end, in nanoseconds
    */
   double warmUpStream(int size) {
     long end = System.nanoTime() + RING_WARMUP_NANOS;
@@ -133,9 +133,9 @@ public final class Floor implements AutoCloseable {
   /**
    * Sends messages through the bare ring, one after another.
    *
-   * @param size the length of the messages, which the ring takes
-   * @param count how many
-   * @return the time until all have been taken, in nanoseconds
+   * @param size the length of the messages, which must fit in the ring
+   * @param count the number of messages
+   * @return the time until all have been received, in nanoseconds
    */
   long stream(int size, long count) {
     client.start(Round.of(Round.Kind.RING_SINK, count, size));
@@ -143,7 +143,7 @@ public final class Floor implements AutoCloseable {
     RoundReply reply = client.awaitReply();
     if (!reply.equals(new RoundReply(true, count, count * size, 0))) {
       throw client.corrupt(
-          count + " messages were sent through the bare ring, " + reply.wrong() + " arrived wrong");
+          count + " messages were sent through the bare ring, " + reply.wrong() + " were corrupt");
     }
     return nanos;
   }

@@ -17,10 +17,10 @@ import java.util.Set;
 
 /**
  * The file that a client and a server of one host map for the floor: a page with the {@link
- * CacheLine} and the {@link BareRing}. The server creates it and sends its random number; both
- * sides make the path from that, so that neither opens a path that its peer has chosen.
+ * CacheLine}, and the {@link BareRing}. The server creates it and sends its random number. Both
+ * sides derive the path from that, so neither opens a path chosen by its peer.
  *
- * @param number which file
+ * @param number the file's number
  */
 record FloorFile(long number) implements AutoCloseable {
 
@@ -43,7 +43,9 @@ record FloorFile(long number) implements AutoCloseable {
     return file;
   }
 
-  /** Leaves no hole: a full file system is to fail here, and not by SIGBUS. */
+  /**
+   * Fills the file: on a full file system this fails, where a sparse file would raise SIGBUS later.
+   */
   private void fill(FileChannel channel) throws IOException {
     ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES);
     try {
@@ -56,15 +58,15 @@ record FloorFile(long number) implements AutoCloseable {
     }
   }
 
-  /** Returns where the file is, if there is one of that number on this host. */
+  /** Returns the path of the file of that number on this host. */
   Path path() {
     return FreshAddress.sharedDirectory().resolve(PREFIX + Long.toHexString(number));
   }
 
   /**
-   * Checks that the file is what {@link #create} makes, in a process of this user.
+   * Checks that the file is one that {@link #create} makes, in a process of this user.
    *
-   * @throws IOException if it is not, or there is none
+   * @throws IOException if it is not, or does not exist
    */
   void check() throws IOException {
     BasicFileAttributes attributes =
@@ -73,11 +75,11 @@ record FloorFile(long number) implements AutoCloseable {
         || attributes.size() != BYTES
         || !Files.getAttribute(path(), "unix:uid", LinkOption.NOFOLLOW_LINKS)
             .equals(LibC.geteuid())) {
-      throw new IOException(path() + " is not a file of a server of this user");
+      throw new IOException(path() + " was not created by a server of this user");
     }
   }
 
-  /** Removes the name; those who have the file mapped keep it. */
+  /** Unlinks the file; existing mappings stay valid. */
   @Override
   public void close() {
     try {

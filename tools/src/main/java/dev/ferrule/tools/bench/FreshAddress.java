@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -16,8 +16,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address that nobody else uses, of any provider: a directory of its own in shared memory, or a
- * port that the system picks. Closing it removes the directory.
+ * A unique address of any provider: a directory of its own in shared memory, or a port chosen by
+ * the system. Closing it removes the directory.
  */
 public final class FreshAddress implements AutoCloseable {
 
@@ -33,13 +33,13 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Makes an address. What a provider's addresses look like follows from its example.
+   * Creates an address. Its form is derived from the provider's example.
    *
    * @param provider the provider
-   * @param host the host or address to listen on, for providers that have one; empty picks one
+   * @param host the host or address to listen on, for providers that have one; chosen if empty
    * @return the address
    */
-  public static FreshAddress of(ConnectionProvider provider, Optional<String> host) {
+  public static FreshAddress of(ProviderInfo provider, Optional<String> host) {
     if (!isLocal(provider)) {
       String where = host.or(RdmaHost::address).orElse(DEFAULT_HOST);
       String bracketed =
@@ -53,25 +53,25 @@ public final class FreshAddress implements AutoCloseable {
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.NO_RESOURCE,
-          "cannot make a directory in " + sharedDirectory() + ": " + e.getMessage(),
+          "cannot create a directory in " + sharedDirectory() + ": " + e.getMessage(),
           e);
     }
   }
 
   /**
-   * Returns whether a provider's two sides are processes of one host: its addresses name none.
+   * Returns whether a provider connects processes of one host: its addresses have no host.
    *
    * @param provider the provider
-   * @return true if they are
+   * @return true if both sides are on one host
    */
-  public static boolean isLocal(ConnectionProvider provider) {
+  public static boolean isLocal(ProviderInfo provider) {
     return URI.create(provider.exampleAddress()).getRawAuthority() == null;
   }
 
   /**
-   * Returns the best place for files that processes share: memory, where the system has that.
+   * Returns the best directory for files shared by processes: in memory, if the system has that.
    *
-   * @return a directory that can be written to
+   * @return a writable directory
    */
   public static Path sharedDirectory() {
     return Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
@@ -89,7 +89,7 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Returns the directory that closing this removes.
+   * Returns the directory that is removed on close.
    *
    * @return the directory; empty if the address has none
    */
@@ -103,7 +103,7 @@ public final class FreshAddress implements AutoCloseable {
   }
 
   /**
-   * Removes a directory with all that is in it. What somebody else removes at the same time is no
+   * Removes a directory and its contents. Files removed concurrently by another process are not a
    * failure.
    *
    * @param directory the directory

@@ -10,8 +10,8 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * Half the round trip of messages of several sizes. The rounds of all sizes, and those of the bare
- * cache line and the bare ring, take turns, so that whatever else the machine does hits all of them
+ * Measures half the round trip of messages of several sizes. The rounds of all sizes, and those of
+ * the bare cache line and the bare ring, are interleaved, so that disturbances affect all of them
  * alike.
  */
 public final class LatencyBench {
@@ -29,7 +29,7 @@ public final class LatencyBench {
    * Creates a benchmark.
    *
    * @param client the connection to measure; if it has a floor, that is measured too
-   * @param subject what to label the results with
+   * @param subject the labels of the results
    * @param plan what to measure
    */
   public LatencyBench(BenchClient client, Subject subject, Plan plan) {
@@ -38,7 +38,7 @@ public final class LatencyBench {
     this.plan = plan;
   }
 
-  /** One size's measurement, as it grows round by round. */
+  /** The measurement of one size, extended by each round. */
   private final class Series {
     private final PingPong pingPong;
     private final int size;
@@ -125,7 +125,7 @@ public final class LatencyBench {
   /**
    * Measures, in the calling thread.
    *
-   * @param observer is told how far it is
+   * @param observer receives the progress
    * @return one result per size
    */
   public List<Result> run(Observer observer) {

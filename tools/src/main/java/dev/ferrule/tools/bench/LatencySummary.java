@@ -5,18 +5,18 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * A distribution of times, in nanoseconds. A percentile of which there are too few times is NaN:
- * one in a hundred has to be beyond the 99th, which is the greatest otherwise.
+ * A distribution of times, in nanoseconds. A percentile with too few times beyond it is NaN: the
+ * 99th needs one in a hundred beyond it, as it is the maximum otherwise.
  *
- * @param min the least
+ * @param min the minimum
  * @param p50 the median
  * @param p90 the 90th percentile
  * @param p99 the 99th percentile
  * @param p999 the 99.9th percentile
- * @param max the greatest
+ * @param max the maximum
  * @param mean the mean
- * @param midMean the mean of the middle half, which a clock that ticks in steps does not round
- * @param step the step in which the times come, by the most common of them; 0 if there is but one
+ * @param midMean the mean of the middle half, which is not rounded to the ticks of the clock
+ * @param step the clock's tick, estimated from the most common times; 0 if there is only one
  */
 public record LatencySummary(
     double min,
@@ -29,7 +29,7 @@ public record LatencySummary(
     double midMean,
     double step) {
 
-  /** A time is a common one if it is one of so many. */
+  /** A time is common if it occurs so often. */
   private static final int COMMON = 50;
 
   private static final int SIGNIFICANT_DIGITS = 3;
@@ -38,11 +38,11 @@ public record LatencySummary(
   private static final double ROUNDING = 1e-9;
 
   static Histogram newHistogram() {
-    return new Histogram(SIGNIFICANT_DIGITS); // grows by itself, between rounds
+    return new Histogram(SIGNIFICANT_DIGITS); // resizes itself, between rounds
   }
 
   /**
-   * Sums up a histogram.
+   * Summarizes a histogram.
    *
    * @param histogram the times
    * @param divisor what to divide them by, such as 2 for half of a round trip

@@ -7,10 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How long a bare cache line took from one processor to another while something was measured: from
- * the least to the most. The hosts of virtual machines move their processors, from one cache to
- * another and within seconds, and a message takes several times as long after that; so rounds of
- * one place are not to be mixed with those of another.
+ * The range of a bare cache line's latency during a measurement. Hypervisors migrate the processors
+ * of virtual machines, from one cache to another and within seconds, after which a message takes
+ * several times as long; so rounds of one placement must not be mixed with those of another.
  *
  * @param leastNanos the shortest time, in nanoseconds
  * @param mostNanos the longest
@@ -18,8 +17,8 @@ import java.util.Optional;
 public record LineSpan(double leastNanos, double mostNanos) {
 
   /**
-   * Times of one place differ by less, those of two by more: on one core 25 ns or so, behind one
-   * cache 40 to 65, and apart 150 and more.
+   * Times of one placement differ by less, those of two by more: about 25 ns on one core, 40 to 65
+   * behind one cache, and 150 and more apart.
    */
   private static final double SAME = 1.5;
 
@@ -27,7 +26,7 @@ public record LineSpan(double leastNanos, double mostNanos) {
    * Returns the span of several times.
    *
    * @param nanos the times
-   * @return the span; empty if there are none, or one is no time
+   * @return the span; empty if there are none, or one is not positive and finite
    */
   public static Optional<LineSpan> of(Collection<Double> nanos) {
     if (nanos.isEmpty() || nanos.stream().anyMatch(time -> !(time > 0) || time.isInfinite())) {
@@ -40,18 +39,18 @@ public record LineSpan(double leastNanos, double mostNanos) {
   }
 
   /**
-   * Tells whether the processors may have been in one place all the time.
+   * Returns whether the processors may have stayed in one placement.
    *
-   * @return false if they were moved
+   * @return false if they were migrated
    */
   public boolean isOfOnePlace() {
     return mostNanos <= SAME * leastNanos;
   }
 
   /**
-   * Tells whether the processors were in a place all the time.
+   * Returns whether the processors stayed in a placement.
    *
-   * @param place the span of that place
+   * @param place the span of that placement
    * @return true if this span is within that
    */
   public boolean isWithin(LineSpan place) {
@@ -68,10 +67,10 @@ public record LineSpan(double leastNanos, double mostNanos) {
   }
 
   /**
-   * Finds the place where the processors were most of the time.
+   * Returns the most frequent placement.
    *
-   * @param spans the spans of what was measured; those in which they were moved do not count
-   * @return the span of all that is of that place; empty if there is none
+   * @param spans the spans of what was measured; those with a migration do not count
+   * @return the span of all that belong to it; empty if there is none
    */
   public static Optional<LineSpan> usual(Collection<LineSpan> spans) {
     List<LineSpan> candidates =

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.OptionalDouble;
 
-/** The middle of what was measured, which single outliers do not move. */
+/** Medians of measured values, which single outliers do not affect. */
 public final class Medians {
 
   private static final int GROUP = 16;
@@ -13,11 +13,11 @@ public final class Medians {
   private Medians() {}
 
   /**
-   * Returns the median of a series of times that follow each other without a gap. The clock may
-   * tick in steps of 10 ns and more, so times are taken in groups of 16.
+   * Returns the median of consecutive times. The clock may tick in steps of 10 ns and more, so
+   * times are grouped by 16.
    *
    * @param periods the times
-   * @param count how many of them there are, from index 0
+   * @param count how many of them are valid, from index 0
    * @return the median, in the unit of the times; 0 if there is none
    */
   public static double ofPeriods(long[] periods, int count) {
@@ -48,10 +48,10 @@ public final class Medians {
   }
 
   /**
-   * Returns how two medians compare, which is what a ratio is in all results.
+   * Returns the ratio of two medians, which is what every ratio in the results is.
    *
-   * @param dividend one of them
-   * @param divisor the other one
+   * @param dividend the dividend
+   * @param divisor the divisor
    * @return the quotient; empty if either is missing, or the divisor is not positive
    */
   public static OptionalDouble ratio(OptionalDouble dividend, OptionalDouble divisor) {

@@ -6,9 +6,9 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What the messages of a measurement hold: a pattern, with the message's number in the first 8
- * bytes and its complement in the last 8, as far as there is room. A few nanoseconds per message
- * are enough to write and to check that.
+ * The content of a measurement's messages: a pattern, with the message's number in the first 8
+ * bytes and its complement in the last 8, as far as the length allows. Writing and checking it
+ * takes a few nanoseconds.
  */
 final class MessageContent {
 
@@ -35,7 +35,7 @@ final class MessageContent {
     return size;
   }
 
-  /** Makes this the message with the given number. */
+  /** Writes the message's number. */
   void number(long number) {
     bytes.set(LONG, 0, number);
     if (size >= 2 * Long.BYTES) {
@@ -43,7 +43,7 @@ final class MessageContent {
     }
   }
 
-  /** Tells whether a received message has the right length, and the number at both ends. */
+  /** Returns whether a received message has the right length, and the number at both ends. */
   boolean matches(MemorySegment buffer, long offset, int length, long number) {
     if (length != size) {
       return false;
@@ -58,7 +58,7 @@ final class MessageContent {
     return length == 0 || buffer.get(ValueLayout.JAVA_BYTE, offset) == (byte) number;
   }
 
-  /** Tells whether the bytes between both ends are the pattern's. */
+  /** Returns whether the bytes between both ends are the pattern's. */
   boolean matchesBetween(MemorySegment buffer, long offset) {
     return size < 2 * Long.BYTES
         || MemorySegment.mismatch(

@@ -4,18 +4,17 @@ package dev.ferrule.tools.bench;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Is told how far a measurement is, between its rounds and by the thread that measures. */
+/** Receives the progress of a measurement, between its rounds, in the measuring thread. */
 public interface Observer {
 
-  /** Is not interested. */
+  /** Ignores the progress. */
   Observer NONE = (stage, soFar) -> {};
 
   /**
-   * Is called before each warm-up, and after each round.
+   * Reports progress; called before each warm-up and after each round.
    *
-   * @param stage what was, or is being done, in a few words
-   * @param soFar sums up what was measured so far, which takes a moment; to be used before this
-   *     returns
+   * @param stage what is being done or was done, in a few words
+   * @param soFar summarizes the results so far, which takes a moment; valid until this returns
    */
   void progress(String stage, Supplier<List<Result>> soFar);
 }

@@ -5,38 +5,38 @@ import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
 
-/** How long a server spins for a client that has announced messages and does not send them. */
+/** The time limit for which a server spins for announced messages that the client does not send. */
 final class Patience {
 
-  /** Of a round. */
+  /** The limit for a round. */
   static final Duration OF_ROUND = Duration.ofSeconds(10);
 
-  /** Some milliseconds, at least. */
+  /** At least some milliseconds. */
   private static final int LOOKS_BEFORE_CHECK = 1 << 16;
 
   private final long limitNanos;
   private int looks;
-  private long since; // the first check in vain; 0 if there was none since the last message
+  private long since; // the first check without a message; 0 if there was none since the last one
 
   /**
-   * Begins.
+   * Creates the limit.
    *
-   * @param limit how long to spin without a message, at least
+   * @param limit the minimum time to spin without a message
    */
   Patience(Duration limit) {
     limitNanos = limit.toNanos();
   }
 
-  /** A message has come. */
+  /** Resets the limit when a message has arrived. */
   void messageCame() {
     looks = 0;
     since = 0;
   }
 
   /**
-   * No message has come.
+   * Checks the limit when no message has arrived.
    *
-   * @throws ToolException if none has for too long
+   * @throws ToolException if it is exceeded
    */
   void lookedInVain() {
     if (++looks < LOOKS_BEFORE_CHECK) {
@@ -48,7 +48,7 @@ final class Patience {
       since = now;
     } else if (now - since > limitNanos) {
       throw new ToolException(
-          ExitCode.CONNECTION_LOST, "the client has announced messages and stopped sending them");
+          ExitCode.CONNECTION_LOST, "the client stopped sending the messages it had announced");
     }
   }
 }

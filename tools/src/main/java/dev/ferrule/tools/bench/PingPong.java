@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 
 /**
- * Sends a message, waits until it comes back, checks it, sends the next.
+ * Sends a message, waits for its echo, checks it, and sends the next.
  *
- * <p>The clock is read once per round trip, right after a send, while the message is on its way: so
- * reading it costs no time that would be measured, and the times of all round trips still add up to
- * the time of the whole round.
+ * <p>The clock is read once per round trip, right after a send, while the message is in flight:
+ * reading it costs no measured time, and the times of all round trips still add up to the time of
+ * the whole round.
  */
 final class PingPong implements MessageHandler {
 
@@ -31,10 +31,10 @@ final class PingPong implements MessageHandler {
   }
 
   /**
-   * Does round trips.
+   * Performs round trips.
    *
-   * @param periods is filled with their times, in nanoseconds
-   * @param count how many to time; one more is made, which starts the clock
+   * @param periods receives their times, in nanoseconds
+   * @param count the number to time; one more is made, which starts the clock
    */
   void round(long[] periods, int count) {
     client.start(Round.of(Round.Kind.ECHO, count + 1L, content.size()));
@@ -54,7 +54,7 @@ final class PingPong implements MessageHandler {
       }
       before = now;
       while (receiver.poll(this, 1) == 0) {
-        // the message is on its way
+        // the message is in flight
       }
     }
   }
@@ -82,7 +82,7 @@ final class PingPong implements MessageHandler {
   @Override
   public void onMessage(MemorySegment buffer, long offset, int length) {
     if (!content.matches(buffer, offset, length, number)) {
-      throw client.corrupt("an echo of " + length + " bytes is not the message that was sent");
+      throw client.corrupt("an echo of " + length + " bytes differs from the message sent");
     }
   }
 }

@@ -10,11 +10,11 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
 /**
- * Which processor each busy thread stays on. Without that the scheduler may put two of them on one,
- * and every message waits for a time slice. The threads of the client take the first processors
- * that they may run on, those of the server take the last ones.
+ * Pins each busy thread to a processor. Otherwise the scheduler may put two of them on one, and
+ * every message waits for a time slice. The client's threads take the first allowed processors, the
+ * server's the last.
  *
- * @param cpus the processors that may be used, ascending; fewer than two turn pinning off
+ * @param cpus the processors to use, ascending; fewer than two turn pinning off
  */
 public record Pinning(List<Integer> cpus) {
 
@@ -32,9 +32,9 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Tells whether each of several threads can have a processor of its own.
+   * Returns whether each of several threads can have a processor of its own.
    *
-   * @param threads how many threads there are
+   * @param threads the number of threads
    * @return true if there are as many processors, and at least two
    */
   public boolean hasRoomFor(int threads) {
@@ -42,9 +42,9 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Returns the processor for a thread of the client.
+   * Returns the processor for a client thread.
    *
-   * @param index which of its threads, from 0
+   * @param index the thread's index, from 0
    * @return the processor's number; empty if pinning is off, or none is left for that thread
    */
   public OptionalInt client(int index) {
@@ -52,10 +52,10 @@ public record Pinning(List<Integer> cpus) {
   }
 
   /**
-   * Returns the processor for a server's thread.
+   * Returns the processor for a server thread.
    *
-   * @param index how many other threads of the server are busy
-   * @return the processor's number; empty if pinning is off, or none is left but the client's first
+   * @param index the number of other busy threads of the server
+   * @return the processor's number; empty if pinning is off, or only the client's first is left
    */
   public OptionalInt server(int index) {
     return index < cpus.size() - 1
@@ -67,24 +67,24 @@ public record Pinning(List<Integer> cpus) {
    * Pins the calling thread.
    *
    * @param cpu the processor's number; empty does nothing
-   * @param problems is told if the system does not allow it
+   * @param problems receives one line if the system refuses
    */
   static void apply(OptionalInt cpu, Consumer<String> problems) {
     if (cpu.isPresent() && !Affinity.pin(cpu.getAsInt())) {
       problems.accept(
-          "cannot stay on CPU " + cpu.getAsInt() + " (sched_setaffinity); going on without");
+          "not pinned: sched_setaffinity for CPU " + cpu.getAsInt() + " failed; continuing");
     }
   }
 
   /**
-   * Does something in a thread of its own, pinned. Threads inherit the pinning of the one that
-   * starts them, so the calling thread, which may start a connection's helpers, is left alone.
+   * Runs work in a pinned thread of its own. Threads inherit the pinning of the thread that starts
+   * them, so the calling thread, which may start a connection's helper threads, is not pinned.
    *
    * @param <T> the type of the result
    * @param cpu the processor's number; empty does not pin
-   * @param problems is told if the system does not allow it
-   * @param work what to do
-   * @return what the work returned
+   * @param problems receives one line if the system refuses
+   * @param work the work
+   * @return what the work returns
    */
   public static <T> T call(OptionalInt cpu, Consumer<String> problems, Callable<T> work) {
     FutureTask<T> task =

@@ -4,7 +4,7 @@ package dev.ferrule.tools.bench;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A copy by one thread within one process, of bytes that nobody else touches. */
+/** A copy by one thread within one process, of bytes that no other thread accesses. */
 final class PlainCopy implements BareCopy {
 
   private static final long PAGE = 4096;
@@ -13,10 +13,10 @@ final class PlainCopy implements BareCopy {
   private final MemorySegment to;
 
   /**
-   * Makes both ends of a copy.
+   * Allocates both ends of a copy.
    *
-   * @param arena what to allocate them by
-   * @param size how many bytes
+   * @param arena allocates the memory
+   * @param size the number of bytes
    */
   PlainCopy(Arena arena, int size) {
     this.from = arena.allocate(size, PAGE).fill((byte) 1);

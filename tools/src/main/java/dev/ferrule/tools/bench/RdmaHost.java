@@ -11,7 +11,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Finds an address of this host that an RDMA device serves; the loopback address usually is none.
+ * Finds an address of this host that belongs to an RDMA device, which the loopback address usually
+ * does not.
  */
 final class RdmaHost {
 

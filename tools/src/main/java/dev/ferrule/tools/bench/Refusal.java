@@ -11,20 +11,20 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** A message by which a server refuses a round, in place of the reply to it, with the reason. */
+/** A message by which a server refuses a round, sent instead of the reply, with the reason. */
 final class Refusal {
 
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** "FREFUSAL", which begins neither a reply, nor an exposure. */
+  /** "FREFUSAL", with which neither a reply nor an exposure begins. */
   private static final long MAGIC = 0x4c41_5355_4645_5246L;
 
   private static final int MAX_TEXT = 400;
 
   private Refusal() {}
 
-  /** Sends the reason, if the connection still takes it. */
+  /** Sends the reason, if the connection is still open. */
   static void send(Sender sender, IllegalArgumentException reason) {
     byte[] text = String.valueOf(reason.getMessage()).getBytes(StandardCharsets.UTF_8);
     int length = Math.min(text.length, MAX_TEXT);
@@ -39,9 +39,9 @@ final class Refusal {
   }
 
   /**
-   * Looks at what the server has sent in place of a reply.
+   * Checks whether a message is a refusal.
    *
-   * @throws ToolException with the reason, if it is a refusal
+   * @throws ToolException with the reason, if it is one
    */
   static void throwIfRefused(MemorySegment message) {
     if (message.byteSize() >= Long.BYTES && message.get(LONG, 0) == MAGIC) {

@@ -5,21 +5,23 @@ import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was measured for one size of message.
+ * The measurement of one message size.
  *
- * @param subject whose numbers these are
- * @param command what was measured: {@code latency}, {@code latency-calls}, {@code bandwidth} or
- *     {@code rma}
- * @param call which call was timed, or null if not a single one was; {@code write} or {@code read}
+ * @param subject what was measured
+ * @param command the command: {@code latency}, {@code latency-calls}, {@code bandwidth} or {@code
+ *     rma}
+ * @param call the call that was timed, or null if it was not a single one; {@code write} or {@code
+ *     read}
  * @param sizeBytes the length of the messages
- * @param messages how many were measured (for the bandwidth: in each round, on all connections
+ * @param messages the number measured (for the bandwidth: in each round, on all connections
  *     together)
  * @param latency half the round trip, or the time of the call; null for the bandwidth
- * @param floor what was measured beside it without a message; {@link Floors#NONE} if nothing
+ * @param floor the floors measured beside it; {@link Floors#NONE} if none
  * @param messagesPerSecond the message rate of all connections together, the median of all rounds
- * @param bytesPerSecond the bytes that go with it
- * @param memcpyBytesPerSecond how fast one thread copies messages of that size in its own memory
- * @param rma how remote memory access went; null for messages
+ * @param bytesPerSecond the corresponding throughput
+ * @param memcpyBytesPerSecond the rate at which one thread copies messages of that size in its own
+ *     memory
+ * @param rma the figures of remote memory access; null for messages
  */
 public record Result(
     Subject subject,
@@ -35,11 +37,11 @@ public record Result(
     @Nullable RmaFigures rma) {
 
   /**
-   * What the machine can do at best.
+   * The floors: what the machine can do at best.
    *
    * @param lineNanos half the round trip of a bare cache line
    * @param ringNanos half the round trip of a message of that size through bare rings
-   * @param ringMessagesPerSecond how many messages of that size a bare ring carries
+   * @param ringMessagesPerSecond the message rate of a bare ring at that size
    */
   public record Floors(
       OptionalDouble lineNanos, OptionalDouble ringNanos, OptionalDouble ringMessagesPerSecond) {
@@ -50,17 +52,17 @@ public record Result(
   }
 
   /**
-   * What there is to say of remote memory access alone.
+   * Figures of remote memory access only.
    *
-   * @param path the way that was taken, such as {@code cma}
-   * @param floor what the same bytes were copied by beside it: {@code process_vm_writev}, {@code
-   *     process_vm_readv} or {@code memcpy}
-   * @param floorBytesPerSecond how fast that was, the median of all rounds
+   * @param path the path taken, such as {@code cma}
+   * @param floor the copy measured beside it: {@code process_vm_writev}, {@code process_vm_readv}
+   *     or {@code memcpy}
+   * @param floorBytesPerSecond the copy's rate, the median of all rounds
    */
   public record RmaFigures(String path, String floor, double floorBytesPerSecond) {}
 
   /**
-   * Returns how this compares to the floor: the quotient of the two medians that are shown.
+   * Returns the ratio to the floor: the quotient of the two medians that are shown.
    *
    * @return the latency over the bare line's, or for remote memory access the rate over the
    *     floor's; empty without a floor
@@ -75,7 +77,7 @@ public record Result(
   }
 
   /**
-   * Returns how this compares to the bare ring: the quotient of the two medians that are shown.
+   * Returns the ratio to the bare ring: the quotient of the two medians that are shown.
    *
    * @return the latency over the ring's, or the message rate over the ring's; empty without one
    */
@@ -86,7 +88,7 @@ public record Result(
   }
 
   /**
-   * Returns how this compares to a plain copy: the quotient of the two medians that are shown.
+   * Returns the ratio to a plain copy: the quotient of the two medians that are shown.
    *
    * @return the bytes per second over the copy's; empty without one
    */

@@ -9,16 +9,16 @@ import java.math.RoundingMode;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** Results for programs: an array of objects, in which what was not measured is left out. */
+/** Formats results as JSON: an array of objects. What was not measured is omitted. */
 public final class ResultJson {
 
   private ResultJson() {}
 
   /**
-   * Writes results as JSON.
+   * Formats results as JSON.
    *
    * @param results the results
-   * @return the text, ended by a newline
+   * @return the text, terminated by a newline
    */
   public static String format(List<Result> results) {
     JsonArray array = new JsonArray();
@@ -92,7 +92,7 @@ public final class ResultJson {
     value.ifPresent(number -> object.addProperty(name, rounded(number)));
   }
 
-  /** As many digits as mean something, and never an exponent. */
+  /** Rounds to the significant digits, without an exponent. */
   private static Number rounded(double value) {
     BigDecimal rounded =
         BigDecimal.valueOf(value).setScale(value < 10 ? 2 : 1, RoundingMode.HALF_UP);

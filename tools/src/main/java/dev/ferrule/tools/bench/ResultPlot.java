@@ -17,10 +17,10 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
-/** Results as a picture: over the size of the messages, the latency or the bytes per second. */
+/** Plots the latency or the throughput over the message size. */
 public final class ResultPlot {
 
-  /** A logarithmic axis has no place for 0. */
+  /** Replaces 0, which a logarithmic axis cannot show. */
   private static final double LEAST = 1e-3;
 
   private static final String EXTENSION = ".png";
@@ -28,15 +28,15 @@ public final class ResultPlot {
   private ResultPlot() {}
 
   /**
-   * Refuses a file that {@link #write} could not write, before anything is measured.
+   * Rejects a file that {@link #write} could not write, before anything is measured.
    *
-   * @param file where the picture is to go
+   * @param file the picture's file
    * @throws ToolException if it does not end in {@code .png}
    */
   public static void check(Path file) {
     if (!file.toString().toLowerCase(Locale.ROOT).endsWith(EXTENSION)) {
       throw new ToolException(
-          ExitCode.USAGE, "--plot writes PNG pictures; give it a name that ends in " + EXTENSION);
+          ExitCode.USAGE, "--plot writes PNG files; the name must end in " + EXTENSION);
     }
   }
 
@@ -44,7 +44,7 @@ public final class ResultPlot {
    * Writes a picture.
    *
    * @param results the results, all of one command
-   * @param file where to; replaced if it is there
+   * @param file the file; replaced if it exists
    */
   public static void write(List<Result> results, Path file) {
     System.setProperty("java.awt.headless", "true");
@@ -53,14 +53,14 @@ public final class ResultPlot {
     } catch (IOException e) {
       throw new ToolException(ExitCode.FAILED, "cannot write " + file + ": " + e.getMessage(), e);
     } catch (LinkageError | RuntimeException e) {
-      // Without a single font the JDK's own drawing fails in many ways, all of them obscure.
+      // Without any font the JDK's drawing fails in many obscure ways.
       throw new ToolException(
           ExitCode.FAILED,
           "cannot draw "
               + file
               + " ("
               + e
-              + "); that needs fonts, for example: apt-get install fontconfig fonts-dejavu-core",
+              + "); install a font, for example: apt-get install fontconfig fonts-dejavu-core",
           e);
     }
   }
@@ -151,7 +151,7 @@ public final class ResultPlot {
     return Double.isNaN(value) ? OptionalDouble.empty() : OptionalDouble.of(value);
   }
 
-  /** Of a curve without a dot there is nothing to say, such as of percentiles of few messages. */
+  /** Adds a curve, unless it has no points, such as percentiles of few messages. */
   private static void add(
       List<Plot.Curve> curves,
       String name,
@@ -161,7 +161,7 @@ public final class ResultPlot {
       Function<Result, OptionalDouble> value) {
     List<Plot.Dot> dots = new ArrayList<>();
     for (Result result : results) {
-      // a logarithmic axis has no place for 0
+      // a logarithmic axis cannot show 0
       value
           .apply(result)
           .ifPresent(

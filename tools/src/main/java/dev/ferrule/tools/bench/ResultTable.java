@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 
 /**
- * Results for people. A ratio is the quotient of two columns beside it, which its name says. What
- * too few messages were measured for, or what was not measured for a size, is a dash.
+ * Formats results as a table. A ratio is the quotient of two columns beside it, which its name
+ * gives. A dash is a value that was not measured, or not by enough messages.
  */
 public final class ResultTable {
 
@@ -21,10 +21,10 @@ public final class ResultTable {
   private ResultTable() {}
 
   /**
-   * Lays results out as a table; all of them of one command.
+   * Formats results of one command as a table.
    *
    * @param results the results, at least one
-   * @return lines, each ended by a newline
+   * @return lines, each terminated by a newline
    */
   public static String format(List<Result> results) {
     Result first = results.get(0);

@@ -15,9 +15,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long reads and writes of the server's memory take one by one, and how many bytes go through
- * when the next one does not wait for the last. What they are measured against takes turns with
- * them.
+ * Measures the latency of single reads and writes of the server's memory, and their throughput with
+ * many in flight. The rounds of the bare copy beside them are interleaved.
  */
 public final class RmaBench {
 
@@ -39,9 +38,9 @@ public final class RmaBench {
    * Creates a benchmark.
    *
    * @param client the connection to measure
-   * @param subject what to label the results with
+   * @param subject the labels of the results
    * @param plan what to measure; its messages are operations, in each round
-   * @param allocated whether the server's memory is allocated by the provider
+   * @param allocated whether the provider allocates the server's memory
    */
   public RmaBench(BenchClient client, Subject subject, Plan plan, boolean allocated) {
     this.client = client;
@@ -63,7 +62,7 @@ public final class RmaBench {
   /**
    * Measures, in the calling thread.
    *
-   * @param observer is told how far it is
+   * @param observer receives the progress
    * @return two results per size: write and read
    */
   public List<Result> run(Observer observer) {
@@ -93,9 +92,9 @@ public final class RmaBench {
   }
 
   /**
-   * Returns whether the exposed memory is where the server says. The bare system call writes to
-   * whatever is there, in any process of this user: what was written by the handle has to be read
-   * there first, all of it.
+   * Returns whether the exposed memory is at the address that the server sent. The bare system call
+   * writes to any memory at that address, in any process of this user: a pattern written by the
+   * handle must be read there first, completely.
    */
   private boolean isAt(
       Exposure exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {

@@ -8,11 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What the client tells the server before each round of measurement, in one message. Rounds follow
- * each other on one connection, so that the loops of a round need not look at what kind it is.
+ * The parameters of a round, which the client sends to the server in one message before it. A round
+ * has one kind, so that its loop does not branch on it.
  *
- * @param kind what the server is to do
- * @param count how often
+ * @param kind what the server does
+ * @param count the number of repetitions
  * @param size the length of each message in bytes
  * @param verify whether to check every byte of each message
  */
@@ -20,15 +20,15 @@ record Round(Kind kind, long count, int size, boolean verify) {
 
   /** What the server does in a round. */
   enum Kind {
-    /** Sends each message back. */
+    /** Echoes each message. */
     ECHO,
 
-    /** Takes the messages and sends a {@link RoundReply}. */
+    /** Receives the messages and sends a {@link RoundReply}. */
     SINK,
 
     /**
-     * Creates a file with a cache line to be bounced and a bare ring, and sends a {@link
-     * RoundReply} with its number, see {@link FloorFile}.
+     * Creates a file with a cache line and a bare ring, and sends a {@link RoundReply} with its
+     * number, see {@link FloorFile}.
      */
     OPEN_FLOOR,
 
@@ -36,18 +36,18 @@ record Round(Kind kind, long count, int size, boolean verify) {
     FLOOR,
 
     /**
-     * Exposes memory of the round's size in place of what it exposed before, and sends an {@link
+     * Exposes memory of the round's size, replaces what was exposed before, and sends an {@link
      * Exposure}.
      */
     EXPOSE,
 
-    /** The same with memory that the provider allocates. */
+    /** The same with memory allocated by the provider. */
     ALLOCATE,
 
-    /** Sends each message on the bare ring back. */
+    /** Echoes each message on the bare ring. */
     RING_ECHO,
 
-    /** Takes the messages on the bare ring and sends a {@link RoundReply}. */
+    /** Receives the messages on the bare ring and sends a {@link RoundReply}. */
     RING_SINK
   }
 
@@ -81,13 +81,13 @@ record Round(Kind kind, long count, int size, boolean verify) {
   static Round read(ReceiveRegion region) {
     MemorySegment message = region.segment();
     if (message.byteSize() != LENGTH || message.get(INT, MAGIC_OFFSET) != MAGIC) {
-      throw new IllegalArgumentException("the client sent something else than a round");
+      throw new IllegalArgumentException("protocol violation: the client sent no round");
     }
     int kind = message.get(INT, KIND_OFFSET);
     long count = message.get(LONG, COUNT_OFFSET);
     int size = message.get(INT, SIZE_OFFSET);
     if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0) {
-      throw new IllegalArgumentException("the client sent a round that cannot be");
+      throw new IllegalArgumentException("protocol violation: the client sent an invalid round");
     }
     return new Round(Kind.values()[kind], count, size, message.get(INT, VERIFY_OFFSET) != 0);
   }

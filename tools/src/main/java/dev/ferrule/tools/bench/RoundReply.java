@@ -10,12 +10,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * How a round went, as the server tells the client in one message.
+ * The server's report of a round, sent to the client in one message.
  *
  * @param done whether the server could do its part
- * @param messages how many messages it received; for a floor the number of its {@link FloorFile}
- * @param bytes how many bytes these had
- * @param wrong how many of them were not what the client had sent
+ * @param messages the number of messages received; for a floor the number of its {@link FloorFile}
+ * @param bytes the number of bytes received
+ * @param wrong the number of corrupt messages
  */
 record RoundReply(boolean done, long messages, long bytes, long wrong) {
 
@@ -41,7 +41,7 @@ record RoundReply(boolean done, long messages, long bytes, long wrong) {
     Refusal.throwIfRefused(message);
     if (message.byteSize() != LENGTH) {
       throw new ToolException(
-          ExitCode.CONNECTION_LOST, "the server sent something else than a reply to a round");
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no round reply");
     }
     return new RoundReply(
         message.get(LONG, DONE_OFFSET) != 0,

@@ -3,11 +3,11 @@ package dev.ferrule.tools.bench;
 
 import java.net.URI;
 
-/** A server to measure against, for as long as it is not closed. */
+/** A server to measure against, until closed. */
 public interface RunningServer extends AutoCloseable {
 
   /**
-   * Returns where the server listens.
+   * Returns the server's address.
    *
    * @return the listener's URI
    */

@@ -17,7 +17,7 @@ final class ServedMemory implements AutoCloseable {
   private final Connection connection;
   private final ServerLimits limits;
   private @Nullable ExposedMemory exposed; // guarded by this
-  private long bytes; // guarded by this: what was taken from the limits
+  private long bytes; // guarded by this: reserved from the limits
   private boolean closed; // guarded by this
 
   ServedMemory(Connection connection, ServerLimits limits) {
@@ -26,16 +26,16 @@ final class ServedMemory implements AutoCloseable {
   }
 
   /**
-   * Exposes as much memory as a round wants, in place of what was exposed before.
+   * Exposes memory of the round's size, and replaces what was exposed before.
    *
    * @return what the client needs to access it
-   * @throws IllegalStateException if nothing is exposed any more, as the connection is closed
+   * @throws IllegalStateException if the connection is closed
    */
   synchronized Exposure expose(Round round) {
     int size = round.size();
     conceal();
     if (closed) {
-      throw new IllegalStateException(connection.uri() + ": the connection was closed");
+      throw new IllegalStateException(connection.uri() + ": connection closed");
     }
     limits.expose(size);
     bytes = size;
@@ -54,18 +54,18 @@ final class ServedMemory implements AutoCloseable {
     } catch (ResourceExhaustedException e) {
       conceal();
       throw new IllegalArgumentException(
-          size + " bytes cannot be allocated by the provider: " + e.getMessage(), e);
+          size + " bytes cannot be exposed: allocation failed: " + e.getMessage(), e);
     }
   }
 
-  /** A copy that is under way may still use the memory, so the collector frees it. */
+  /** Allocates memory that the collector frees, since a copy in progress may still use it. */
   private MemorySegment allocate(int size) {
     try {
       return Arena.ofAuto().allocate(size, PAGE);
-    } catch (OutOfMemoryError e) { // of direct memory, which has a limit of its own
+    } catch (OutOfMemoryError e) { // direct memory has its own limit
       conceal();
       throw new IllegalArgumentException(
-          size + " bytes cannot be exposed: the server has not so much memory", e);
+          size + " bytes cannot be exposed: the server has not enough memory", e);
     }
   }
 
@@ -78,7 +78,7 @@ final class ServedMemory implements AutoCloseable {
     bytes = 0;
   }
 
-  /** Exposes nothing any more. */
+  /** Withdraws the exposed memory. */
   @Override
   public synchronized void close() {
     closed = true;

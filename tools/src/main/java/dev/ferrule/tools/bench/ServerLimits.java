@@ -5,24 +5,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the clients of one server may make it take of its machine, all of them together. A client is
- * not trusted: over a network it is anyone who can reach the port.
+ * Limits on the machine's resources that all clients of one server may use together. Clients are
+ * untrusted: over a network, any host that reaches the port is one.
  */
 public final class ServerLimits {
 
-  /** How many clients may be connected at a time: each has a thread. */
+  /** Maximum number of connected clients: each has a thread. */
   static final int MAX_CLIENTS = 1_024;
 
-  /** How much memory may be exposed at a time: the longest access that a client can measure. */
+  /** Maximum exposed memory: the longest access that a client can measure. */
   static final long MAX_EXPOSED_BYTES = 1L << 30;
 
-  /** More bounces of a cache line than any client asks for at a time. */
+  /** Maximum bounces of a cache line in a round; no client asks for more. */
   static final long MAX_BOUNCES = 1L << 20;
 
-  /** More messages over a bare ring than any client sends in a round. */
+  /** Maximum messages over a bare ring in a round; no client sends more. */
   static final long MAX_STREAMED = 1L << 27;
 
-  /** How many floors there may be at a time: each has a file of half a MiB in shared memory. */
+  /** Maximum number of floors: each has a file of half a MiB in shared memory. */
   static final int MAX_FLOORS = 64;
 
   private final long maxMessage;
@@ -42,7 +42,7 @@ public final class ServerLimits {
     this.local = local;
   }
 
-  /** Counts one more client; returns whether there is room for it. */
+  /** Adds a client; returns false if the limit is reached. */
   boolean admit() {
     if (clients.incrementAndGet() <= MAX_CLIENTS) {
       return true;
@@ -51,24 +51,24 @@ public final class ServerLimits {
     return false;
   }
 
-  /** Counts a client less. */
+  /** Removes a client. */
   void left() {
     clients.decrementAndGet();
   }
 
   /**
-   * Checks what a client asks for.
+   * Checks a client's request.
    *
-   * @throws IllegalArgumentException if it cannot be meant
+   * @throws IllegalArgumentException if it exceeds the limits
    */
   void check(Round round) {
     if (round.kind() == Round.Kind.SINK && round.size() > maxMessage) {
       throw new IllegalArgumentException(
           "messages of "
               + round.size()
-              + " bytes were announced, and the server takes "
+              + " bytes exceed the server's limit of "
               + maxMessage
-              + " at most; start it with --option maxMessage="
+              + "; start it with --option maxMessage="
               + round.size());
     }
     switch (round.kind()) {
@@ -82,7 +82,7 @@ public final class ServerLimits {
         checkRing(round);
       }
       default -> {
-        // whatever else there is has no limit here
+        // other rounds have no limit here
       }
     }
   }
@@ -90,7 +90,7 @@ public final class ServerLimits {
   private static void checkCount(Round round, long most, String what) {
     if (round.count() > most) {
       throw new IllegalArgumentException(
-          round.count() + " " + what + " were announced; " + most + " is the most");
+          round.count() + " " + what + " exceed the limit of " + most);
     }
   }
 
@@ -99,15 +99,14 @@ public final class ServerLimits {
       throw new IllegalArgumentException(
           "messages of "
               + round.size()
-              + " bytes were announced for the bare ring; "
-              + BareRing.MAX_PAYLOAD
-              + " is the most");
+              + " bytes exceed the bare ring's limit of "
+              + BareRing.MAX_PAYLOAD);
     }
   }
 
   /**
-   * Counts one more floor, which a client can have in common with the server if both are on one
-   * host; returns whether there may be one.
+   * Adds a floor, which a client can share only with a server on the same host; returns false if
+   * the limit is reached.
    */
   boolean openFloor() {
     if (!local) {
@@ -120,28 +119,28 @@ public final class ServerLimits {
     return false;
   }
 
-  /** Counts a floor less. */
+  /** Removes a floor. */
   void closeFloor() {
     floors.decrementAndGet();
   }
 
   /**
-   * Takes memory to be exposed.
+   * Reserves memory to be exposed.
    *
-   * @throws IllegalArgumentException if that would be too much
+   * @throws IllegalArgumentException if the limit is exceeded
    */
   void expose(long bytes) {
     if (exposed.addAndGet(bytes) > MAX_EXPOSED_BYTES) {
       exposed.addAndGet(-bytes);
       throw new IllegalArgumentException(
           bytes
-              + " bytes more cannot be exposed: all clients together may have "
+              + " bytes cannot be exposed: the limit of all clients together is "
               + MAX_EXPOSED_BYTES
-              + "; try again when the others have ended");
+              + "; try again when other clients have ended");
     }
   }
 
-  /** Gives exposed memory back. */
+  /** Releases exposed memory. */
   void conceal(long bytes) {
     exposed.addAndGet(-bytes);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.Guarded;
@@ -13,12 +13,14 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A server in a process of its own, at an address of its own. Both are gone when this is closed, or
- * when this process ends.
+ * A server in a process of its own, at an address of its own. Both are removed when this is closed,
+ * or when this process ends.
  */
 public final class ServerProcess implements RunningServer {
 
-  /** A JVM takes half a minute where processors are emulated and busy; one that fails, says so. */
+  /**
+   * A JVM takes half a minute where processors are emulated and busy; one that fails reports it.
+   */
   private static final Duration START_TIMEOUT = Duration.ofSeconds(120);
 
   private final Guarded<FreshAddress> address;
@@ -35,13 +37,14 @@ public final class ServerProcess implements RunningServer {
    * Starts a server and waits until it listens.
    *
    * @param provider the transport
-   * @param host where to listen, for transports that have hosts; empty picks an address of this one
+   * @param host the listen address, for transports that have hosts; if empty, one of this host is
+   *     chosen
    * @param serveOptions further options of the command {@code serve}
-   * @param problems is told what the server complains about
+   * @param problems receives the server's error output, by line
    * @return the running server
    */
   public static ServerProcess start(
-      ConnectionProvider provider,
+      ProviderInfo provider,
       Optional<String> host,
       List<String> serveOptions,
       Consumer<String> problems) {

@@ -15,8 +15,8 @@ import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's side of one connection: plays its part in one round after the other until the client
- * closes.
+ * The server side of one connection, by a thread of its own: serves one round after the other until
+ * the client closes.
  */
 final class Session implements AutoCloseable {
 
@@ -30,15 +30,15 @@ final class Session implements AutoCloseable {
   private boolean floor; // counted by the limits
   private @Nullable CacheLine line;
   private @Nullable BareRing ring;
-  private @Nullable Guarded<FloorFile> floorFile; // until the client has had time to open it
+  private @Nullable Guarded<FloorFile> floorFile; // until the client has opened it
 
   /**
-   * Creates the server's side of a connection.
+   * Creates the server side of a connection.
    *
    * @param connection the connection
-   * @param receiver where the messages of this connection arrive, and of no other
+   * @param receiver receives the messages of this connection only
    * @param waitStrategy how the connection waits
-   * @param limits what the clients may ask for
+   * @param limits limits the client's requests
    */
   Session(
       Connection connection, Receiver receiver, WaitStrategy waitStrategy, ServerLimits limits) {
@@ -49,7 +49,7 @@ final class Session implements AutoCloseable {
     this.spin = waitStrategy == WaitStrategy.SPIN;
   }
 
-  /** Plays rounds, in the calling thread. Returns when the client has closed the connection. */
+  /** Serves rounds, in the calling thread. Returns when the client has closed the connection. */
   void run() {
     try {
       Round round = nextRound();
@@ -58,7 +58,7 @@ final class Session implements AutoCloseable {
         play(round);
         round = nextRound();
       }
-    } catch (IllegalArgumentException e) { // this client gets the reason, and no other round
+    } catch (IllegalArgumentException e) { // the client receives the reason, and the session ends
       Refusal.send(connection.sender(), e);
       throw e;
     }
@@ -68,7 +68,7 @@ final class Session implements AutoCloseable {
     try (ReceiveRegion message = receiver.receive()) {
       return Round.read(message);
     } catch (ConnectionClosedException e) {
-      return null; // between two rounds that is how a client ends
+      return null; // between two rounds this is a regular end
     }
   }
 
@@ -115,7 +115,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Creates a file and maps it. Only a client on this host could do anything with it. */
+  /** Creates a file and maps it, if the client is on this host. */
   private RoundReply openFloor() {
     closeFloor();
     if (!limits.openFloor()) {
@@ -135,7 +135,7 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** Throws if the connection is not open any more. */
+  /** Throws if the connection is closed. */
   static void requireOpen(Connection connection) {
     if (connection.state() != ConnectionState.OPEN) {
       RuntimeException failure = connection.failure();

@@ -6,7 +6,7 @@ import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
 import java.lang.foreign.MemorySegment;
 
-/** Takes messages as they come and checks both ends of each, or all of it. */
+/** Receives messages and checks both ends of each, or all bytes. */
 final class Sink implements MessageHandler {
 
   private static final int POLL_LIMIT = 256;
@@ -22,7 +22,7 @@ final class Sink implements MessageHandler {
     this.verify = verify;
   }
 
-  /** Takes messages, spinning when there are none. */
+  /** Receives messages, spinning when there are none. */
   RoundReply spin(Receiver receiver, long count) {
     Patience patience = new Patience(Patience.OF_ROUND);
     while (messages < count) {
@@ -30,14 +30,14 @@ final class Sink implements MessageHandler {
         patience.messageCame();
       } else {
         patience.lookedInVain();
-        // Looking again at once would take the line away from the sender while it writes to it.
+        // Polling again at once would take the line from the sender while it writes to it.
         Thread.onSpinWait();
       }
     }
     return reply();
   }
 
-  /** Takes messages, waiting in the connection's own way when there are none. */
+  /** Receives messages, waiting by the connection's wait strategy when there are none. */
   RoundReply await(Receiver receiver, long count) {
     while (messages < count) {
       if (receiver.poll(this, (int) Math.min(POLL_LIMIT, count - messages)) == 0) {
@@ -49,12 +49,12 @@ final class Sink implements MessageHandler {
     return reply();
   }
 
-  /** Returns how many messages have come. */
+  /** Returns the number of messages received. */
   long messages() {
     return messages;
   }
 
-  /** Returns what to tell the client about those that have come. */
+  /** Returns the reply about the messages received. */
   RoundReply reply() {
     return new RoundReply(true, messages, bytes, wrong);
   }

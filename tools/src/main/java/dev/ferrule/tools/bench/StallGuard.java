@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the connection to which a thread, which serves others as well, sends for too long: its
- * client does not receive what it asks for. That ends the send with an exception.
+ * Closes a connection on which a send takes too long, because its client does not receive: the
+ * sending thread serves other clients, too. Closing ends the send with an exception.
  */
 final class StallGuard implements AutoCloseable {
 
@@ -32,8 +32,8 @@ final class StallGuard implements AutoCloseable {
   /**
    * Starts to guard one thread.
    *
-   * @param limit how long a send may take, at least; twice as long at most
-   * @param onStall is given a connection that has, before it is closed
+   * @param limit the time limit of a send, which takes effect after at most twice that time
+   * @param onStall receives a stalled connection before it is closed
    */
   StallGuard(Duration limit, Consumer<Connection> onStall) {
     this.onStall = onStall;
@@ -41,13 +41,13 @@ final class StallGuard implements AutoCloseable {
         this::check, limit.toNanos(), limit.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** The thread begins to send. */
+  /** Marks the begin of a send. */
   void begin(Connection connection) {
     begun.lazySet(begun.get() + 1);
     busy.lazySet(connection);
   }
 
-  /** The thread has sent, or failed to. */
+  /** Marks the end of a send, successful or not. */
   void end() {
     busy.lazySet(null);
   }

@@ -2,17 +2,17 @@
 package dev.ferrule.tools.bench;
 
 /**
- * Whose numbers they are.
+ * What is measured, for the labels of results.
  *
  * @param provider the scheme of the provider
  * @param waitStrategy how the client waits, as in a URI's query
- * @param connections how many connections are measured at once
- * @param threads how many threads of the client send on them
+ * @param connections the number of connections measured at once
+ * @param threads the number of client threads that send on them
  */
 public record Subject(String provider, String waitStrategy, int connections, int threads) {
 
   /**
-   * One connection with one thread.
+   * Creates a subject with one connection and one thread.
    *
    * @param provider the scheme of the provider
    * @param waitStrategy how the client waits, as in a URI's query
@@ -22,7 +22,7 @@ public record Subject(String provider, String waitStrategy, int connections, int
   }
 
   /**
-   * Returns how many connections and threads there are, as far as there is more than one.
+   * Returns the numbers of connections and threads, if greater than one.
    *
    * @return such as {@code , 4 connections, 2 threads}; empty for one of each
    */

@@ -2,18 +2,17 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.Batch;
-import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 
 /**
- * Sends messages of one size as fast as they go, and ends the clock when the server says that it
+ * Sends messages of one size as fast as possible; the clock stops when the server confirms that it
  * has received the last.
  */
 final class Throughput {
 
-  /** Few enough that no connection runs dry meanwhile. */
+  /** Few enough that no other connection runs dry meanwhile. */
   private static final int MESSAGES_IN_TURN = 16;
 
   private final BenchClient client;
@@ -25,10 +24,10 @@ final class Throughput {
   /**
    * How messages are sent.
    *
-   * @param unacked how many may be incomplete at a time; 0 for as many as the connection has room
-   *     for
-   * @param batch how many are handed to the transport at a time; 1 for each by itself
-   * @param verify whether the server is to check every byte
+   * @param unacked the maximum number of incomplete messages; 0 for no limit but the available
+   *     buffers
+   * @param batch the number of messages per batch; 1 for single sends
+   * @param verify whether the server checks every byte
    */
   record Flow(int unacked, int batch, boolean verify) {}
 
@@ -40,9 +39,9 @@ final class Throughput {
   }
 
   /**
-   * Sends messages, and waits until they have been received.
+   * Sends messages, and waits until they are received.
    *
-   * @param count how many
+   * @param count the number of messages
    * @return the time until the last was received, in nanoseconds
    */
   long round(long count) {
@@ -53,15 +52,15 @@ final class Throughput {
     return System.nanoTime() - start;
   }
 
-  /** Tells the server what comes. */
+  /** Announces the round to the server. */
   void start(long count) {
     client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify()));
     lastOfTurn = 0;
   }
 
   /**
-   * Returns how many messages to send before it is another connection's turn: as many as are waited
-   * for or handed over together.
+   * Returns how many messages to send before the next connection is served: as many as are awaited
+   * or posted together.
    */
   int turn() {
     if (flow.batch() > 1) {
@@ -73,9 +72,9 @@ final class Throughput {
   /**
    * Sends some of the messages of a round.
    *
-   * @param from the number of the first, which is that of the last call's last and one
-   * @param to the number after the last; but for the end of the round, whole {@link #turn turns}
-   *     further
+   * @param from the number of the first, which is the previous call's {@code to}
+   * @param to the number after the last; a multiple of {@link #turn} further, except at the end of
+   *     the round
    */
   void send(long from, long to) {
     if (flow.batch() > 1) {
@@ -87,7 +86,7 @@ final class Throughput {
     }
   }
 
-  /** Waits until the server says that it has received the messages of the round. */
+  /** Waits for the server's confirmation that it has received the messages of the round. */
   void finish(long count) {
     RoundReply reply = client.awaitReply();
     if (!reply.equals(new RoundReply(true, count, count * content.size(), 0))) {
@@ -97,7 +96,7 @@ final class Throughput {
               + reply.messages()
               + " received, "
               + reply.wrong()
-              + " of them wrong");
+              + " of them corrupt");
     }
   }
 
@@ -108,10 +107,7 @@ final class Throughput {
     }
   }
 
-  /**
-   * Looks at the ids after every half of the allowance, so that at most the whole is ever
-   * outstanding.
-   */
+  /** Awaits the ids after every half of the limit, so that it is never exceeded. */
   private void sendUnacked(long from, long to) {
     int half = half();
     for (long i = from; i < to; ) {
@@ -124,7 +120,7 @@ final class Throughput {
     }
   }
 
-  /** How many batches make up half of the allowance; one if there is none, or little. */
+  /** Returns how many batches make up half of the limit; at least one. */
   private int batches() {
     return Math.max(1, half() / flow.batch());
   }
@@ -133,7 +129,7 @@ final class Throughput {
     return Math.max(1, flow.unacked() / 2);
   }
 
-  /** Waits for the messages before the last ones, or for these too. */
+  /** Waits for the messages before the last ones, or for all. */
   private void awaitEarlier(long last, boolean lastMayStayOut) {
     if (!lastMayStayOut) {
       sender.await(last);
@@ -152,10 +148,8 @@ final class Throughput {
       long id = 0;
       for (long turn = Math.min(i + inTurn, to); i < turn; ) {
         for (long end = Math.min(i + flow.batch(), turn); i < end; i++) {
-          SendRegion region = sender.claim(size);
           content.number(i);
-          MemorySegment.copy(bytes, 0, region.buffer(), region.offset(), size);
-          id = batch.add(region);
+          id = batch.add(bytes, 0, size);
         }
         batch.flush();
       }

@@ -9,13 +9,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Fails a measurement that does not get on: a server whose thread has died leaves its client
- * waiting for an answer, while the connection is alive. Progress is a round that begins on any of
- * the connections.
+ * Fails a measurement without progress: a server whose thread has died leaves its client waiting
+ * for an answer, while the connection is alive. Progress is a round that begins on any of the
+ * connections.
  */
 public final class Watchdog {
 
-  /** How long the threads that measure have to notice that their connections were closed. */
+  /** The time for measuring threads to notice that their connections were closed. */
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   private static final long LONGEST_LOOK_NANOS = 1_000_000_000;
@@ -27,7 +27,8 @@ public final class Watchdog {
   /**
    * Creates a watchdog.
    *
-   * @param patience how long a round may take beyond what its messages take on a slow machine
+   * @param patience the time limit of a round, in addition to the time of its messages on a slow
+   *     machine
    */
   public Watchdog(Duration patience) {
     this(patience, GRACE);
@@ -39,11 +40,11 @@ public final class Watchdog {
   }
 
   /**
-   * Measures, in the calling thread, under the eyes of another one.
+   * Measures, in the calling thread, watched by another one.
    *
    * @param <T> the type of the result
-   * @param clients the connections that are measured; they are closed if there is no progress
-   * @param work what to do
+   * @param clients the connections that are measured; closed if there is no progress
+   * @param work the measurement
    * @return its result
    * @throws ToolException if there was no progress
    */
@@ -56,10 +57,9 @@ public final class Watchdog {
       if (watch.end()) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST,
-            "no progress for "
+            "measurement aborted: no progress for "
                 + patience.toSeconds()
-                + " s: the server does not answer any more, although the connection is alive; the"
-                + " measurement was ended",
+                + " s: the server does not answer, although the connection is alive",
             e);
       }
       throw e;
@@ -85,7 +85,7 @@ public final class Watchdog {
     public void run() {
       try {
         if (awaitSilence()) {
-          // not here: what closing waits for may be what hangs
+          // not in this thread: closing may wait for what hangs
           Thread closing =
               new Thread(() -> clients.forEach(BenchClient::abort), "ferrule-watchdog-close");
           closing.setDaemon(true);
@@ -93,7 +93,7 @@ public final class Watchdog {
           interruptIfStuck();
         }
       } catch (InterruptedException e) {
-        return; // not interrupted by this program
+        return; // never interrupted
       }
     }
 
@@ -129,13 +129,13 @@ public final class Watchdog {
       }
     }
 
-    /** Ends the watch, in the thread that measures; returns whether it has expired. */
+    /** Ends the watch, in the measuring thread; returns whether it has expired. */
     private synchronized boolean end() {
       if (!ended) {
         ended = true;
         notifyAll();
         if (interrupted) {
-          Thread.interrupted(); // it was for the measurement
+          Thread.interrupted(); // meant for the measurement
         }
       }
       return expired;

@@ -2,7 +2,7 @@
 
 /**
  * Measurements over a connection. The client drives: it sends one {@link
- * dev.ferrule.tools.bench.Round} at a time and the server, which is another process, plays its part
- * in it. Everything goes through the public API.
+ * dev.ferrule.tools.bench.Round} at a time to the server, another process, which plays its part in
+ * it. Measurements use the public API only.
  */
 package dev.ferrule.tools.bench;

@@ -3,14 +3,14 @@ package dev.ferrule.tools.doctor;
 
 import java.util.List;
 
-/** Looks at one concern. */
+/** A check of one requirement. */
 @FunctionalInterface
 interface Check {
 
   /**
-   * Looks, without changing anything.
+   * Runs the check, which changes nothing.
    *
-   * @return what was found, at least one finding
+   * @return the findings, at least one
    */
   List<Finding> run();
 }

@@ -14,15 +14,15 @@ import java.lang.invoke.VarHandle;
 import java.util.Map;
 
 /**
- * Reads one word of another process's memory: the part of {@link CrossMemoryAttachCheck} that its
- * child process does.
+ * Reads one word of another process's memory; run by the child process of {@link
+ * CrossMemoryAttachCheck}.
  */
 public final class CmaProbe {
 
   private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = CALL_STATE.varHandle(PathElement.groupElement("errno"));
 
-  /** The generated handle drops errno, which is what this is about. */
+  /** The generated handle drops errno, which is the result here. */
   private static final MethodHandle PROCESS_VM_READV =
       Linker.nativeLinker()
           .downcallHandle(

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Whether one process may read another's memory (cross memory attach). A real process tries it: a
- * child reads this one, which is as hard as between strangers; the other way round is easier, for a
- * parent may trace its children.
+ * Checks whether one process may read another's memory (cross memory attach). A child process reads
+ * this one, which needs the same permission as between unrelated processes; a parent may always
+ * trace its children.
  */
 final class CrossMemoryAttachCheck implements Check {
 
@@ -40,7 +40,7 @@ final class CrossMemoryAttachCheck implements Check {
       return List.of(
           Finding.warn(NAME, "process_vm_readv failed: " + answer + CONSEQUENCE, fix(answer)));
     } catch (ToolException e) {
-      return List.of(Finding.warn(NAME, "not known: " + e.getMessage(), ""));
+      return List.of(Finding.warn(NAME, "unknown: " + e.getMessage(), ""));
     }
   }
 
@@ -54,10 +54,10 @@ final class CrossMemoryAttachCheck implements Check {
 
   private static String fix(String answer) {
     if (answer.contains("ENOSYS")) {
-      return "a kernel with CONFIG_CROSS_MEMORY_ATTACH";
+      return "use a kernel with CONFIG_CROSS_MEMORY_ATTACH";
     }
     if (read(YAMA).strip().matches("[1-3]")) {
-      return "sysctl kernel.yama.ptrace_scope=0 (it is "
+      return "sysctl kernel.yama.ptrace_scope=0 (now "
           + read(YAMA).strip()
           + "), or the capability SYS_PTRACE";
     }

@@ -22,9 +22,9 @@ public final class Doctor {
   private Doctor() {}
 
   /**
-   * Looks at everything.
+   * Runs all checks.
    *
-   * @return what was found, in the order in which to show it
+   * @return the findings, in the order of display
    */
   public static List<Finding> examine() {
     List<Finding> findings = new ArrayList<>();

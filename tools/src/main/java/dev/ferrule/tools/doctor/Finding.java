@@ -4,24 +4,24 @@ package dev.ferrule.tools.doctor;
 import java.util.Locale;
 
 /**
- * What a check found.
+ * The result of a check.
  *
- * @param name what was looked at
- * @param status whether that is as it should be
- * @param text what was found, in one line
- * @param fix what to do about it; empty if there is nothing to be done
+ * @param name what was checked
+ * @param status the status
+ * @param text the finding, in one line
+ * @param fix how to fix it; empty if nothing needs to be done
  */
 public record Finding(String name, Status status, String text, String fix) {
 
-  /** How a finding is to be taken. */
+  /** The status of a finding. */
   public enum Status {
-    /** As it should be. */
+    /** Works. */
     OK,
 
-    /** Works, but not as well as it could, or not for everything. */
+    /** Works with limitations. */
     WARN,
 
-    /** Not there. What needs it does not work. */
+    /** Missing: what depends on it does not work. */
     MISSING;
 
     @Override

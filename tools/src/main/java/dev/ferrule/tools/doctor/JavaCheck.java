@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.Ferrule;
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.spi.ConnectionProvider;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The JDK, and whether it lets us call the system's libraries. */
+/** Checks the JDK, and whether it permits native access. */
 final class JavaCheck implements Check {
 
   @Override
   public List<Finding> run() {
     String version = "Java " + Runtime.version() + " of " + System.getProperty("java.vendor");
+    Module own = LibC.class.getModule();
+    Stream<Module> calling =
+        own.isNamed()
+            ? own.getLayer().modules().stream()
+                .filter(module -> module.getName().startsWith("dev.ferrule."))
+                .filter(module -> !module.getName().equals("dev.ferrule.support"))
+            : Stream.of(own);
     String refused =
-        Stream.concat(
-                Stream.of(LibC.class, JavaCheck.class),
-                Ferrule.providers().stream().map(ConnectionProvider::getClass))
-            .map(Class::getModule)
+        calling
             .filter(module -> !module.isNativeAccessEnabled())
             .map(module -> module.isNamed() ? module.getName() : "ALL-UNNAMED")
-            .distinct()
+            .sorted()
             .collect(Collectors.joining(","));
     if (!refused.isEmpty()) {
       return List.of(

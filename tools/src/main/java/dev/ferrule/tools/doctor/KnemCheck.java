@@ -9,10 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * Whether the KNEM driver is there, one of the sm provider's ways to copy between processes, which
- * a program has to choose.
- */
+/** Checks the KNEM driver, an optional way of the sm provider to copy between processes. */
 final class KnemCheck implements Check {
 
   private static final Path DEVICE = Path.of("/dev/knem");
@@ -27,8 +24,8 @@ final class KnemCheck implements Check {
       return List.of(
           Finding.warn(
               NAME,
-              DEVICE + " is not there; messages do not need it",
-              "only if it matters: build and load the KNEM module"));
+              DEVICE + " does not exist; messages do not need it",
+              "only for rma=knem: build and load the KNEM module"));
     }
     try (Arena arena = Arena.ofConfined()) {
       int descriptor =
@@ -47,15 +44,14 @@ final class KnemCheck implements Check {
   private static Finding info(int descriptor, Arena arena) {
     MemorySegment info = arena.allocate(INFO_BYTES, Integer.BYTES);
     if (LibC.ioctl.makeInvoker(LibC.C_POINTER).apply(descriptor, GET_INFO, info) != 0) {
-      return Finding.warn(
-          NAME, DEVICE + " does not answer as KNEM does", "load the KNEM module anew");
+      return Finding.warn(NAME, DEVICE + " is not KNEM's: wrong answer", "reload the KNEM module");
     }
     int abi = info.get(ValueLayout.JAVA_INT, 0);
     return abi == ABI
         ? Finding.ok(NAME, DEVICE + " with ABI " + abi + "; used with rma=knem on both sides")
         : Finding.warn(
             NAME,
-            DEVICE + " has ABI " + abi + ", and " + ABI + " is needed",
+            DEVICE + " has ABI " + abi + ", but " + ABI + " is needed",
             "load a KNEM module of version 1.1 or later");
   }
 }

@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** How much memory may be pinned for an RDMA device. */
+/** Checks how much memory may be pinned for an RDMA device. */
 final class LockedMemoryCheck implements Check {
 
   private static final String NAME = "locked memory";
@@ -38,8 +38,8 @@ final class LockedMemoryCheck implements Check {
         NAME,
         "only up to "
             + (bytes >> 10)
-            + " KiB; RDMA connections pin their buffers and soon need more (sm needs none)",
-        "ulimit -l unlimited; for good '* - memlock unlimited' in /etc/security/limits.conf,"
+            + " KiB; RDMA connections pin their buffers and need more (sm needs none)",
+        "ulimit -l unlimited; permanently: '* - memlock unlimited' in /etc/security/limits.conf,"
             + " systemd LimitMEMLOCK=infinity, docker run --ulimit memlock=-1");
   }
 }

@@ -4,24 +4,22 @@ package dev.ferrule.tools.doctor;
 import dev.ferrule.tools.support.Affinity;
 import java.util.List;
 
-/** Whether two threads can spin at a time. */
+/** Checks whether two threads can spin concurrently. */
 final class ProcessorsCheck implements Check {
 
   private static final String NAME = "processors";
   private static final String FIX =
-      "use wait=adaptive (the default) or wait=block, or give the process more processors (docker:"
+      "use wait=adaptive (the default) or wait=block, or allow the process more processors (docker:"
           + " --cpus, --cpuset-cpus)";
 
   @Override
   public List<Finding> run() {
     int allowed = Affinity.allowed().size();
-    int usable = Runtime.getRuntime().availableProcessors(); // also knows the quota of a container
+    int usable = Runtime.getRuntime().availableProcessors(); // respects the quota of a container
     if (allowed < 2) {
       return List.of(
           Finding.warn(
-              NAME,
-              "one: two sides that spin (wait=spin) would wait for each other's time slice",
-              FIX));
+              NAME, "one: two spinning sides (wait=spin) wait for each other's time slice", FIX));
     }
     if (usable < 2) {
       return List.of(
@@ -29,9 +27,9 @@ final class ProcessorsCheck implements Check {
               NAME,
               "threads may run on "
                   + allowed
-                  + " but the quota is less than two, so spinning is throttled",
+                  + " but the CPU quota is less than two: spinning is throttled",
               FIX));
     }
-    return List.of(Finding.ok(NAME, usable + ", enough for two sides that spin (wait=spin)"));
+    return List.of(Finding.ok(NAME, usable + ", enough for two spinning sides (wait=spin)"));
   }
 }

@@ -3,30 +3,30 @@ package dev.ferrule.tools.doctor;
 
 import dev.ferrule.Availability;
 import dev.ferrule.Ferrule;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import java.util.List;
 
-/** Each provider's own word on whether it can work. */
+/** Checks each provider's availability, as it reports it. */
 final class ProvidersCheck implements Check {
 
   @Override
   public List<Finding> run() {
-    List<ConnectionProvider> providers = Ferrule.providers();
+    List<ProviderInfo> providers = Ferrule.providers();
     if (providers.isEmpty()) {
       return List.of(
           Finding.missing(
               "providers",
-              "none is on the class path or module path",
+              "none on the class path or module path",
               "add one, such as dev.ferrule:ferrule-spi-sm"));
     }
     return providers.stream().map(ProvidersCheck::finding).toList();
   }
 
-  private static Finding finding(ConnectionProvider provider) {
+  private static Finding finding(ProviderInfo provider) {
     String name = "provider " + provider.scheme();
     Availability availability = provider.availability();
     return availability.available()
-        ? Finding.ok(name, "works here: " + provider.description())
+        ? Finding.ok(name, "works: " + provider.description())
         : Finding.missing(name, availability.reason(), availability.remedy());
   }
 }

@@ -8,23 +8,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whether there is an RDMA device with a port that is up, and what a program needs to use it. */
+/** Checks for an RDMA device with an active port, and for permission to use it. */
 final class RdmaDeviceCheck implements Check {
 
   private static final Path DEVICES = Path.of("/sys/class/infiniband");
   private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
   private static final String NAME = "RDMA device";
   private static final String SOFT_ROCE =
-      "plug one in, or make one of a network card: modprobe rdma_rxe && rdma link add rxe0 type rxe"
-          + " netdev eth0 (package iproute2); a checkout of Ferrule has the script with-rxe, which"
-          + " runs a command where there is one";
+      "install one, or create one on a network card: modprobe rdma_rxe && rdma link add rxe0 type"
+          + " rxe netdev eth0 (package iproute2); in a checkout of Ferrule, ./with-rxe runs a"
+          + " command in a virtual machine with one";
 
   @Override
   public List<Finding> run() {
     List<Path> devices = children(DEVICES);
     if (devices.isEmpty()) {
       return List.of(
-          Finding.missing(NAME, "none (" + DEVICES + " is empty or not there)", SOFT_ROCE));
+          Finding.missing(NAME, "none (" + DEVICES + " is empty or missing)", SOFT_ROCE));
     }
     List<Finding> findings = new ArrayList<>();
     devices.forEach(
@@ -48,7 +48,7 @@ final class RdmaDeviceCheck implements Check {
         : Finding.warn(
             NAME,
             where + ": " + state,
-            "bring up its network device: ip link set DEVICE up; or plug in the cable");
+            "bring up its network device: ip link set DEVICE up; or check the cable");
   }
 
   private static Finding file(String name, String module) {
@@ -56,14 +56,14 @@ final class RdmaDeviceCheck implements Check {
     if (!Files.exists(file)) {
       return Finding.missing(
           "RDMA access",
-          file + " is not there",
+          file + " does not exist",
           "modprobe " + module + "; in a container: docker run --device=" + DEVICE_FILES);
     }
     if (!Files.isReadable(file) || !Files.isWritable(file)) {
       return Finding.missing(
           "RDMA access",
           "no permission for " + file,
-          "chmod a+rw " + file + ", or a udev rule for good");
+          "chmod a+rw " + file + "; permanently: a udev rule");
     }
     return Finding.ok("RDMA access", file.toString());
   }

@@ -6,7 +6,7 @@ import java.lang.foreign.SymbolLookup;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether the system's RDMA libraries can be loaded. */
+/** Checks whether the system's RDMA libraries can be loaded. */
 final class RdmaLibrariesCheck implements Check {
 
   private static final List<String> LIBRARIES = List.of("libibverbs.so.1", "librdmacm.so.1");

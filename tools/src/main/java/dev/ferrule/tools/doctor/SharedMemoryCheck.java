@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Whether there is a file system in memory for the sm provider's files, and room in it. */
+/** Checks for a tmpfs for the sm provider's files, with free space. */
 final class SharedMemoryCheck implements Check {
 
   private static final Path DIRECTORY = Path.of("/dev/shm");
@@ -30,14 +30,13 @@ final class SharedMemoryCheck implements Check {
       return List.of(
           Finding.warn(
               NAME,
-              DIRECTORY + " is not there; files in other places are written back to disk",
+              DIRECTORY + " does not exist; files on other file systems are written back to disk",
               "mount -t tmpfs -o mode=1777 tmpfs "
                   + DIRECTORY
                   + ", or use the directory of another tmpfs in sm:///DIRECTORY"));
     }
     if (!Files.isWritable(DIRECTORY)) {
-      return List.of(
-          Finding.warn(NAME, DIRECTORY + " cannot be written to", "chmod 1777 " + DIRECTORY));
+      return List.of(Finding.warn(NAME, DIRECTORY + " is not writable", "chmod 1777 " + DIRECTORY));
     }
     return List.of(
         fileSystem(DIRECTORY)
@@ -51,7 +50,7 @@ final class SharedMemoryCheck implements Check {
           NAME,
           String.format(
               Locale.ROOT,
-              "%s is no tmpfs (type %#x): what is written there goes to disk",
+              "%s is not a tmpfs (type %#x): its files are written back to disk",
               DIRECTORY,
               found.type()),
           "mount -t tmpfs -o mode=1777 tmpfs " + DIRECTORY);
@@ -67,7 +66,7 @@ final class SharedMemoryCheck implements Check {
       return Finding.warn(
           NAME,
           sizes
-              + "; that is what containers have by default, and room for a handful of connections with"
+              + "; this is the default of containers, enough for a few connections with"
               + " the default options (8.5 MiB each; a smaller maxMessage takes less)",
           "docker run --shm-size=1g, compose shm_size: 1gb, Kubernetes an emptyDir with medium:"
               + " Memory on "
@@ -77,10 +76,7 @@ final class SharedMemoryCheck implements Check {
       return Finding.warn(
           NAME,
           sizes,
-          "remove what is not needed from "
-              + DIRECTORY
-              + ", or mount -o remount,size=2g "
-              + DIRECTORY);
+          "remove unneeded files from " + DIRECTORY + ", or mount -o remount,size=2g " + DIRECTORY);
     }
     return Finding.ok(NAME, sizes);
   }

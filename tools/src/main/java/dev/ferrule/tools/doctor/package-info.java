@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What works on a machine, what does not, and what to do about it: one class for each concern. */
+/** Checks what works on a machine, and how to fix the rest: one class for each requirement. */
 package dev.ferrule.tools.doctor;

@@ -8,15 +8,15 @@ import dev.ferrule.tools.model.PerformanceModel;
 import java.util.Locale;
 import java.util.Set;
 
-/** Says in a cell of a table what a point would have to be faster at. */
+/** Formats a point's bottleneck for a table. */
 final class Bottlenecks {
 
-  /** One of which is known at best, and not which. */
+  /** At best one of these is known, but not which. */
   private static final Set<Parameter> CARDS = Set.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC);
 
   private Bottlenecks() {}
 
-  /** The slowest stage of a stream, or what takes most of a single message's time. */
+  /** Returns the slowest stage of a stream, or the largest part of a single message's latency. */
   static String text(FitResult fit, Crowd crowd, boolean latency) {
     PerformanceModel model = fit.model();
     if (!latency) {

@@ -2,7 +2,7 @@
 package dev.ferrule.tools.evaluate;
 
 import dev.ferrule.Option;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.report.Axis;
 import dev.ferrule.tools.report.Plot;
 import java.util.ArrayList;
@@ -16,18 +16,18 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * The experiments on the connections of one provider. What a provider cannot do follows from the
- * list of its options.
+ * The experiments on the connections of one provider. Its list of options determines which of them
+ * are possible.
  */
 public final class Catalogue {
 
-  /** What a result calls the messages that found no receive. */
+  /** The name in results of messages that found no receive posted (receiver not ready). */
   static final String RNR = "rnr";
 
-  /** The option that lets a device repeat them. */
+  /** The option that limits a device's retransmissions of such messages. */
   static final String RNR_RETRY = "rnrRetry";
 
-  /** The option that limits how many messages are unacknowledged. */
+  /** The option that limits the number of unacknowledged messages. */
   static final String UNACKED = "unacked";
 
   /** The experiment that fails if a single point does. */
@@ -47,25 +47,25 @@ public final class Catalogue {
   private static final String ON = "on";
   private static final String MAX_MESSAGE = "maxMessage";
 
-  /** The size at which rates are asked for. */
+  /** The size for which message rates are measured. */
   private static final int SHORT = 16;
 
-  /** Keeps the pipeline full, by all that is known. */
+  /** Enough messages in flight to keep the pipeline full, as measured. */
   private static final int PIPELINE = 64;
 
   private static final int MOST_UNACKED = 256;
   private static final int BATCH = 8;
 
-  /** Servers differ in the longest message they take, and are kept few. */
+  /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
 
-  private static final Axis SIZE = Axis.logarithmic("size of a message (bytes)", Axis.Unit.BYTES);
+  private static final Axis SIZE = Axis.logarithmic("message size (bytes)", Axis.Unit.BYTES);
   private static final Axis LATENCY = Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS);
   private static final Axis RATE = Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE);
   private static final Axis BYTE_RATE =
       Axis.logarithmic("bandwidth (bytes/s)", Axis.Unit.BYTE_RATE);
 
-  private final ConnectionProvider provider;
+  private final ProviderInfo provider;
   private final boolean quick;
   private final int processors;
 
@@ -73,17 +73,17 @@ public final class Catalogue {
    * Creates the catalogue of a provider.
    *
    * @param provider the provider
-   * @param quick whether fewer points will do
-   * @param processors how many threads can be busy at a time here
+   * @param quick whether to measure fewer points
+   * @param processors how many threads this machine can run at a time
    */
-  public Catalogue(ConnectionProvider provider, boolean quick, int processors) {
+  public Catalogue(ProviderInfo provider, boolean quick, int processors) {
     this.provider = provider;
     this.quick = quick;
     this.processors = processors;
   }
 
   /**
-   * Returns all experiments, those included that cannot be done here.
+   * Returns all experiments, including those that are not possible.
    *
    * @return the experiments, in the order of the report
    */
@@ -115,15 +115,14 @@ public final class Catalogue {
   private Optional<String> without(String option, String what) {
     return has(option)
         ? Optional.empty()
-        : Optional.of(
-            scheme() + " has no option '" + option + "', so there is nothing to compare: " + what);
+        : Optional.of(scheme() + " has no option '" + option + "': " + what);
   }
 
   private List<Integer> sizes(Integer... some) {
     return List.of(some);
   }
 
-  /** A point with what is usual; each experiment changes what it is about. */
+  /** A point with default settings, of which each experiment changes those that it varies. */
   private final class Draft {
     private final String experiment;
     private final Point.Kind kind;
@@ -154,7 +153,10 @@ public final class Catalogue {
       return this;
     }
 
-    /** A transport that can hold senders back by itself does so; else whoever sends has to wait. */
+    /**
+     * Limits the unacknowledged messages, by the transport's option if it has one, else in the
+     * sender.
+     */
     private void limit(int unackedMessages) {
       if (has(UNACKED)) {
         client.put(UNACKED, String.valueOf(unackedMessages));
@@ -166,7 +168,10 @@ public final class Catalogue {
       return this;
     }
 
-    /** So many at a time; and how many threads are busy where most are, so that all wait alike. */
+    /**
+     * Sets the connections and threads; and the busy threads of the largest point, so that all wait
+     * alike.
+     */
     private Draft crowd(int connectionCount, int threadCount, int busyAtMost) {
       connections = connectionCount;
       threads = threadCount;
@@ -231,7 +236,7 @@ public final class Catalogue {
         "latency",
         scheme(),
         "latency over message size",
-        "Half the time until a message's echo is back, one message at a time.",
+        "Half of the round-trip time of a message and its echo, one message in flight.",
         SIZE,
         LATENCY,
         Optional.empty(),
@@ -250,15 +255,16 @@ public final class Catalogue {
           Series.measured(
               call,
               series.size(),
-              new Figure(call + "_ns", "time of a call, p50", Figure.Kind.NANOS),
+              new Figure(call + "_ns", "call time, p50", Figure.Kind.NANOS),
               samples));
     }
     return new SeriesExperiment(
         "calls",
         scheme(),
-        "time of each call over message size",
-        "Each send, receive and free of a ping-pong timed by itself, and the clock, whose reading"
-            + " each of these times includes. These are the model's o_snd, o_rcv and g_rcv.",
+        "call times over message size",
+        "Each send, receive and free call of a ping-pong, timed individually, and the clock, whose"
+            + " cost each of these times includes. They are the model's parameters o_snd, o_rcv"
+            + " and g_rcv.",
         SIZE,
         Axis.logarithmic("call (time)", Axis.Unit.NANOS),
         Optional.empty(),
@@ -272,11 +278,11 @@ public final class Catalogue {
         UNACKED,
         scheme(),
         "rate at 16 bytes over the number of unacknowledged messages",
-        "Messages are sent one by one, and no more of them than this are incomplete at a time."
+        "Messages are sent one by one, with at most this many incomplete."
             + (has(UNACKED)
                 ? ""
-                : " Here a message is complete as soon as it lies in the receiver's memory, so that"
-                    + " no acknowledgement is waited for."),
+                : " Over this transport a message is complete when it is in the receiver's memory,"
+                    + " without an acknowledgement."),
         Axis.logarithmic("unacknowledged messages (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
@@ -308,8 +314,7 @@ public final class Catalogue {
         "batch",
         scheme(),
         "rate at 16 bytes over batch size",
-        "So many messages are handed to the transport together, with several limits on those that"
-            + " may be unacknowledged.",
+        "This many messages are posted together, with several limits on unacknowledged messages.",
         Axis.logarithmic("messages in a batch (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
@@ -333,29 +338,28 @@ public final class Catalogue {
         scheme(),
         "bandwidth over message size",
         (has(UNACKED)
-                ? "One at a time: each message is acknowledged before the next is sent."
-                : "A message is complete when it lies in the receiver's memory, so that one at a"
-                    + " time and pipelined are the same here.")
+                ? "Single: each message is acknowledged before the next is sent."
+                : "A message is complete when it is in the receiver's memory, so that single and"
+                    + " pipelined are the same.")
             + " Pipelined: up to "
             + PIPELINE
-            + " are unacknowledged. Batched: up to "
+            + " unacknowledged messages. Batched: up to "
             + MOST_UNACKED
-            + ", handed over "
+            + ", posted "
             + BATCH
             + " at a time.",
         SIZE,
         BYTE_RATE,
         Optional.empty(),
         List.of(
-            Series.measured("one at a time", 0, Figure.BYTES, samples(sizes, by.apply(0)))
-                .forModel(),
+            Series.measured("single", 0, Figure.BYTES, samples(sizes, by.apply(0))).forModel(),
             Series.measured("pipelined", 1, Figure.BYTES, samples(sizes, by.apply(1))).forModel(),
             Series.measured(
                     "pipelined and batched", 2, Figure.BYTES, samples(sizes, by.apply(BATCH)))
                 .forModel()));
   }
 
-  /** 1, 2, 4 … up to twice the processors, at least 4. */
+  /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
   private List<Integer> crowds() {
     List<Integer> crowds = new ArrayList<>();
     for (int crowd = 1; crowd <= Math.max(quick ? 2 : 4, quick ? processors : 2 * processors); ) {
@@ -381,16 +385,16 @@ public final class Catalogue {
     return new SeriesExperiment(
         "threads",
         scheme(),
-        "rate over threads, each with a connection of its own",
-        "The rates of all connections added up, with "
+        "rate over threads with one connection each",
+        "The total rate of all connections, with "
             + PIPELINE
             + " unacknowledged messages each"
             + (has(SRQ)
                 ? ", without and with a shared receive queue (SRQ)."
-                : ". There is no shared receive queue here: " + scheme() + " has no option 'srq'.")
-            + " All wait adaptively, as there may be more threads than processors; those of one"
-            + " curve spin, as far as there is a processor for each thread. The model is of threads"
-            + " that spin.",
+                : ". " + scheme() + " has no shared receive queue (option 'srq').")
+            + " All threads wait adaptively, as there may be more threads than processors; those"
+            + " of one curve spin, up to one thread per processor. The model assumes spinning"
+            + " threads.",
         Axis.logarithmic("threads and connections (number)", Axis.Unit.NUMBER),
         RATE,
         Optional.empty(),
@@ -440,14 +444,14 @@ public final class Catalogue {
     return new SeriesExperiment(
         "single-receiver",
         scheme(),
-        "N:1, one thread receives from N connections",
-        "The connections are dealt out among as many threads as leave a processor for the receiver,"
-            + " here "
+        "N:1, one thread receiving from N connections",
+        "The connections are distributed among as many threads as leave one processor to the"
+            + " receiver: "
             + sending
             + ".",
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
-        without(SINGLE_RECEIVER, "one receiver for many connections"),
+        without(SINGLE_RECEIVER, "one receiver of all connections"),
         series);
   }
 
@@ -465,14 +469,14 @@ public final class Catalogue {
     return new SeriesExperiment(
         RNR_EXPERIMENT,
         scheme(),
-        "no repeats allowed when no receive is posted (rnrRetry=0)",
-        "Devices repeat a message for which no receive is posted, which is slow. Here they may not:"
-            + " the connection would break. Credits see to it that it never comes to that, so this"
-            + " is passed if every point was measured at once and the devices' own counters stay at"
-            + " 0; a single point that fails, in whatever round, is a failure of the evaluation.",
+        "no retransmission if the receiver is not ready (rnrRetry=0)",
+        "Devices retransmit a message for which no receive is posted (RNR), which is slow. With"
+            + " rnrRetry=0 the connection fails instead. Credits guarantee that this never"
+            + " happens: the experiment passes if every point is measured at the first attempt and"
+            + " the devices' RNR counters stay at 0. Any failed point fails the evaluation.",
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
-        without(RNR_RETRY, "a receiver that is not ready cannot happen"),
+        without(RNR_RETRY, "a receiver is always ready"),
         series);
   }
 
@@ -514,12 +518,12 @@ public final class Catalogue {
     return new SeriesExperiment(
         INLINE,
         scheme(),
-        "latency with messages in the work request (inline) and not",
-        "Up to 220 bytes, as far as the device can, a message goes to the device in the work"
-            + " request; with inline=0 the device fetches it from memory.",
+        "latency with and without inline messages",
+        "Messages of up to 220 bytes, or the device's limit, are sent inline in the work request;"
+            + " with inline=0 the device reads them from memory.",
         SIZE,
         LATENCY,
-        without(INLINE, "all short messages take one way"),
+        without(INLINE, "all short messages take one path"),
         series);
   }
 
@@ -545,9 +549,9 @@ public final class Catalogue {
     return new SeriesExperiment(
         "magic",
         scheme(),
-        "bandwidth of a ring that is mapped twice, and of a plain one",
-        "A ring of 64 KiB. In a plain one a message that does not fit before the end leaves a gap"
-            + " there; in a magic one it goes over the end.",
+        "bandwidth of a ring mapped twice, and of a plain one",
+        "A ring of 64 KiB. In a plain ring, a message that does not fit before the end leaves a"
+            + " gap; in a ring mapped twice (magic), it wraps around.",
         SIZE,
         BYTE_RATE,
         without(MAPPING, "no ring"),
@@ -563,7 +567,7 @@ public final class Catalogue {
     List<Series> series = new ArrayList<>();
     series.add(
         Series.measured(
-            "message: inline to 4096 B, then lines",
+            "message: inline up to 4096 B, then lines",
             0,
             Figure.P50,
             samples(sizes, size -> new Draft("paths", Point.Kind.LATENCY).size(size))));
@@ -580,22 +584,22 @@ public final class Catalogue {
           Series.measured(
               "RMA write: " + path,
               series.size(),
-              new Figure("write_p50_ns", "one access, p50", Figure.Kind.NANOS),
+              new Figure("write_p50_ns", "access latency, p50", Figure.Kind.NANOS),
               samples(
                   sizes, size -> new Draft("paths", Point.Kind.RMA).size(size).client(RMA, path))));
     }
     return new SeriesExperiment(
         "paths",
         scheme(),
-        "inline, lines and remote memory access over size",
-        "Which way bytes go: behind the message's header in the ring, in the lines of the buffer,"
-            + " or straight from memory to memory. A message is timed as half a round trip, an"
-            + " access until it is complete, and nobody is told of it.",
+        "inline messages, payload lines and remote memory access over size",
+        "The path of the bytes: behind the message's header in the ring, in payload lines of the"
+            + " buffer, or directly from memory to memory. A message's latency is half the round"
+            + " trip; an access's is the time to completion, without notifying the peer.",
         SIZE,
         LATENCY,
         has(RMA)
             ? Optional.empty()
-            : Optional.of("these are the ways of sm; " + scheme() + " has no payload lines"),
+            : Optional.of("paths of sm only: " + scheme() + " has no payload lines"),
         series);
   }
 
@@ -626,31 +630,31 @@ public final class Catalogue {
         "rma",
         scheme(),
         "remote memory access by path over size",
-        "Bytes per second when the next access does not wait for the last. Over RDMA there is one"
-            + " path, the device's.",
-        Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
+        "Bytes per second with many accesses in flight. Over RDMA the device's path is the only"
+            + " one.",
+        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
         BYTE_RATE,
         Optional.empty(),
         rmaSeries(call -> new Figure(call + "_bytes_per_s", "bytes/s", Figure.Kind.BYTE_RATE)));
   }
 
-  /** The same points as those of {@link #rma}, which are measured once. */
+  /** Shows the points of {@link #rma} again, which are measured once. */
   private Experiment rmaBesideCopies() {
     return new SeriesExperiment(
         "rma-copy",
         scheme(),
         "remote memory access beside a bare copy",
-        "The same measurements: the median of the bytes per second over that of a bare copy of as"
-            + " many bytes, in turns with it: the kernel's call by itself for cma, else a copy within one process,"
-            + " which has both buffers in its own caches.",
-        Axis.logarithmic("size of an access (bytes)", Axis.Unit.BYTES),
-        Axis.logarithmic("bandwidth / that of a bare copy (ratio)", Axis.Unit.NUMBER),
+        "The ratio of two medians: the throughput above over that of a bare copy of the same size,"
+            + " interleaved with it. The bare copy is the system call for cma, else a copy within"
+            + " one process, which has both buffers in its own caches.",
+        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
+        Axis.logarithmic("bandwidth / bare copy (ratio)", Axis.Unit.NUMBER),
         Optional.empty(),
         rmaSeries(
             call ->
                 new Figure(
                     call + "_bytes_per_s",
-                    "bytes/s / those of a bare copy, of the medians",
+                    "bytes/s / bare copy, of the medians",
                     Figure.Kind.NUMBER,
                     Optional.of(call + "_bare_copy_bytes_per_s"))));
   }

@@ -8,9 +8,9 @@ import java.util.OptionalLong;
 /**
  * How much to measure.
  *
- * @param quick whether fewer points will do
- * @param rounds how often each point is measured
- * @param messages how many messages a point takes in each round; empty for as many as fit
+ * @param quick whether to measure fewer points
+ * @param rounds the number of measurements of each point
+ * @param messages the number of messages of a point in each round; empty for as many as fit
  */
 public record Effort(boolean quick, int rounds, OptionalLong messages) {
 
@@ -26,13 +26,13 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   private static final long CALLS = 50_000;
   private static final long FEW = 10_000;
 
-  /** How far the JIT compilers of both processes are, which takes messages of the same kind. */
+  /** How warm the JIT compilers of both processes are, which takes messages of the same kind. */
   enum Warmth {
     /** Nothing of this kind has been measured with this server. */
     COLD(COLD_NANOS),
-    /** But not of this length, which may go another way. */
+    /** This kind has been measured, but not this size, which may take another path. */
     NEW_SIZE(NEW_NANOS),
-    /** All of it has. */
+    /** This kind and size has been measured. */
     WARM(0);
 
     private final long nanos;
@@ -42,7 +42,7 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
     }
   }
 
-  /** What to measure at a point, once. */
+  /** Returns the plan of one measurement of a point. */
   Plan plan(int size, Warmth warmth) {
     Plan.Pace pace = quick ? QUICK : THOROUGH;
     Plan.Pace longer =
@@ -54,12 +54,15 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
     return new Plan(List.of(size), messages, warmUp(), 1, longer);
   }
 
-  /** By time, unless that would be many more messages than are asked for. */
+  /**
+   * Returns the number of warm-up messages; by time, unless that exceeds the messages to be
+   * measured by far.
+   */
   private OptionalLong warmUp() {
     return messages.isPresent() && messages.getAsLong() < FEW ? messages : OptionalLong.empty();
   }
 
-  /** The same for calls that are timed one by one. */
+  /** Returns the plan for calls that are timed individually. */
   Plan calls(int size, Warmth warmth) {
     Plan plan = plan(size, warmth);
     OptionalLong count =

@@ -18,14 +18,14 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Runs experiments, one after the other, and writes the report before and after each. Within an
- * experiment all points are measured once before any is measured again, so that whatever else the
- * machine does hits all of them alike; and each round of each point goes into the journal at once,
- * so that an evaluation that was ended goes on from there.
+ * Runs experiments one after the other, and writes the report before and after each. Within an
+ * experiment each round measures all points once, so that disturbances affect all of them alike.
+ * Each round of each point is appended to the journal at once, from which an interrupted evaluation
+ * continues.
  */
 public final class Evaluation {
 
-  /** What failures start with; it is another one for each server, and says nothing here. */
+  /** The prefix of failures. It differs between servers and is dropped. */
   private static final Pattern ADDRESS = Pattern.compile("[a-z]+://\\S+: ");
 
   private final ReportFolder folder;
@@ -34,17 +34,17 @@ public final class Evaluation {
   private final Set<String> acknowledged;
   private final List<Experiment> all;
   private final Machine machine;
-  private boolean started; // since when the journal has something of this run
+  private boolean started; // whether the journal has a point of this run
 
   /**
    * Creates an evaluation.
    *
-   * @param folder where everything goes
+   * @param folder the folder of the journal and the report
    * @param effort how much to measure
-   * @param providers whose experiments these are, by their schemes
-   * @param acknowledged those whose messages are complete only when they are acknowledged
-   * @param all every experiment that the report is to show
-   * @param version what is measured, for the report
+   * @param providers the schemes of the providers measured
+   * @param acknowledged those whose messages are complete only when acknowledged
+   * @param all every experiment of the report
+   * @param version the version measured, for the report
    */
   public Evaluation(
       Path folder,
@@ -61,7 +61,7 @@ public final class Evaluation {
     this.machine = Machine.look(version);
   }
 
-  /** What must not differ between two runs whose points go into one report. */
+  /** Returns what must be equal in all runs whose points go into one report. */
   private JsonObject settings() {
     JsonObject settings = new JsonObject();
     JsonArray names = new JsonArray();
@@ -75,13 +75,13 @@ public final class Evaluation {
   }
 
   /**
-   * Measures what the journal does not have yet.
+   * Measures what the journal does not contain yet.
    *
    * @param chosen the ids of the experiments to run; the others are only shown
-   * @param host where servers listen, for transports that have hosts
-   * @param problems receives a line for what goes wrong with a point, while the others are measured
-   *     on; and without a terminal, one for each measurement that is finished
-   * @return where the report is, and what of those that were chosen is missing in it
+   * @param host the listen address of servers, for transports that have hosts
+   * @param problems receives one line for each failure of a point, after which the others are still
+   *     measured; and without a terminal, one for each completed measurement
+   * @return the report, and what it lacks of the chosen experiments
    */
   public Outcome run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
     folder.prepare();
@@ -94,7 +94,7 @@ public final class Evaluation {
               .toList();
       long total = wanted.stream().mapToLong(this::count).sum();
       long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
-      // what is in the report stays there while more is measured
+      // the report keeps what it has while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
           Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
@@ -106,7 +106,7 @@ public final class Evaluation {
           if (own > 0) {
             run(experiment, journal, bench.get(), progress, problems);
             bench.get().dismissGuests();
-            left -= own; // what has failed is not tried again in this run
+            left -= own; // failed points are not retried in this run
             write(journal.records(), modelled, left);
           }
         }
@@ -117,14 +117,17 @@ public final class Evaluation {
   }
 
   /**
-   * What an evaluation has come to.
+   * The outcome of an evaluation.
    *
-   * @param report where the report is
+   * @param report the path of the report
    * @param failures a line for each experiment that has no figure, or has not passed
    */
   public record Outcome(Path report, List<String> failures) {}
 
-  /** The report is written anew as a whole, so it must not leave out what the folder has. */
+  /**
+   * Checks that all experiments of the folder are known: the report is rewritten as a whole, and
+   * must not lose any.
+   */
   private void checkKnown(Records records) {
     Set<String> known = new HashSet<>();
     all.forEach(experiment -> known.add(experiment.id()));
@@ -134,9 +137,9 @@ public final class Evaluation {
       throw new ToolException(
           ExitCode.USAGE,
           folder.report().toAbsolutePath().getParent()
-              + " has experiments that are none of this command's: "
+              + " has results of experiments that this command does not know: "
               + String.join(", ", unknown)
-              + "; say --peers as well, or take another folder");
+              + "; add --peers, or choose another folder");
     }
   }
 
@@ -150,7 +153,7 @@ public final class Evaluation {
       if (experiment.tasks().stream()
           .flatMap(task -> records.values(task, Catalogue.RNR).stream())
           .anyMatch(count -> count > 0)) {
-        failures.add(name + ": messages found no receive posted");
+        failures.add(name + ": messages found no receive posted (RNR)");
       }
       if (experiment.id().equals(Catalogue.RNR_EXPERIMENT)) {
         experiment.tasks().stream()
@@ -165,7 +168,7 @@ public final class Evaluation {
     return "a point failed "
         + records.failures(task)
         + " times: "
-        + records.failure(task).orElse("it was measured later, which does not make up for it");
+        + records.failure(task).orElse("it succeeded later, but must not fail at all");
   }
 
   private long count(Experiment experiment) {
@@ -182,7 +185,7 @@ public final class Evaluation {
     return left;
   }
 
-  /** Writes the report, which says how many measurements of this run it does not have yet. */
+  /** Writes the report, with the number of measurements still missing in this run. */
   private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
     JsonObject measured = starts.isEmpty() ? machine.json() : starts.get(starts.size() - 1);
@@ -197,7 +200,7 @@ public final class Evaluation {
       Consumer<String> problems) {
     String name = experiment.provider() + " " + experiment.id();
     Set<Task> failed = new HashSet<>();
-    Set<String> told = new HashSet<>(); // the report says which points; here a reason is enough
+    Set<String> reported = new HashSet<>(); // each reason once; the report lists the points
     for (int round = 1; round <= effort.rounds(); round++) {
       for (Task task : experiment.tasks()) {
         if (journal.records().has(task, round)) {
@@ -207,7 +210,7 @@ public final class Evaluation {
         if (!failed.contains(task) && !measure(task, round, journal, bench)) {
           failed.add(task);
           String reason = journal.records().failure(task).orElse("failed");
-          if (told.add(reason)) {
+          if (reported.add(reason)) {
             problems.accept(name + ": " + reason);
           }
         }
@@ -216,7 +219,7 @@ public final class Evaluation {
     }
   }
 
-  /** Returns false if the task failed, which is not the end of the others. */
+  /** Measures a point; returns false if it failed, which does not end the experiment. */
   private boolean measure(Task task, int round, Journal journal, Workbench bench) {
     JsonObject result;
     try {

@@ -5,39 +5,39 @@ import dev.ferrule.tools.report.Section;
 import java.util.List;
 import java.util.Optional;
 
-/** A question, the points that answer it, and how the answer is shown. */
+/** A question, the points that answer it, and the presentation of the answer. */
 public interface Experiment {
 
   /**
-   * Returns what {@code --only} calls it.
+   * Returns the id for {@code --only}.
    *
    * @return a short word, the same for all providers
    */
   String id();
 
   /**
-   * Returns whose figures these are.
+   * Returns the provider measured.
    *
    * @return a provider's scheme
    */
   String provider();
 
   /**
-   * Returns what is shown.
+   * Returns the title.
    *
    * @return a line for the report and for {@code --list}
    */
   String title();
 
   /**
-   * Returns why this cannot be measured here.
+   * Returns why this cannot be measured on this machine.
    *
    * @return the reason, for the report; empty if it can be measured
    */
   Optional<String> obstacle();
 
   /**
-   * Returns what to measure. In each round all of it is measured once, in this order.
+   * Returns the points. Each round measures all of them once, in this order.
    *
    * @return the points
    */
@@ -46,8 +46,8 @@ public interface Experiment {
   /**
    * Returns why there is nothing to show.
    *
-   * @param records all that was measured so far
-   * @return the reason; empty if anything was measured, or was tried and failed
+   * @param records all measurements so far
+   * @return the reason; empty if any point was measured, or was tried and failed
    */
   default Optional<String> leftOut(Records records) {
     if (obstacle().isPresent()) {
@@ -55,15 +55,15 @@ public interface Experiment {
     }
     boolean tried =
         tasks().stream().anyMatch(task -> records.isMeasured(task) || records.failures(task) > 0);
-    return tried ? Optional.empty() : Optional.of("not measured yet, or left out by --only");
+    return tried ? Optional.empty() : Optional.of("not measured yet, or excluded by --only");
   }
 
   /**
-   * Shows what was measured.
+   * Returns the report's section about this.
    *
-   * @param records all that was measured so far, which may be a part only
-   * @param models what the models say
-   * @return a part of the report
+   * @param records all measurements so far, which may be incomplete
+   * @param models the fitted models
+   * @return a section of the report
    */
   Section section(Records records, Models models);
 }

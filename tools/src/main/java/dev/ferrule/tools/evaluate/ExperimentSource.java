@@ -4,17 +4,17 @@ package dev.ferrule.tools.evaluate;
 import java.util.List;
 
 /**
- * Experiments that are not Ferrule's own, such as those on other libraries, which the tools must
- * not depend on. Found by {@link java.util.ServiceLoader}, on {@code --peers}.
+ * Provides further experiments, such as those on other libraries, which the tools must not depend
+ * on. Found by {@link java.util.ServiceLoader} if {@code --peers} is set.
  */
 public interface ExperimentSource {
 
   /**
-   * Returns experiments that show what one of Ferrule's transports is to be compared to.
+   * Returns experiments that compare one of Ferrule's transports with others.
    *
-   * @param scheme the transport's
-   * @param quick whether fewer points will do
-   * @return the experiments; none if there is nothing to compare that transport to
+   * @param scheme the transport's scheme
+   * @param quick whether to measure fewer points
+   * @return the experiments; none if there is nothing to compare that transport with
    */
   List<Experiment> experiments(String scheme, boolean quick);
 }

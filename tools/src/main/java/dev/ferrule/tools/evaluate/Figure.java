@@ -7,18 +7,18 @@ import dev.ferrule.tools.report.Numbers;
 import java.util.Optional;
 
 /**
- * Something that tasks measure.
+ * A quantity that tasks measure.
  *
- * @param name what results call it
- * @param label what people call it, with the unit
- * @param kind what it counts
- * @param divisor what results call the value that this is divided by; empty for what was measured
- *     as it is. The quotient is that of the two medians, as a reader would take it from their
+ * @param name its name in results
+ * @param label its name in the report, with the unit
+ * @param kind its dimension
+ * @param divisor the name in results of the value that this is divided by; empty for a value as
+ *     measured. The quotient is that of the two medians, as a reader would compute it from the
  *     tables.
  */
 public record Figure(String name, String label, Kind kind, Optional<String> divisor) {
 
-  /** What a figure counts. */
+  /** The dimension of a figure. */
   public enum Kind {
     /** Nanoseconds. */
     NANOS,
@@ -44,11 +44,11 @@ public record Figure(String name, String label, Kind kind, Optional<String> divi
   public static final Figure BYTES = new Figure("bytes_per_s", "bytes/s", Kind.BYTE_RATE);
 
   /**
-   * A value as it was measured.
+   * Creates a figure without a divisor.
    *
-   * @param name what results call it
-   * @param label what people call it, with the unit
-   * @param kind what it counts
+   * @param name its name in results
+   * @param label its name in the report, with the unit
+   * @param kind its dimension
    */
   public Figure(String name, String label, Kind kind) {
     this(name, label, kind, Optional.empty());
@@ -57,7 +57,7 @@ public record Figure(String name, String label, Kind kind, Optional<String> divi
   private static final double NANOS_PER_SECOND = 1e9;
 
   /**
-   * Writes a value.
+   * Formats a value.
    *
    * @param value the value
    * @return its text
@@ -71,7 +71,7 @@ public record Figure(String name, String label, Kind kind, Optional<String> divi
     };
   }
 
-  /** What a model says. */
+  /** Returns a model's prediction. */
   double predicted(PerformanceModel model, Crowd crowd) {
     int sizeBytes = crowd.load().sizeBytes();
     return switch (kind) {

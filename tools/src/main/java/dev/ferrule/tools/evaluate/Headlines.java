@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
-/** What most readers of a report have come for, and how far to trust it. */
+/** The headline figures of a report, and how far to trust them. */
 final class Headlines {
 
   private static final String LATENCY = "latency";
   private static final int SIZE = 64;
-  private static final double STEADY = 1.2; // the spread of most points where nothing disturbs
+  private static final double STEADY = 1.2; // the spread of most points without disturbance
   private static final double FEW = 0.05;
   private static final double MANY = 0.25;
   private static final int ENOUGH_ROUNDS = 3;
@@ -37,13 +37,13 @@ final class Headlines {
   }
 
   /**
-   * Sums up what was measured.
+   * Summarizes the measurements.
    *
-   * @param experiments all of them
-   * @param records what was measured
+   * @param experiments all experiments
+   * @param records the measurements
    * @param machine the facts of the machine
-   * @param left how many measurements are still to go
-   * @return one for each provider of whose messages there is a figure
+   * @param left the number of measurements still to be made
+   * @return a headline for each provider with a figure of its messages
    */
   static List<Headline> of(
       List<Experiment> experiments, Records records, JsonObject machine, long left) {
@@ -62,7 +62,7 @@ final class Headlines {
     return headlines;
   }
 
-  /** Returns the words for how many measurements are still to go. */
+  /** Returns the text for the number of measurements still to be made. */
   static String toGo(long left) {
     return left + (left == 1 ? " measurement" : " measurements") + " to go";
   }
@@ -99,10 +99,10 @@ final class Headlines {
                 new Headline.Tile(
                     "one-way latency, " + name,
                     figure.format(value.getAsDouble()),
-                    SIZE + " B, one message at a time"));
+                    SIZE + " B, one message in flight"));
   }
 
-  /** The greatest of all points of messages, but for those that the plots leave out. */
+  /** Returns the highest value of all points of messages, except those that the plots omit. */
   private Optional<Headline.Tile> peak(Figure figure, String label) {
     double peak = 0;
     String where = "";
@@ -127,7 +127,7 @@ final class Headlines {
         : Optional.of(new Headline.Tile(label, figure.format(peak), where));
   }
 
-  /** The value on the axis, with what the axis counts. */
+  /** Returns the value on the axis, with the axis's quantity. */
   private static String at(SeriesExperiment experiment, Series.Sample sample) {
     String value = experiment.x().format(sample.x());
     return switch (experiment.x().unit()) {
@@ -145,7 +145,7 @@ final class Headlines {
     if (Machine.isEmulated(machine)) {
       lower(
           Headline.Trust.LOW,
-          "The processors are emulated: only ratios within this report mean anything.");
+          "The processors are emulated: only ratios within this report are meaningful.");
     }
     if (left > 0) {
       lower(Headline.Trust.FAIR, "Partial: " + toGo(left) + ", which may change these figures.");
@@ -154,7 +154,7 @@ final class Headlines {
     List<Task> tasks =
         experiments.stream().flatMap(experiment -> experiment.tasks().stream()).toList();
     if (records.placement(tasks).note().isPresent()) {
-      lower(Headline.Trust.FAIR, "The host moved the processors meanwhile; see the notes below.");
+      lower(Headline.Trust.FAIR, "The host migrated the processors meanwhile; see the notes.");
     }
     long failed = failed();
     if (failed > 0) {
@@ -163,7 +163,10 @@ final class Headlines {
     load(machine);
   }
 
-  /** A curve without a single point is of something that there is not here, such as KNEM. */
+  /**
+   * Returns the number of failed points. A curve without any point is of a feature that the machine
+   * lacks, such as KNEM.
+   */
   private long failed() {
     return experiments.stream()
         .flatMap(experiment -> experiment.series().stream())
@@ -179,7 +182,7 @@ final class Headlines {
     List<Double> spreads =
         experiments.stream().flatMap(experiment -> experiment.spreads(records).stream()).toList();
     if (spreads.isEmpty()) {
-      lower(Headline.Trust.LOW, "There is one round only, so nothing says how steady it was.");
+      lower(Headline.Trust.LOW, "There is only one round, so the variation is unknown.");
       return;
     }
     double middle = Medians.of(spreads).orElseThrow();
@@ -205,13 +208,13 @@ final class Headlines {
     }
   }
 
-  /** Half of one processor is as much as a quiet machine has to do. */
+  /** A quiet machine's load is at most half of one processor. */
   private void load(JsonObject machine) {
     double load = Machine.loadOf(machine).orElse(0);
     if (load > QUIET_LOAD) {
       lower(
           load >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
-          "The machine had other things to do when it began: a load of "
+          "The machine was busy when the measurement began: load average "
               + Numbers.plain(load)
               + ".");
     }

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * A file that keeps what was measured, one line of JSON for each round of each task, so that an
- * evaluation that was cut off goes on where it was. Its first line says under which settings, and
- * one for each time that it goes on what the machine is like. A line that was cut off is dropped.
+ * A file with one line of JSON for each round of each task, from which an interrupted evaluation
+ * continues. The first line has the settings; a line for each start or continuation describes the
+ * machine. An incomplete last line is dropped.
  */
 final class Journal implements AutoCloseable {
 
@@ -47,11 +47,11 @@ final class Journal implements AutoCloseable {
   }
 
   /**
-   * Opens a journal, or begins one.
+   * Opens a journal, or creates one.
    *
-   * @param file where it is
-   * @param settings what has to be the same for two runs to go into one journal
-   * @throws ToolException if the file has points of other settings, is none of ours, or is in use
+   * @param file its path
+   * @param settings what must be equal in all runs of one journal
+   * @throws ToolException if the file has points of other settings, is not a journal, or is in use
    */
   static Journal open(Path file, JsonObject settings) {
     FileChannel channel = null;
@@ -61,7 +61,7 @@ final class Journal implements AutoCloseable {
               file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
       if (!isOurs(channel)) {
         throw new ToolException(
-            ExitCode.FAILED, file + ": another 'ferrule evaluate' is writing to it; wait for it");
+            ExitCode.FAILED, file + ": in use by another 'ferrule evaluate'; wait until it ends");
       }
       Journal journal = new Journal(file, channel);
       journal.load(settings);
@@ -78,7 +78,7 @@ final class Journal implements AutoCloseable {
 
   private static boolean isOurs(FileChannel channel) throws IOException {
     try {
-      return channel.tryLock() != null; // goes with the channel
+      return channel.tryLock() != null; // released with the channel
     } catch (OverlappingFileLockException e) {
       return false;
     }
@@ -90,14 +90,14 @@ final class Journal implements AutoCloseable {
         channel.close();
       }
     } catch (IOException e) {
-      // nothing was written through it that is not in the file
+      // every line written is already in the file
     }
   }
 
   private void load(JsonObject settings) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
     while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-      // until all is read
+      // until end of file
     }
     int whole = bytes.position();
     while (whole > 0 && bytes.get(whole - 1) != '\n') {
@@ -129,7 +129,7 @@ final class Journal implements AutoCloseable {
         return element.getAsJsonObject();
       }
     } catch (JsonParseException e) {
-      // as strange as one that is something else
+      // handled like a line of another kind
     }
     throw strange(number);
   }
@@ -140,7 +140,7 @@ final class Journal implements AutoCloseable {
         file
             + ": line "
             + number
-            + " is not of an evaluation; remove that line, or take another folder");
+            + " is not from an evaluation; remove that line, or choose another folder");
   }
 
   private void compare(JsonElement before, JsonObject now) {
@@ -164,9 +164,9 @@ final class Journal implements AutoCloseable {
     throw new ToolException(
         ExitCode.USAGE,
         file.toAbsolutePath().getParent()
-            + " holds another evaluation: "
+            + " contains an evaluation with other settings: "
             + String.join("; ", differences)
-            + "; go on with the same settings, or take another folder");
+            + "; continue with the same settings, or choose another folder");
   }
 
   private static String text(JsonElement value) {
@@ -194,12 +194,12 @@ final class Journal implements AutoCloseable {
     }
   }
 
-  /** Returns what was measured, which grows as more is. */
+  /** Returns the records, to which each measurement is added. */
   Records records() {
     return records;
   }
 
-  /** The points that follow are measured on this machine, as it is now. */
+  /** Records the state of the machine for the points that follow. */
   void start(JsonObject machine) {
     JsonObject line = new JsonObject();
     line.add(MACHINE, machine);

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Where figures were measured, as far as the system tells: figures without that say nothing. What
- * cannot be found out is left out.
+ * The machine on which figures were measured, as far as the system reveals it; figures mean nothing
+ * without that. Unknown facts are omitted.
  */
 final class Machine {
 
@@ -45,25 +45,25 @@ final class Machine {
   private static final String JVM = "JVM";
   private static final String FLAGS = "JVM flags";
 
-  /** Which Ferrule was measured. */
+  /** The version of Ferrule measured. */
   static final String FERRULE = "ferrule";
 
-  /** What the system calls the load average, when it began. */
+  /** The load average at the begin of the measurement. */
   static final String LOAD = "load when it began";
 
-  /** When it began. */
+  /** The time when the measurement began. */
   static final String BEGAN = "began";
 
   private static final String VIRTUAL = "virtual";
 
-  /** An object of those facts that programs need, as they are and not in words. */
+  /** The facts that programs need, unformatted. */
   private static final String RAW = "raw";
 
   private static final String RAW_LOAD = "load_1min";
   private static final String RAW_EMULATED = "emulated";
   private static final Path LOADS = Path.of("/proc/loadavg");
 
-  private static final String ALLOWED = "processors this may use";
+  private static final String ALLOWED = "allowed processors";
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
@@ -73,7 +73,7 @@ final class Machine {
   private static final Pattern FIRST_LOAD = Pattern.compile("\\d+(?:\\.\\d+)?");
   private static final String UNLIMITED = "unlimited";
 
-  /** The first version of cgroups says that there is no limit by one that is as good as none. */
+  /** Version 1 of cgroups represents "no limit" by a very large limit. */
   private static final double UNLIMITED_BYTES = 1L << 60;
 
   private final Map<String, String> facts = new LinkedHashMap<>();
@@ -81,7 +81,7 @@ final class Machine {
 
   private Machine() {}
 
-  /** Looks around. */
+  /** Collects the facts. */
   static Machine look(String version) {
     Machine machine = new Machine();
     machine.put(PROCESSOR, model());
@@ -123,13 +123,13 @@ final class Machine {
     value.ifPresent(known -> facts.put(name, known));
   }
 
-  /** Of {@code /proc/meminfo} and of the caches: {@code 24683520 kB}, {@code 32K}. */
+  /** Parses a value of {@code /proc/meminfo} or of a cache: {@code 24683520 kB}, {@code 32K}. */
   static String kibibytes(String text) {
     Matcher size = KIBIBYTES.matcher(text);
     return size.matches() ? Numbers.bytes(Double.parseDouble(size.group(1)) * KIBI) : text;
   }
 
-  /** Of {@code /proc/loadavg}: {@code 0.36 0.50 0.43 2/345 12345}. */
+  /** Parses {@code /proc/loadavg}: {@code 0.36 0.50 0.43 2/345 12345}. */
   static String loads(String text) {
     String[] words = text.split("\\s+");
     return words.length < 3
@@ -137,13 +137,13 @@ final class Machine {
         : words[0] + " (1 minute), " + words[1] + " (5 minutes), " + words[2] + " (15 minutes)";
   }
 
-  /** Of the same, the first. */
+  /** Returns the first number of the same. */
   static Optional<Double> load(String text) {
     Matcher load = FIRST_LOAD.matcher(text);
     return load.lookingAt() ? Optional.of(Double.valueOf(load.group())) : Optional.empty();
   }
 
-  /** Of {@code /proc/self/limits}: {@code 8388608 unlimited bytes}, soft and hard. */
+  /** Parses a line of {@code /proc/self/limits}: {@code 8388608 unlimited bytes}, soft and hard. */
   static String lockedMemory(String text) {
     String[] words = text.split("\\s+");
     if (words.length < 2) {
@@ -151,10 +151,10 @@ final class Machine {
     }
     String soft = limit(words[0]);
     String hard = limit(words[1]);
-    return soft.equals(hard) ? soft : soft + ", can be raised to " + hard;
+    return soft.equals(hard) ? soft : soft + ", hard limit " + hard;
   }
 
-  /** Of {@code cpu.max}: {@code max 100000}, or microseconds in a period of so many. */
+  /** Parses {@code cpu.max}: {@code max 100000}, or microseconds and the period. */
   static String processorLimit(String text) {
     String[] words = text.split("\\s+");
     if (words.length < 2 || !words[0].matches("\\d+") || !words[1].matches("[1-9]\\d*")) {
@@ -164,7 +164,7 @@ final class Machine {
         + " processors";
   }
 
-  /** A number of bytes, or what stands for none. */
+  /** Parses a number of bytes, or the value for no limit. */
   static String limit(String text) {
     if (!text.matches("\\d+")) {
       return text.equals("max") ? UNLIMITED : text;
@@ -178,7 +178,7 @@ final class Machine {
     return facts;
   }
 
-  /** What has to be the same for figures to be put beside each other. */
+  /** Returns what must be equal for figures to be comparable. */
   JsonObject identity() {
     JsonObject identity = new JsonObject();
     for (String name : List.of(PROCESSOR, ALLOWED, KERNEL, JVM, FLAGS, FERRULE)) {
@@ -197,8 +197,8 @@ final class Machine {
   /**
    * Returns the load average of the last minute when a measurement began.
    *
-   * @param machine what {@link #json} returned then
-   * @return the load average; empty if it was not known
+   * @param machine the result of {@link #json} at that time
+   * @return the load average; empty if unknown
    */
   static OptionalDouble loadOf(JsonObject machine) {
     return raw(machine, RAW_LOAD)
@@ -210,8 +210,8 @@ final class Machine {
   /**
    * Returns whether the processors of a measurement were emulated.
    *
-   * @param machine what {@link #json} returned then
-   * @return false also if it was not known
+   * @param machine the result of {@link #json} at that time
+   * @return false also if unknown
    */
   static boolean isEmulated(JsonObject machine) {
     return raw(machine, RAW_EMULATED).map(JsonPrimitive::getAsBoolean).orElse(false);
@@ -225,8 +225,8 @@ final class Machine {
   }
 
   /**
-   * All but what tells the commit, which is told by itself, and what lets others' libraries in,
-   * which is there with {@code --peers} only.
+   * Returns the JVM flags, without the commit's, which is shown separately, and those that other
+   * libraries need, which exist with {@code --peers} only.
    */
   private static String flags() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -244,7 +244,7 @@ final class Machine {
     }
   }
 
-  /** The rest of the first line that starts with a name. */
+  /** Returns the rest of the first line that starts with a name. */
   private static Optional<String> value(Path file, String name) {
     return text(file)
         .flatMap(
@@ -334,7 +334,7 @@ final class Machine {
       return Optional.of(
           isEmulated()
               ? "a virtual machine of with-rxe whose processors are emulated: only ratios within"
-                  + " this report mean anything"
+                  + " this report are meaningful"
               : "a virtual machine of with-rxe (" + own + ")");
     }
     return hypervisor
@@ -371,7 +371,7 @@ final class Machine {
   private static String limits() {
     List<String> limits = new ArrayList<>();
     text(CGROUP.resolve("cpu.max"))
-        .ifPresent(text -> limits.add("time of processors: " + processorLimit(text)));
+        .ifPresent(text -> limits.add("CPU time: " + processorLimit(text)));
     text(CGROUP.resolve("memory.max"))
         .or(() -> text(CGROUP.resolve("memory/memory.limit_in_bytes")))
         .ifPresent(text -> limits.add("memory: " + limit(text)));
@@ -381,13 +381,13 @@ final class Machine {
         .ifPresent(
             quota ->
                 limits.add(
-                    "time of processors: "
+                    "CPU time: "
                         + (quota.startsWith("-")
                             ? UNLIMITED
                             : processorLimit(
                                 quota
                                     + " "
                                     + text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("")))));
-    return limits.isEmpty() ? "none seen" : String.join("; ", limits);
+    return limits.isEmpty() ? "none found" : String.join("; ", limits);
   }
 }

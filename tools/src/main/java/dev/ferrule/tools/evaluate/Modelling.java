@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Fits the model of each provider to what was measured, and shows how well that went. */
+/** Fits the model of each provider to the measurements, and reports the quality of the fit. */
 final class Modelling {
 
   private static final double NANOS_PER_SECOND = 1e9;
@@ -42,16 +42,16 @@ final class Modelling {
   private final Records records;
   private final Set<String> acknowledged;
   private final Models models = new Models();
-  private final Map<String, String> notes = new HashMap<>(); // on the processors, by provider
+  private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
   private final Map<String, List<Observation>> fitted = new HashMap<>(); // by provider
 
   /**
-   * Fits.
+   * Fits the models.
    *
-   * @param experiments all of them; those of their series that are for the model count
-   * @param records what was measured
+   * @param experiments all experiments; their series for the model are used
+   * @param records the measurements
    * @param modelled the providers to fit a model for
-   * @param acknowledged the providers whose messages are complete when they are acknowledged
+   * @param acknowledged the providers whose messages are complete when acknowledged
    */
   Modelling(
       List<Experiment> experiments,
@@ -66,7 +66,10 @@ final class Modelling {
     }
   }
 
-  /** To the rounds of one place, if that has most of the points: a mixture fits nothing. */
+  /**
+   * Fits to the rounds of one placement, if it has most of the points: mixed placements fit no
+   * model.
+   */
   private void fit(String provider) {
     List<Task> tasks =
         modelled(provider)
@@ -87,8 +90,8 @@ final class Modelling {
               note ->
                   notes.put(
                       provider,
-                      "The processors were moved, and none of their places has enough points for a"
-                          + " model. This one is of a mixture, and says little."));
+                      "The processors were migrated, and no placement has enough points for a"
+                          + " model. This model mixes placements and is not reliable."));
     } else {
       place.note().ifPresent(note -> notes.put(provider, note));
     }
@@ -150,7 +153,7 @@ final class Modelling {
     }
   }
 
-  /** The calls on the shortest messages, for those on longer ones copy bytes as well. */
+  /** Returns the calls on the shortest messages: those on longer ones include copying. */
   private List<TimedCall> calls(String provider, Placement place) {
     List<TimedCall> calls = new ArrayList<>();
     for (SeriesExperiment experiment : of(provider)) {
@@ -177,10 +180,10 @@ final class Modelling {
     String off =
         String.format(
             Locale.ROOT,
-            "predictions of what was measured are off by a factor of %.2f",
+            "the predictions for the measured points are off by a factor of %.2f",
             Math.exp(fit.relativeError()));
     if (isFar(fit)) {
-      off += ", which is too much to predict anything else by";
+      off += ", too much for other predictions";
     }
     return notes.containsKey(provider) ? off + ". " + notes.get(provider) : off;
   }
@@ -189,7 +192,7 @@ final class Modelling {
     return Math.exp(fit.relativeError()) > SeriesExperiment.MODEL_LIMIT;
   }
 
-  /** What goes into the file of the parameters. */
+  /** Returns the contents of the parameter file. */
   List<ParameterFile.Entry> entries() {
     List<ParameterFile.Entry> entries = new ArrayList<>();
     models
@@ -205,7 +208,7 @@ final class Modelling {
     return entries;
   }
 
-  /** One part of the report for each model. */
+  /** Returns a section of the report for each model. */
   List<Section> sections() {
     List<Section> sections = new ArrayList<>();
     models.all().forEach((provider, fit) -> sections.add(section(provider, fit)));
@@ -216,7 +219,7 @@ final class Modelling {
     Table parameters =
         new Table(
             "Parameters",
-            List.of("parameter", "value", "unit", "95 % between", "source", "what it is"));
+            List.of("parameter", "value", "unit", "95 % interval", "source", "meaning"));
     for (Parameter parameter : Parameter.values()) {
       Estimate estimate = fit.estimates().get(parameter);
       if (estimate != null) {
@@ -230,17 +233,17 @@ final class Modelling {
     if (isFar(fit)) {
       notes.add(
           0,
-          "This model does not describe what was measured: it is off by more than a factor of "
+          "This model does not describe the measurements: it is off by more than a factor of "
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
-              + ". Its parameters mean little.");
+              + ". Its parameters are not reliable.");
     }
     List<String> missing = missing(provider);
     if (!missing.isEmpty()) {
       notes.add(
           "The model lacks "
               + String.join(", ", missing)
-              + ", which --only has left out, or nothing was measured of: less is known of its"
-              + " parameters than could be.");
+              + ", which was excluded by --only, or could not be measured: its parameters are"
+              + " less certain than possible.");
     }
     for (Estimate estimate : fit.estimates().values()) {
       if (estimate.source() == Estimate.Source.AT_MOST
@@ -252,18 +255,19 @@ final class Modelling {
     return new Section(
         provider + "-model",
         provider + ": the model",
-        "The latency is the sum of what the stages of a message's way take, the bandwidth the minimum"
-            + " over the stages, since the slowest sets the pace. What could be timed by itself was"
-            + " measured, the rest is what explains all modelled points best (least squares of the"
-            + " logarithms). Predictions are off by a factor of "
+        "The latency is the sum of the times of a message's stages; the bandwidth is the minimum"
+            + " over the stages, since the slowest sets the pace. Calls that could be timed were"
+            + " measured; the other parameters are those that explain all modelled points best"
+            + " (least squares of the logarithms). Predictions are off by a factor of "
             + String.format(Locale.ROOT, "%.2f", Math.exp(fit.relativeError()))
-            + ", root mean square of the logarithms. See the columns model, error and bottleneck of the other parts.",
+            + " (root mean square of the logarithms). See the columns model, error and bottleneck"
+            + " of the other sections.",
         List.of(),
         List.of(parameters, predictions(provider, fit)),
         notes);
   }
 
-  /** The experiments that a model wants, and of which there is nothing. */
+  /** Returns the experiments that a model needs, but that have no results. */
   private List<String> missing(String provider) {
     return of(provider).stream()
         .filter(experiment -> experiment.obstacle().isEmpty())
@@ -299,13 +303,13 @@ final class Modelling {
         estimate.parameter().unit(),
         within
             ? Numbers.plain(estimate.low().getAsDouble())
-                + " and "
+                + " to "
                 + Numbers.plain(estimate.high().getAsDouble())
             : "–",
         switch (estimate.source()) {
           case MEASURED -> "measured";
           case FITTED -> "fitted";
-          case TOGETHER -> "not known by itself";
+          case TOGETHER -> "only in combination";
           case AT_MOST, AT_LEAST -> "bound";
           case GIVEN -> "given";
         },

@@ -6,12 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The model of each provider for which there is one. */
+/** The fitted models by provider. */
 public final class Models {
 
   private final Map<String, FitResult> fits = new LinkedHashMap<>();
 
-  /** Creates models of nothing. */
+  /** Creates an empty collection. */
   public Models() {}
 
   void add(String provider, FitResult fit) {
@@ -22,7 +22,7 @@ public final class Models {
    * Returns a provider's model.
    *
    * @param provider its scheme
-   * @return what was fitted; empty if too little was measured for that
+   * @return the fit; empty if there are too few measurements for one
    */
   public Optional<FitResult> of(String provider) {
     return Optional.ofNullable(fits.get(provider));

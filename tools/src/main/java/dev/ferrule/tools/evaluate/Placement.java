@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Where the two processors were in the rounds that belong together, those of an experiment or those
- * that a model is fitted to, and which of them count.
+ * Where the hypervisor placed the two processors during the rounds of an experiment, or of a model,
+ * and which of the rounds count. A bare cache line's latency identifies a placement.
  */
 public final class Placement {
 
@@ -26,7 +26,7 @@ public final class Placement {
   private final Optional<LineSpan> usual;
 
   /**
-   * Looks where most rounds were measured.
+   * Determines the placement of most rounds.
    *
    * @param results the figures of the rounds; those without a line do not count
    */
@@ -39,7 +39,7 @@ public final class Placement {
     return results.stream().map(Placement::span).flatMap(Optional::stream).toList();
   }
 
-  /** Returns how long the line took; empty if nobody looked. */
+  /** Returns the range of the line's latency; empty if it was not measured. */
   private static Optional<LineSpan> span(JsonObject result) {
     List<Double> lines = new ArrayList<>();
     for (String name : List.of(BEFORE, AFTER)) {
@@ -52,20 +52,20 @@ public final class Placement {
   }
 
   /**
-   * Tells whether the processors were moved in the middle of a measurement.
+   * Returns whether the processors were migrated during a measurement.
    *
    * @param result its figures
-   * @return true if the line was another one after it; false also if nobody looked
+   * @return true if the line's latency changed; false also if it was not measured
    */
   static boolean moved(JsonObject result) {
     return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
   }
 
   /**
-   * Returns how long the line took, in nanoseconds.
+   * Returns the line's latency, in nanoseconds.
    *
    * @param results the figures of rounds
-   * @return the mean; empty if nobody looked
+   * @return the mean; empty if it was not measured
    */
   static Optional<Double> lineNanos(Collection<JsonObject> results) {
     List<LineSpan> spans = spans(results);
@@ -75,10 +75,10 @@ public final class Placement {
   }
 
   /**
-   * Tells whether the processors were where they were in most rounds, all the time.
+   * Returns whether the processors stayed in the placement of most rounds.
    *
    * @param result the figures of a round
-   * @return true if they were, if nobody looked, and if they were moved in all rounds
+   * @return true if they did, if the line was not measured, or if there is no such placement
    */
   boolean isUsual(JsonObject result) {
     return usual.isEmpty() || span(result).map(span -> span.isWithin(usual.get())).orElse(true);
@@ -88,8 +88,8 @@ public final class Placement {
    * Returns the rounds of a point that count.
    *
    * @param results all of its rounds
-   * @return those of the usual place; if there are none, those of the place that this point was
-   *     measured in most often; if it was moved in all of them, all
+   * @return those of the usual placement; if there are none, those of this point's most frequent
+   *     placement; if it was migrated in all of them, all
    */
   List<JsonObject> counting(Collection<JsonObject> results) {
     List<JsonObject> here = results.stream().filter(this::isUsual).toList();
@@ -100,7 +100,10 @@ public final class Placement {
     return results.stream().filter(own::isUsual).toList();
   }
 
-  /** Says which rounds count; empty if the processors stayed where they were, and all do. */
+  /**
+   * Returns a note about which rounds count; empty if the processors were not migrated, so that all
+   * do.
+   */
   Optional<String> note() {
     if (all.isEmpty() || usual.isPresent() && all.stream().allMatch(this::isHere)) {
       return Optional.empty();
@@ -110,15 +113,15 @@ public final class Placement {
     String moved =
         String.format(
             Locale.ROOT,
-            "The processors were moved meanwhile: a bare cache line took %.0f to %.0f ns from one to"
-                + " the other",
+            "The processors were migrated meanwhile: a bare cache line took %.0f to %.0f ns between"
+                + " them",
             least,
             most);
     return Optional.of(
         usual.isEmpty()
-            ? moved + ", and changed within every round, so that these figures say little."
+            ? moved + ", and changed within every round: these figures are not reliable."
             : moved
-                + ". Of rounds in which anybody looked, those count in which it took "
+                + ". Of the rounds with a measured line, those count in which it took "
                 + here());
   }
 

@@ -14,15 +14,16 @@ import java.util.TreeMap;
 /**
  * A point of an experiment on Ferrule's own connections.
  *
- * @param experiment which experiment's
+ * @param experiment the experiment's id
  * @param provider the transport
  * @param kind what is measured
  * @param sizeBytes the length of the messages, or accesses
- * @param connections on how many connections at once
- * @param threads by how many threads of the client
- * @param unacked how many messages of each connection may be incomplete; 0 for as many as have room
- * @param batch how many messages are handed to the transport at a time
- * @param waiting how both sides wait, as in a URI's query
+ * @param connections the number of connections measured at once
+ * @param threads the number of client threads
+ * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
+ *     the available buffers
+ * @param batch the number of messages per batch
+ * @param waiting the wait strategy of both sides, as in a URI's query
  * @param server the options of the listener
  * @param client the options of the connections to it
  */
@@ -46,7 +47,7 @@ record Point(
     LATENCY,
     /** Messages and bytes per second. */
     BANDWIDTH,
-    /** Each call by itself. */
+    /** Single calls. */
     CALLS,
     /** Reads and writes of the server's memory. */
     RMA
@@ -104,7 +105,7 @@ record Point(
     return List.of(waiting, server, client, connections, busyThreads());
   }
 
-  /** How many threads on this host are busy with it. */
+  /** Returns the number of busy threads on this host. */
   int busyThreads() {
     return threads + receivers();
   }

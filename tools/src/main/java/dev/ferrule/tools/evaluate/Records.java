@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What was measured: for each task, the figures of each round. */
+/** All measurements: for each task, the figures of each round. */
 public final class Records {
 
   private static final String EXPERIMENT = "experiment";
@@ -27,9 +27,9 @@ public final class Records {
 
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final List<JsonObject> starts = new ArrayList<>();
-  private final Map<String, Placement> placements = new HashMap<>(); // of what is in the entries
+  private final Map<String, Placement> placements = new HashMap<>(); // of the rounds in the entries
 
-  /** What is known of one task. */
+  /** The results of one task. */
   private static final class Entry {
     private final JsonObject description;
     private final TreeMap<Integer, JsonObject> rounds = new TreeMap<>();
@@ -41,10 +41,13 @@ public final class Records {
     }
   }
 
-  /** Creates records of nothing. */
+  /** Creates empty records. */
   public Records() {}
 
-  /** By its text, since a number that was read is not the number that was written, to Gson. */
+  /**
+   * Returns the entry of a task, keyed by its text: in Gson, a parsed number does not equal the
+   * number written.
+   */
   private Entry entry(JsonObject description) {
     return entries.computeIfAbsent(description.toString(), text -> new Entry(description));
   }
@@ -67,7 +70,7 @@ public final class Records {
     entry.failures++;
   }
 
-  /** Where the processors were in the rounds of a task's experiment. */
+  /** Returns the placement of the processors in the rounds of a task's experiment. */
   Placement placement(Task task) {
     return placements.computeIfAbsent(
         group(task.description()),
@@ -83,22 +86,24 @@ public final class Records {
     return description.get(PROVIDER) + " " + description.get(EXPERIMENT);
   }
 
-  /** Where they were in the rounds of some tasks. */
+  /** Returns their placement in the rounds of some tasks. */
   Placement placement(Collection<Task> tasks) {
     return new Placement(tasks.stream().flatMap(task -> results(task).stream()).toList());
   }
 
-  /** Tells whether any round of a task was measured where most of some others were. */
+  /** Returns whether any round of a task was measured in the given placement. */
   boolean isAt(Placement place, Task task) {
     return results(task).stream().anyMatch(place::isUsual);
   }
 
-  /** The rounds that count: those measured where most of the experiment was, if there are any. */
+  /** Returns the rounds that count: those in the experiment's usual placement, if there are any. */
   private List<JsonObject> counting(Task task) {
     return placement(task).counting(results(task));
   }
 
-  /** How long a cache line took between the processors meanwhile; empty if nobody looked. */
+  /**
+   * Returns a cache line's latency between the processors meanwhile; empty if it was not measured.
+   */
   Optional<Double> lineNanos(Task task) {
     return Placement.lineNanos(counting(task));
   }
@@ -115,9 +120,9 @@ public final class Records {
   }
 
   /**
-   * Tells why a task could not be measured.
+   * Returns why a task could not be measured.
    *
-   * @param task which
+   * @param task the task
    * @return the reason; empty if it was measured, or not tried yet
    */
   public Optional<String> failure(Task task) {
@@ -125,7 +130,7 @@ public final class Records {
     return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
   }
 
-  /** How often a task failed, be it that it succeeded later. */
+  /** Returns how often a task failed, even if it succeeded later. */
   int failures(Task task) {
     Entry entry = entries.get(task.description().toString());
     return entry == null ? 0 : entry.failures;
@@ -139,7 +144,7 @@ public final class Records {
   }
 
   /**
-   * Returns how many rounds there are of any task.
+   * Returns the number of rounds of any task.
    *
    * @return the number of the last round
    */
@@ -154,16 +159,16 @@ public final class Records {
   /**
    * Returns a figure of a task in each round that counts.
    *
-   * @param task which
+   * @param task the task
    * @param figure its name
-   * @return the values of the rounds that have it; without those measured while the processors were
-   *     somewhere else than usual, if there are others
+   * @return the values of the rounds that have it; without those measured in another placement, if
+   *     there are others
    */
   public List<Double> values(Task task, String figure) {
     return values(counting(task), figure);
   }
 
-  /** The values of the rounds in which the processors were in a place; none if there are none. */
+  /** Returns the values of the rounds in a placement; none if there are none. */
   List<Double> values(Task task, String figure, Placement place) {
     return values(results(task).stream().filter(place::isUsual).toList(), figure);
   }
@@ -176,7 +181,7 @@ public final class Records {
         .toList();
   }
 
-  /** The same of a figure, which may be a quotient: of each round's. */
+  /** Returns the values of a figure, which may be a quotient: of each round's values. */
   List<Double> values(Task task, Figure figure) {
     if (figure.divisor().isEmpty()) {
       return values(task, figure.name());
@@ -189,7 +194,10 @@ public final class Records {
     return quotients;
   }
 
-  /** The median of a figure over the rounds that count; of a quotient, that of the two medians. */
+  /**
+   * Returns the median of a figure over the rounds that count; of a quotient, that of the two
+   * medians.
+   */
   OptionalDouble median(Task task, Figure figure) {
     OptionalDouble median = median(task, figure.name());
     return figure.divisor().isEmpty()
@@ -198,13 +206,13 @@ public final class Records {
   }
 
   /**
-   * Returns how the medians of two tasks compare.
+   * Returns the ratio of the medians of two tasks.
    *
-   * @param dividend one of them
-   * @param divisor the other one
+   * @param dividend the dividend
+   * @param divisor the divisor
    * @param figure the name of the figure
-   * @return the quotient of the two medians; empty if either was not measured, or only while the
-   *     processors were somewhere else than in most rounds of the experiment
+   * @return the quotient of the two medians; empty if either was not measured, or only in another
+   *     placement than most rounds of the experiment
    */
   public OptionalDouble ratio(Task dividend, Task divisor, String figure) {
     return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
@@ -215,7 +223,7 @@ public final class Records {
   /**
    * Returns the median of a figure over the rounds that count.
    *
-   * @param task which
+   * @param task the task
    * @param figure its name
    * @return the median; empty if no round has it
    */
@@ -224,11 +232,11 @@ public final class Records {
   }
 
   /**
-   * Returns how far the rounds are apart.
+   * Returns the spread of the rounds.
    *
-   * @param task which
-   * @param figure of what
-   * @return the greatest over the least; empty for fewer than two rounds
+   * @param task the task
+   * @param figure the figure
+   * @return the maximum over the minimum; empty for fewer than two rounds
    */
   public OptionalDouble spread(Task task, Figure figure) {
     double[] values = values(task, figure).stream().mapToDouble(Double::doubleValue).toArray();
@@ -242,12 +250,12 @@ public final class Records {
     starts.add(machine);
   }
 
-  /** What the machine was like each time that measuring began, or went on. */
+  /** Returns the state of the machine at each start or continuation. */
   List<JsonObject> starts() {
     return List.copyOf(starts);
   }
 
-  /** Returns the ids of all experiments of which anything was tried. */
+  /** Returns the ids of all experiments with a measured or failed point. */
   Set<String> experiments() {
     Set<String> ids = new TreeSet<>();
     for (Entry entry : entries.values()) {
@@ -259,7 +267,7 @@ public final class Records {
     return ids;
   }
 
-  /** Goes through all that was measured. */
+  /** Iterates over all measurements. */
   void forEach(BiConsumer<JsonObject, Map<Integer, JsonObject>> action) {
     entries.values().forEach(entry -> action.accept(entry.description, entry.rounds));
   }

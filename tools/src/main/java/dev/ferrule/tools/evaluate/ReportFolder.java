@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The files that an evaluation leaves: the report, its plots, and the figures for programs. */
+/** The files of an evaluation: the report, its plots, and the results for programs. */
 final class ReportFolder {
 
   private static final String REPORT = "report.html";
@@ -48,30 +48,30 @@ final class ReportFolder {
     return folder.resolve(REPORT);
   }
 
-  /** Makes the folder, so that a mistake in its name shows before anything is measured. */
+  /** Creates the folder, so that a wrong name shows before anything is measured. */
   void prepare() {
     if (Files.exists(folder) && !Files.isDirectory(folder)) {
       throw new ToolException(
-          ExitCode.USAGE, folder + " is a file, and not a folder; name another with --out");
+          ExitCode.USAGE, folder + " is a file, not a folder; choose another with --out");
     }
     try {
       Files.createDirectories(folder.resolve(PLOTS));
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED,
-          "cannot make the folder " + folder + ": " + e + "; name another with --out",
+          "cannot create the folder " + folder + ": " + e + "; choose another with --out",
           e);
     }
   }
 
   /**
-   * Writes everything anew.
+   * Writes all files anew.
    *
-   * @param experiments all of them
-   * @param records what was measured
-   * @param modelling the models of that
+   * @param experiments all experiments
+   * @param records the measurements
+   * @param modelling the fitted models
    * @param machine the facts of the machine
-   * @param left how many measurements are still to go, which the report says if there are any
+   * @param left the number of measurements still to be made, which the report shows unless it is 0
    */
   void write(
       List<Experiment> experiments,
@@ -97,7 +97,7 @@ final class ReportFolder {
     put(
         REPORT,
         HtmlReport.format(
-            "Ferrule, evaluated",
+            "Ferrule evaluation",
             subtitle,
             Headlines.of(experiments, records, machine, left),
             sections));
@@ -109,7 +109,7 @@ final class ReportFolder {
         drawn.add(name);
       }
     }
-    for (Experiment experiment : experiments) { // those of an earlier run that have gone since
+    for (Experiment experiment : experiments) { // plots of an earlier run
       String name = PLOTS + "/" + experiment.provider() + "-" + experiment.id() + ".svg";
       if (!drawn.contains(name)) {
         remove(name);
@@ -124,7 +124,7 @@ final class ReportFolder {
     }
   }
 
-  /** All that there is nothing of, with a line for each reason. */
+  /** Returns a section with all experiments without results, one line for each reason. */
   private static Optional<Section> leftOut(List<Experiment> experiments, Records records) {
     Map<String, List<String>> byReason = new LinkedHashMap<>();
     for (Experiment experiment : experiments) {
@@ -139,14 +139,14 @@ final class ReportFolder {
     if (byReason.isEmpty()) {
       return Optional.empty();
     }
-    Table table = new Table("", List.of("experiments", "why"));
+    Table table = new Table("", List.of("experiments", "reason"));
     byReason.forEach((reason, names) -> table.row(List.of(String.join(", ", names), reason)));
     return Optional.of(
         new Section("left-out", "Not measured", "", List.of(), List.of(table), List.of()));
   }
 
   private static Section machineSection(JsonObject machine, Records records) {
-    Table facts = new Table("", List.of("what", "here"));
+    Table facts = new Table("", List.of("fact", "value"));
     machine.asMap().entrySet().stream()
         .filter(fact -> fact.getValue().isJsonPrimitive())
         .forEach(fact -> facts.row(List.of(fact.getKey(), fact.getValue().getAsString())));
@@ -157,8 +157,8 @@ final class ReportFolder {
     return new Section(
         "machine",
         "The machine",
-        "Figures hold for this machine as it was; from one machine to another, and from a quiet one"
-            + " to a busy one, they differ by factors.",
+        "The figures hold for this machine in this state; on another machine, or under load, they"
+            + " differ by factors.",
         List.of(),
         starts.rows().size() > 1 ? List.of(facts, starts) : List.of(facts),
         List.of());
@@ -169,20 +169,20 @@ final class ReportFolder {
   }
 
   private static Section filesSection(boolean modelled) {
-    Table table = new Table("", List.of("file", "what is in it"));
-    table.row(List.of("plots/", "each plot of this page as SVG"));
-    table.row(List.of("results.csv, results.json", "each round of each point, for programs"));
+    Table table = new Table("", List.of("file", "contents"));
+    table.row(List.of("plots/", "the plots of this page, as SVG"));
+    table.row(List.of("results.csv, results.json", "each round of each point, machine-readable"));
     if (modelled) {
       table.row(
           List.of(PARAMETERS, "the models' parameters, for 'ferrule model --params params.json'"));
     }
-    table.row(List.of("journal.jsonl", "what was measured, as it was; needed to go on"));
+    table.row(List.of("journal.jsonl", "the raw measurements; needed to continue"));
     return new Section(
         "files",
-        "Files beside this page",
-        "Each value of this page is the median of its rounds, or of those that were measured while the"
-            + " processors were where they mostly were; beside it is how far they are apart, the"
-            + " greatest over the least.",
+        "Files in this folder",
+        "Each value on this page is the median of its rounds, or of those measured in the usual"
+            + " placement of the processors; beside it is their spread, the maximum over the"
+            + " minimum.",
         List.of(),
         List.of(table),
         List.of());
@@ -236,7 +236,7 @@ final class ReportFolder {
     }
   }
 
-  /** Puts a file in place when it is whole, so that nobody finds half of one. */
+  /** Replaces a file atomically, so that readers never see a partial one. */
   private void put(String name, String text) {
     Path file = folder.resolve(name);
     Path whole = folder.resolve(name + ".new");

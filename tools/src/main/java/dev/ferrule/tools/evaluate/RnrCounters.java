@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 
 /**
- * How often the RDMA devices of this host have met a message without a receive (RNR). Devices name
- * that differently, and count for a port and not for a connection.
+ * The RDMA devices' counters of messages that found no receive posted (RNR). Devices differ in
+ * their names, and count per port and not per connection.
  */
 final class RnrCounters {
 
@@ -19,7 +19,7 @@ final class RnrCounters {
 
   private RnrCounters() {}
 
-  /** Returns the sum over all devices and ports; empty if none of them counts that. */
+  /** Returns the sum over all devices and ports; empty if no device has such a counter. */
   static OptionalLong read() {
     long sum = 0;
     boolean counted = false;

@@ -18,15 +18,15 @@ import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
- * An experiment whose answer is one plot of several curves, and a table of the same.
+ * An experiment whose answer is a plot of several curves, and a table of the same.
  *
- * @param id what {@code --only} calls it
- * @param provider whose figures these are
- * @param title what is shown
- * @param text what is asked, and how it is measured
- * @param x the axis to the right
- * @param y the axis upwards
- * @param obstacle why it cannot be measured here; empty if it can
+ * @param id the id for {@code --only}
+ * @param provider the provider measured
+ * @param title the title
+ * @param text what is measured, and how
+ * @param x the x axis
+ * @param y the y axis
+ * @param obstacle why it cannot be measured on this machine; empty if it can
  * @param series the curves
  */
 public record SeriesExperiment(
@@ -40,17 +40,17 @@ public record SeriesExperiment(
     List<Series> series)
     implements Experiment {
 
-  /** A model that is off by a greater factor does not say what it is drawn beside. */
+  /** A model that is off by a greater factor is not drawn. */
   static final double MODEL_LIMIT = 2;
 
-  /** Rounds that differ by a greater factor make a point unsteady. */
+  /** A point is unsteady if its rounds differ by a greater factor. */
   static final double UNSTEADY = 2;
 
   private static final String MODEL = "model: ";
 
   @Override
   public List<Task> tasks() {
-    // what is compared is measured close by, but for what would have to be set up again and again
+    // points to be compared are measured close together, unless that needs repeated set-up
     Map<Object, Set<Task>> bySetting = new LinkedHashMap<>();
     int longest = series.stream().mapToInt(one -> one.samples().size()).max().orElse(0);
     for (int i = 0; i < longest; i++) {
@@ -111,7 +111,7 @@ public record SeriesExperiment(
         .toList();
   }
 
-  /** Returns how far the rounds are apart at each point that has several. */
+  /** Returns the spread of the rounds at each point that has several. */
   List<Double> spreads(Records records) {
     List<Double> spreads = new ArrayList<>();
     for (Series one : series) {
@@ -124,7 +124,7 @@ public record SeriesExperiment(
     return spreads;
   }
 
-  /** Tells readers when not to believe what they see. */
+  /** Returns a note about unreliable points. */
   private Optional<String> unsteady(Records records) {
     List<Double> spreads = spreads(records);
     long unsteady = spreads.stream().filter(spread -> spread > UNSTEADY).count();
@@ -137,11 +137,11 @@ public record SeriesExperiment(
                 + unsteady
                 + " of "
                 + spreads.size()
-                + " points. There was other load, or too little time for each point: those figures,"
-                + " and a model that is fitted to them, say little.");
+                + " points, because of other load, or too little time for each point: those"
+                + " figures, and a model fitted to them, are not reliable.");
   }
 
-  /** Tells which rounds were left out, and where there was nothing else. */
+  /** Returns a note about rounds that were excluded, and points that have no others. */
   private Optional<String> moved(Records records) {
     List<Task> measured =
         tasks().stream().filter(task -> records.lineNanos(task).isPresent()).toList();
@@ -161,10 +161,10 @@ public record SeriesExperiment(
                         + elsewhere
                         + " of "
                         + measured.size()
-                        + " points have none; they are in the table, but not in the plot.");
+                        + " points have none; they are in the table, not in the plot.");
   }
 
-  /** Of the experiment that is one to pass. */
+  /** Returns the result of the experiment that can fail. */
   private Optional<String> verdict(Records records) {
     if (!id.equals(Catalogue.RNR_EXPERIMENT)) {
       return Optional.empty();
@@ -176,29 +176,29 @@ public record SeriesExperiment(
             .flatMap(task -> records.values(task, Catalogue.RNR).stream())
             .mapToDouble(Double::doubleValue)
             .sum();
-    if (measured < tasks().size() && failures == 0) { // not yet
+    if (measured < tasks().size() && failures == 0) { // incomplete
       return Optional.empty();
     }
     if (failures > 0 || lost > 0) {
       return Optional.of(
           "FAILED: points failed "
               + failures
-              + " times, messages without a receive: "
+              + " times; messages without a receive: "
               + Numbers.plain(lost));
     }
-    String points = measured + " of " + tasks().size() + " points were measured, at once";
+    String points = measured + " of " + tasks().size() + " points were measured at the first try";
     return Optional.of(
         hasCounts(records)
-            ? "Passed: " + points + ", and no message found no receive posted."
-            : "Passed, as far as can be told: "
+            ? "Passed: " + points + ", and every message found a receive posted."
+            : "Passed, without RNR counters: "
                 + points
-                + "; no device here counts messages that find no receive.");
+                + "; no device counts messages without a receive.");
   }
 
   private List<Plot.Curve> curves(Records records, Optional<FitResult> fit) {
     List<Plot.Curve> curves = new ArrayList<>();
     Map<List<Plot.Dot>, Integer> models =
-        new LinkedHashMap<>(); // each line's place, as some coincide
+        new LinkedHashMap<>(); // the index of each line, as some coincide
     for (Series one : series) {
       List<Plot.Dot> measured = new ArrayList<>();
       List<Plot.Dot> predicted = new ArrayList<>();
@@ -237,7 +237,9 @@ public record SeriesExperiment(
     return new Plot.Dot(sample.x(), median, Math.min(low, median), Math.max(high, median));
   }
 
-  /** By which factor the model is off at the points of a curve, as the root mean square. */
+  /**
+   * Returns the factor by which the model is off at the points of a curve, as the root mean square.
+   */
   private static OptionalDouble error(Series series, Records records, Optional<FitResult> fit) {
     double squares = 0;
     int points = 0;
@@ -258,7 +260,7 @@ public record SeriesExperiment(
     return error(series, records, fit).orElse(1) <= MODEL_LIMIT;
   }
 
-  /** Says of which curves the model is too far off to be shown. */
+  /** Returns a note about curves whose model is too far off to be drawn. */
   private Optional<String> undrawn(Records records, Optional<FitResult> fit) {
     List<String> names =
         series.stream()
@@ -294,8 +296,7 @@ public record SeriesExperiment(
     boolean counted = hasCounts(records);
     boolean lined = tasks().stream().anyMatch(task -> records.lineNanos(task).isPresent());
     List<String> header =
-        new ArrayList<>(
-            List.of("series", x.label(), "measured", "figure", "most over least (rounds)"));
+        new ArrayList<>(List.of("series", x.label(), "measured", "figure", "max/min (rounds)"));
     if (counted) {
       header.add("messages without a receive (RNR)");
     }

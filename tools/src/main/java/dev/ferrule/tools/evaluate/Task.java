@@ -9,33 +9,33 @@ import java.util.Optional;
 public interface Task {
 
   /**
-   * Says what is measured. This is what the journal knows it by, so it is the same from one run of
-   * the command to the next, and no two tasks that differ have the same.
+   * Returns what is measured. The journal identifies the task by this: it must be the same in every
+   * run of the command, and differ between any two tasks.
    *
    * @return members that are numbers, strings or objects of strings
    */
   JsonObject description();
 
   /**
-   * Measures, for a second or so.
+   * Measures, for about a second.
    *
-   * @param bench what to measure with
+   * @param bench the resources for it
    * @return the figures by name
    */
   JsonObject run(Workbench bench);
 
   /**
-   * Returns what the model needs to know to predict it.
+   * Returns what the model needs for a prediction.
    *
-   * @return how messages are sent; empty if the model does not have this
+   * @return how messages are sent; empty if the model does not cover this
    */
   default Optional<Crowd> crowd() {
     return Optional.empty();
   }
 
   /**
-   * Returns what has to be set up for it. Tasks of one experiment that need the same are measured
-   * one after the other, as setting up may take longer than measuring.
+   * Returns the set-up that it needs. Tasks of one experiment with equal set-ups are measured one
+   * after the other, as setting up may take longer than measuring.
    *
    * @return a value with {@code equals}; by default one that no other task has
    */

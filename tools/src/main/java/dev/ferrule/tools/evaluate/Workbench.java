@@ -3,7 +3,7 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
@@ -40,19 +40,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What points are measured with: servers in processes of their own, and connections to one of them.
- * A server takes a while to start, so the last few are kept for the points that need the same; one
- * that nobody is connected to sleeps. Connections are kept for the next point only, for their
+ * The resources for measuring points: servers in processes of their own, and connections to one of
+ * them. A server takes a while to start, so the last few are kept for points with the same set-up;
+ * a server without a client sleeps. Connections are kept for the next point only, since their
  * threads may spin.
  */
 public final class Workbench implements AutoCloseable {
 
-  /** Enough for what takes turns in one experiment. */
+  /** Enough for the set-ups that alternate in one experiment. */
   private static final int MAX_SERVERS = 3;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
 
-  /** How long a round of a measurement may take beyond what its messages take. */
+  /** The time limit of a round, in addition to the time of its messages. */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final String SINGLE_RECEIVER = "singleReceiver";
@@ -62,7 +62,7 @@ public final class Workbench implements AutoCloseable {
   private static final String BLOCK = "block";
   private static final int NO_COPY = Integer.MAX_VALUE;
 
-  /** By then the kernel shows what a device has counted. */
+  /** The delay after which the kernel shows a device's current counters. */
   private static final long COUNTERS_MILLIS = 50;
 
   private final Effort effort;
@@ -70,21 +70,22 @@ public final class Workbench implements AutoCloseable {
   private final Consumer<String> problems;
   private final Servers starter;
   private final Watchdog watchdog;
-  private final AtomicReference<@Nullable String> said = new AtomicReference<>(); // by a server
+  private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>(); // of a server
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
   private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
   private final Set<Warm> warm = new HashSet<>();
   private final Set<Place> warmLines = new HashSet<>();
   private @Nullable Connections connections;
   private @Nullable Link link;
-  private @Nullable Floor line; // of the connection, if lines are what carries its messages
+  private @Nullable Floor line; // of the connection, if its messages travel by cache lines
 
   /**
    * Creates a workbench.
    *
    * @param effort how much to measure at each point
-   * @param host where servers listen, for transports that have hosts; empty picks an address
-   * @param problems is told in one line what servers complain about
+   * @param host the listen address of servers, for transports that have hosts; if empty, one is
+   *     chosen
+   * @param problems receives the servers' error output, by line
    */
   public Workbench(Effort effort, Optional<String> host, Consumer<String> problems) {
     this(effort, host, problems, ServerProcess::start, PATIENCE);
@@ -108,34 +109,33 @@ public final class Workbench implements AutoCloseable {
 
     /** See {@link ServerProcess#start}. */
     RunningServer start(
-        ConnectionProvider provider,
+        ProviderInfo provider,
         Optional<String> host,
         List<String> serveOptions,
         Consumer<String> problems);
   }
 
-  /** Which server a point needs. */
+  /** The server that a point needs. */
   private record Place(
       String provider, String waiting, boolean pinned, Map<String, String> options) {
     static Place of(Point point) {
-      // a thread of the server's that spins would have the processor on which mmap's copies are
-      // made
+      // a spinning server thread would occupy the processor on which mmap copies
       String waiting = point.kind() == Point.Kind.RMA ? BLOCK : point.waiting();
       return new Place(point.provider(), waiting, pinning(point) != Pinning.OFF, point.server());
     }
   }
 
-  /** Whose loops have run for a while, in a server that runs still, and here. */
+  /** A kind of measurement whose loops are compiled, both in a running server and here. */
   private record Warm(Point.Kind kind, Place place, int sizeBytes) {}
 
-  /** Which connections it needs. */
+  /** The connections that a point needs. */
   private record Link(Place place, Map<String, String> options, int count) {
     static Link of(Point point) {
       return new Link(Place.of(point), point.client(), point.connections());
     }
   }
 
-  /** Whether it matters how long a line takes from one processor to the other, and can be seen. */
+  /** Returns whether a cache line's latency between the processors matters, and can be measured. */
   private static boolean depends(Point point) {
     boolean acknowledged =
         Endpoint.requiredProvider(point.provider()).options().stream()
@@ -163,13 +163,12 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Returns what tasks of others measure with, made when the first of them asks for it. Nothing of
-   * ours spins meanwhile.
+   * Returns a resource of other tasks, created on first use. No thread of Ferrule spins meanwhile.
    *
    * @param <T> its type
-   * @param key what it is known by
+   * @param key identifies the resource
    * @param type its class
-   * @param maker makes it
+   * @param maker creates it
    * @return the same for each call with that key, until it is {@linkplain #dismiss dismissed}
    */
   public <T extends AutoCloseable> T guest(Object key, Class<T> type, Supplier<T> maker) {
@@ -178,15 +177,15 @@ public final class Workbench implements AutoCloseable {
     return type.cast(guests.computeIfAbsent(key, missing -> maker.get()));
   }
 
-  /** Closes all that tasks of others measure with: their processes cost time also when idle. */
+  /** Closes all resources of other tasks: their processes cost time even when idle. */
   void dismissGuests() {
     List.copyOf(guests.keySet()).forEach(this::dismiss);
   }
 
   /**
-   * Closes what tasks of others measure with, after a failure: nobody knows in which state it is.
+   * Closes a resource of other tasks after a failure, since its state is unknown.
    *
-   * @param key what it is known by
+   * @param key identifies the resource
    */
   public void dismiss(Object key) {
     AutoCloseable guest = guests.remove(key);
@@ -200,9 +199,9 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Returns who is told in one line what goes wrong without being a failure.
+   * Returns the consumer of warnings.
    *
-   * @return whom to tell
+   * @return receives one line for each problem that is not a failure
    */
   public Consumer<String> problems() {
     return problems;
@@ -213,18 +212,18 @@ public final class Workbench implements AutoCloseable {
     boolean watched = "0".equals(point.client().get(Catalogue.RNR_RETRY));
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
-    said.set(null);
+    lastLine.set(null);
     try {
       result = runInOnePlace(point);
-    } catch (RuntimeException | InternalError e) { // the latter: a file that was truncated
-      abandon(Place.of(point)); // then the server has said all that it will
+    } catch (RuntimeException | InternalError e) { // the latter: a mapped file was truncated
+      abandon(Place.of(point)); // after this the server writes nothing more
       StringBuilder reason =
           new StringBuilder(e.getMessage() == null ? e.toString() : e.getMessage());
-      String said = this.said.get();
-      if (said != null) {
-        reason.append("; the server said: ").append(said);
+      String lastLine = this.lastLine.get();
+      if (lastLine != null) {
+        reason.append("; server: ").append(lastLine);
       }
-      // a connection that breaks is what such messages lead to
+      // such messages may be the cause of a broken connection
       since(before)
           .ifPresent(
               count -> reason.append(" (messages without a receive: ").append(count).append(')'));
@@ -237,14 +236,14 @@ public final class Workbench implements AutoCloseable {
     return result;
   }
 
-  /** Once more if the processors were moved in the middle of it, but not for ever. */
+  /** Measures again if the processors were migrated meanwhile, a limited number of times. */
   private JsonObject runInOnePlace(Point point) {
     JsonObject result = run(point, connect(point));
     for (int moves = 0; moves < MOST_MOVES && Placement.moved(result); moves++) {
       try {
         result = run(point, connect(point));
-      } catch (RuntimeException e) { // what there is may do
-        problems.accept(point.experiment() + ", once more: " + e.getMessage());
+      } catch (RuntimeException e) { // the first result may do
+        problems.accept(point.experiment() + ", retry: " + e.getMessage());
         abandon(Place.of(point));
         return result;
       }
@@ -252,7 +251,7 @@ public final class Workbench implements AutoCloseable {
     return result;
   }
 
-  /** How many messages found no receive posted, if there is a counter that says so. */
+  /** Returns how many messages found no receive posted, if there is a counter. */
   private static OptionalLong since(OptionalLong before) {
     OptionalLong now = before.isPresent() ? count() : before;
     return now.isPresent()
@@ -291,7 +290,7 @@ public final class Workbench implements AutoCloseable {
     }
     line = watchdog.watch(List.of(client), client::shareFloor).orElse(null);
     Floor shared = line;
-    if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are cold
+    if (shared != null && warmLines.add(Place.of(point))) { // a new server's loops are not compiled
       watchdog.watch(
           List.of(client),
           () ->
@@ -342,14 +341,14 @@ public final class Workbench implements AutoCloseable {
             host,
             arguments,
             line -> {
-              said.set(ChildProcess.withoutPrefix(line));
+              lastLine.set(ChildProcess.withoutPrefix(line));
               problems.accept("server: " + line);
             });
     servers.put(place, started);
     return started;
   }
 
-  /** One thread that receives from all spins even when nobody is there. */
+  /** Closes servers whose single receiver spins even without a client. */
   private void stopThoseThatSpin(@Nullable Place butFor) {
     servers.keySet().stream()
         .filter(other -> other.options().containsKey(SINGLE_RECEIVER) && !other.equals(butFor))
@@ -361,7 +360,7 @@ public final class Workbench implements AutoCloseable {
     if (link != null && link.place().equals(place)) {
       disconnect();
     }
-    warm.removeIf(loops -> loops.place().equals(place)); // the next one there begins cold
+    warm.removeIf(loops -> loops.place().equals(place)); // the next one starts cold
     warmLines.remove(place);
     RunningServer server = servers.remove(place);
     if (server != null) {
@@ -369,12 +368,12 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /** After a failure nobody knows in which state they are. */
+  /** Closes the connections and the server after a failure, since their state is unknown. */
   private void abandon(Place place) {
     try {
       disconnect();
     } catch (RuntimeException e) {
-      // the failure that led here is the one to tell
+      // the original failure is reported instead
     }
     stop(place);
   }
@@ -400,7 +399,8 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Of the loops of this kind of measurement, here and in that server, which are warm hereafter.
+   * Returns the warmth of the loops of this kind of measurement, here and in that server, and marks
+   * them as warm.
    */
   private Effort.Warmth warmth(Point point) {
     Place place = Place.of(point);
@@ -473,7 +473,7 @@ public final class Workbench implements AutoCloseable {
   }
 
   /**
-   * Three digits after the point, which is more than any clock gives; nothing if it is no number.
+   * Adds a figure with three decimals, more than any clock resolves; nothing if it is not a number.
    */
   private static void add(JsonObject figures, String name, double value) {
     if (!Double.isNaN(value)) {
@@ -481,7 +481,7 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  /** Ends the connections and the servers. */
+  /** Closes the connections and the servers. */
   @Override
   public void close() {
     try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * {@code ferrule evaluate}: which experiments there are, in which order their points are measured,
- * the journal that keeps what was measured, and what becomes a report in the end.
+ * {@code ferrule evaluate}: the experiments, the order in which their points are measured, the
+ * journal of the measurements, and the report.
  *
  * <p>Other packages add experiments by implementing {@link Experiment}, whose {@link Task}s may
  * measure anything.

@@ -3,7 +3,7 @@ package dev.ferrule.tools.model;
 
 import org.hipparchus.distribution.continuous.TDistribution;
 
-/** How many standard errors an interval reaches to either side. */
+/** The half-width of confidence intervals, in standard errors. */
 final class Confidence {
 
   private static final double UPPER_TAIL = 0.975;
@@ -16,7 +16,7 @@ final class Confidence {
   /**
    * Returns the factor for an interval of 95 %, by Student's distribution.
    *
-   * @param freedom by how many the measurements outnumber what was taken from them, at least 1
+   * @param freedom the degrees of freedom, at least 1
    */
   static double factor(int freedom) {
     return new TDistribution(Math.max(1, freedom)).inverseCumulativeProbability(UPPER_TAIL);

@@ -2,21 +2,21 @@
 package dev.ferrule.tools.model;
 
 /**
- * Several connections between two processes of one host, all of which send at once.
+ * Several connections between two processes of one host, all of which send concurrently.
  *
- * @param load what each connection carries
- * @param connections how many there are
- * @param senders how many threads send
- * @param receivers how many receive
+ * @param load the load of each connection
+ * @param connections the number of connections
+ * @param senders the number of sending threads
+ * @param receivers the number of receiving threads
  * @param processors how many of all these threads run at a time
  */
 public record Crowd(Load load, int connections, int senders, int receivers, int processors) {
 
-  /** Refuses what cannot be. */
+  /** Checks the values. */
   public Crowd {
     if (connections < 1 || senders < 1 || receivers < 1 || processors < 1) {
       throw new IllegalArgumentException(
-          "connections, senders, receivers and processors are at least 1: "
+          "connections, senders, receivers and processors must be at least 1: "
               + connections
               + ", "
               + senders
@@ -28,9 +28,9 @@ public record Crowd(Load load, int connections, int senders, int receivers, int 
   }
 
   /**
-   * One connection, which has a processor on each side.
+   * Returns one connection, with a processor on each side.
    *
-   * @param load what it carries
+   * @param load its load
    * @return the smallest crowd
    */
   public static Crowd of(Load load) {
@@ -38,16 +38,16 @@ public record Crowd(Load load, int connections, int senders, int receivers, int 
   }
 
   /**
-   * Tells whether messages follow each other on one connection, with a processor for each side: all
-   * that a model is fitted to.
+   * Returns whether there is one connection with a processor for each side, which is all that a
+   * model is fitted to.
    *
-   * @return whether nothing is shared
+   * @return true if nothing is shared
    */
   public boolean isUndisturbed() {
     return connections == 1 && processors > 1;
   }
 
-  /** How many threads at one side have something to do. */
+  /** Returns how many threads of a side are busy. */
   int busy(int threads) {
     return Math.min(threads, connections);
   }

@@ -10,18 +10,18 @@ import org.hipparchus.optim.nonlinear.vector.leastsquares.LeastSquaresBuilder;
 import org.hipparchus.optim.nonlinear.vector.leastsquares.LevenbergMarquardtOptimizer;
 import org.hipparchus.util.Pair;
 
-/** One search for the parameters that make the squares least, from where it starts downwards. */
+/** One least-squares search, downhill from a starting point. */
 final class Descent {
 
-  /** Above this a parameter, of which this is the logarithm, is without bounds. */
+  /** Above this logarithm a parameter is unbounded. */
   static final double MOST_LOG = Math.log(1e10);
 
-  /** Below this it is as good as 0. */
+  /** Below this logarithm a parameter is practically 0. */
   static final double LEAST_LOG = Math.log(1e-4);
 
   private static final int MAX_EVALUATIONS = 300;
 
-  /** Far below what any measurement is known to. */
+  /** Far below the accuracy of any measurement. */
   private static final double CLOSE_ENOUGH = 1e-6;
 
   private static final int NONE = -1;
@@ -38,12 +38,12 @@ final class Descent {
     least = problem.cost(start);
   }
 
-  /** Returns the best point that a search comes by. */
+  /** Returns the best point that a search passes. */
   static double[] from(double[] start, FitProblem problem) {
     return new Descent(problem, start, NONE).run(start);
   }
 
-  /** The same while one of the parameters stays what it is. */
+  /** The same with one parameter held constant. */
   static double[] from(double[] start, FitProblem problem, int held) {
     return new Descent(problem, start, held).run(start);
   }
@@ -64,7 +64,7 @@ final class Descent {
                   .maxIterations(MAX_EVALUATIONS)
                   .build());
     } catch (MathRuntimeException e) {
-      // it could not get any further, which is no less of an end
+      // no further progress, which ends the search, too
     }
     return best;
   }

@@ -4,15 +4,15 @@ package dev.ferrule.tools.model;
 import java.util.OptionalDouble;
 
 /**
- * What is known of a parameter.
+ * An estimate of a parameter.
  *
- * @param parameter which
+ * @param parameter the parameter
  * @param value its value, in its unit; where only bounds are known, one within them
- * @param standardError by how much that is off, typically; empty if nobody can say
- * @param low the lower end of what it is with a probability of 95 %; empty if that is not known
+ * @param standardError the standard error of the value; empty if unknown
+ * @param low the lower end of the 95 % interval; empty if unknown
  * @param high the upper end; likewise
- * @param source where the value is from
- * @param note what else there is to say, or nothing
+ * @param source the source of the value
+ * @param note a remark, or empty
  */
 public record Estimate(
     Parameter parameter,
@@ -23,29 +23,29 @@ public record Estimate(
     Source source,
     String note) {
 
-  /** Where a value is from. */
+  /** The source of a value. */
   public enum Source {
     /** The call was timed. */
     MEASURED,
-    /** It is what explains the measurements best. */
+    /** It explains the measurements best. */
     FITTED,
-    /** Only what it makes together with others is known; its share of that was chosen. */
+    /** Only its combination with others is determined; its share of that was chosen. */
     TOGETHER,
-    /** No measurement depends on it, as long as it is no more than {@link Estimate#high}. */
+    /** No measurement depends on it, as long as it is at most {@link Estimate#high}. */
     AT_MOST,
-    /** No measurement depends on it, as long as it is no less than {@link Estimate#low}. */
+    /** No measurement depends on it, as long as it is at least {@link Estimate#low}. */
     AT_LEAST,
-    /** Somebody has said so. */
+    /** Entered by the user. */
     GIVEN
   }
 
   /**
-   * A value without a confidence.
+   * Returns a value without a confidence interval.
    *
-   * @param parameter which
+   * @param parameter the parameter
    * @param value its value
-   * @param source where it is from
-   * @param note what else there is to say, or nothing
+   * @param source its source
+   * @param note a remark, or empty
    * @return the estimate
    */
   public static Estimate bare(Parameter parameter, double value, Source source, String note) {

@@ -14,14 +14,14 @@ import java.util.function.Predicate;
 /**
  * Finds the parameters that explain measurements best, by least squares.
  *
- * <p>What is squared are the logarithms of predicted over measured, so that 10 % count the same for
- * 100 ns as for 1 ms. The parameters' logarithms are what is searched, so that none gets negative.
- * The slowest stage alone sets the pace, and a stage that is not the slowest leaves no trace in the
- * measurements; so the search starts several times, each time with another stage in the lead.
+ * <p>The residuals are the logarithms of predicted over measured, so that 10 % count the same for
+ * 100 ns as for 1 ms. The search varies the parameters' logarithms, so that none becomes negative.
+ * Only the slowest stage sets the pace, and any other stage leaves no trace in the measurements; so
+ * the search starts several times, each time with another stage as the slowest.
  */
 public final class Fit {
 
-  /** A timed call may be slower than a stream by so much before we see that it is another thing. */
+  /** The tolerance by which a timed call may be slower than a stream before it is rejected. */
   private static final double SLACK = 1.05;
 
   private final List<Observation> observations;
@@ -45,10 +45,10 @@ public final class Fit {
   /**
    * Finds the parameters.
    *
-   * @param observations what was measured, of several sizes
-   * @param calls the parameters that were measured by themselves
+   * @param observations measurements of several sizes
+   * @param calls the parameters that were timed individually
    * @param acknowledged see {@link PerformanceModel}
-   * @return the parameters; empty if there are too few measurements to say anything
+   * @return the parameters; empty if there are too few measurements
    */
   public static Optional<FitResult> of(
       List<Observation> observations, List<TimedCall> calls, boolean acknowledged) {
@@ -67,8 +67,9 @@ public final class Fit {
   }
 
   /**
-   * A call that is timed by itself finds its caches cold, and gets one message where a stream gets
-   * many. Where a stream is faster than the calls would allow, they are not what limits it.
+   * Uses the timed calls, except those that are contradicted. A call that is timed individually has
+   * cold caches, and receives one message where a stream receives many. Where a stream is faster
+   * than the calls would allow, they are not its limit.
    */
   private void takeCalls(List<TimedCall> calls) {
     calls.forEach(call -> fixed.put(call.parameter(), call.estimate()));
@@ -77,15 +78,15 @@ public final class Fit {
     leaveToFit(
         Parameter.SEND_OVERHEAD,
         value(Parameter.SEND_OVERHEAD) > single * SLACK,
-        "messages went out every " + whole(single) + " ns");
+        "messages were sent every " + whole(single) + " ns");
     leaveToFit(
         Parameter.RECEIVE_OVERHEAD,
         value(Parameter.RECEIVE_OVERHEAD) + value(Parameter.RECEIVE_GAP) > any * SLACK,
-        "messages came in every " + whole(any) + " ns");
+        "messages arrived every " + whole(any) + " ns");
     leaveToFit(
         Parameter.RECEIVE_GAP,
         value(Parameter.RECEIVE_GAP) > any * SLACK,
-        "messages came in every " + whole(any) + " ns");
+        "messages arrived every " + whole(any) + " ns");
     double shortest =
         observations.stream()
             .filter(observation -> observation.kind() == Observation.Kind.LATENCY)
@@ -95,7 +96,7 @@ public final class Fit {
     leaveToFit(
         Parameter.RECEIVE_OVERHEAD,
         value(Parameter.SEND_OVERHEAD) + value(Parameter.RECEIVE_OVERHEAD) > shortest,
-        "a message takes " + whole(shortest) + " ns in all");
+        "a message takes " + whole(shortest) + " ns in total");
   }
 
   private void leaveToFit(Parameter parameter, boolean contradicted, String why) {
@@ -103,11 +104,11 @@ public final class Fit {
       double timed = fixed.remove(parameter).value();
       notes.add(
           parameter.symbol()
-              + ": the call by itself takes "
+              + ": the timed call takes "
               + whole(timed)
               + " ns, but "
               + why
-              + "; so it was fitted instead");
+              + ": fitted instead");
     }
   }
 
@@ -140,8 +141,8 @@ public final class Fit {
   }
 
   /**
-   * One start for each stage that may be the slowest for messages one by one, with each that may be
-   * for batches.
+   * Returns a start for each combination of the stage that is slowest for single messages, and the
+   * one that is slowest for batches.
    */
   private List<double[]> starts() {
     double latency =
@@ -184,7 +185,7 @@ public final class Fit {
     return starts;
   }
 
-  /** How much longer a byte more takes, between the shortest and the longest message. */
+  /** Returns the cost of a further byte, between the shortest and the longest message. */
   private double slope(Observation.Kind kind) {
     List<Observation> some =
         observations.stream()

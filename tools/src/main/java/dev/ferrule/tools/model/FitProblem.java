@@ -10,28 +10,27 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * What a fit is about: measurements, parameters that are known, and those that are to be found. A
- * point is the logarithms of the latter, so that none gets negative.
+ * The problem of a fit: measurements, known parameters and free parameters. A point is the
+ * logarithms of the free parameters, so that none becomes negative.
  */
 final class FitProblem {
 
   private static final double DIFFERENCE = 1e-5;
 
   /**
-   * How much a wish counts beside a measurement: just enough to choose among what fits equally
-   * well.
+   * The weight of a preference beside a measurement: just enough to choose among equally good fits.
    */
-  private static final double WISH = 2e-3;
+  private static final double PREFERENCE = 2e-3;
 
-  /** What a card is wished to take if all that is known is a sum with L in it. */
+  /** The preferred time of a card if only its sum with L is determined. */
   private static final double SMALL_NANOS = 1;
 
-  /** What bytes are wished to take more by themselves, if only the sum with G is known. */
+  /** The preferred additional time per byte if only the sum with G is determined. */
   private static final double SMALL_NANOS_PER_BYTE = 1e-4;
 
   private static final int WISHES = 4;
 
-  /** As good as no time. */
+  /** Practically no time. */
   private static final double LEAST_NANOS = 1e-3;
 
   private final List<Observation> observations;
@@ -44,12 +43,13 @@ final class FitProblem {
   private final int alone;
 
   /**
-   * What holds a parameter near a value that it was measured to have.
+   * A residual that holds a parameter near its measured value.
    *
-   * @param parameter which
+   * @param parameter the parameter
    * @param nanos the value
-   * @param reachNanos how far off it weighs as much as a measurement that is off by {@code weight}
-   * @param weight see there, as a logarithm
+   * @param reachNanos the deviation that counts as much as a measurement that is off by {@code
+   *     weight}
+   * @param weight that measurement's deviation, as a logarithm
    */
   private record Pull(Parameter parameter, double nanos, double reachNanos, double weight) {}
 
@@ -70,12 +70,12 @@ final class FitProblem {
   }
 
   /**
-   * States a problem.
+   * Creates a problem.
    *
-   * @param observations what was measured
+   * @param observations the measurements
    * @param acknowledged see {@link PerformanceModel}
    * @param known the parameters whose values are given
-   * @param free those that are to be found, both cards and {@code G_alone} among them
+   * @param free the parameters to find, including both cards and {@code G_alone}
    */
   FitProblem(
       List<Observation> observations,
@@ -86,12 +86,11 @@ final class FitProblem {
   }
 
   /**
-   * The same without parameters that are quite known: those are to be found as well, near what they
-   * were measured to be.
+   * Returns the problem with the timed parameters free, too, but held near their measured values.
    *
-   * @param timed how far off each may be
-   * @param weight what counts as much as a parameter that is so far off: a measurement that is off
-   *     by so much, as a logarithm
+   * @param timed the estimates of these parameters, with their errors
+   * @param weight the deviation of a measurement, as a logarithm, that counts as much as one
+   *     standard error of a parameter
    */
   FitProblem relaxed(Collection<Estimate> timed, double weight) {
     Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);
@@ -109,7 +108,7 @@ final class FitProblem {
     return new FitProblem(observations, acknowledged, rest, found, all);
   }
 
-  /** A point of the problem that this is the relaxed one of. */
+  /** Converts a point of the original problem to this relaxed one. */
   double[] extended(double[] point) {
     double[] extended = Arrays.copyOf(point, free.size());
     for (int i = point.length; i < extended.length; i++) {
@@ -135,14 +134,16 @@ final class FitProblem {
     return new PerformanceModel(values, acknowledged);
   }
 
-  /** The model with what was read of the best point. */
+  /** Returns the model with the values read from the best point. */
   PerformanceModel model(Map<Parameter, Estimate> estimates) {
     Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
     estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
     return new PerformanceModel(values, acknowledged);
   }
 
-  /** How far off the predictions are, as logarithms; and the parameters that were measured. */
+  /**
+   * Returns the deviations of the predictions, as logarithms, and those of the timed parameters.
+   */
   double[] residuals(double[] point) {
     return residuals(point, 0);
   }
@@ -165,10 +166,10 @@ final class FitProblem {
     return sumOfSquares(residuals(point));
   }
 
-  /** What is to be made small: how far off the predictions are, and the wishes. */
+  /** Returns the residuals to minimize: those of the predictions, and the preferences. */
   double[] all(double[] point) {
     double[] all = residuals(point, WISHES);
-    addWishes(point, all, all.length - WISHES);
+    addPreferences(point, all, all.length - WISHES);
     return all;
   }
 
@@ -177,18 +178,18 @@ final class FitProblem {
   }
 
   /**
-   * Among equally good explanations: both cards alike, what no card has to take is the way's, and
-   * bytes that need not take more by themselves do not.
+   * Adds the preferences among equally good explanations: equal cards; a card's time that may as
+   * well be latency counts as latency; and no additional time per byte unless it is needed.
    */
-  private void addWishes(double[] point, double[] rows, int from) {
+  private void addPreferences(double[] point, double[] rows, int from) {
     double small = Math.log(SMALL_NANOS);
-    rows[from] = WISH * (point[sending] - point[receiving]);
-    rows[from + 1] = WISH * (point[sending] - small) / 4;
-    rows[from + 2] = WISH * (point[receiving] - small) / 4;
-    rows[from + 3] = WISH * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
+    rows[from] = PREFERENCE * (point[sending] - point[receiving]);
+    rows[from + 1] = PREFERENCE * (point[sending] - small) / 4;
+    rows[from + 2] = PREFERENCE * (point[receiving] - small) / 4;
+    rows[from + 3] = PREFERENCE * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
   }
 
-  /** One row for each residual, one column for each free parameter. */
+  /** Returns the Jacobian: one row for each residual, one column for each free parameter. */
   static double[][] jacobian(double[] point, UnaryOperator<double[]> residuals) {
     double[][] columns = new double[point.length][];
     for (int i = 0; i < point.length; i++) {

@@ -16,28 +16,28 @@ import org.hipparchus.linear.RealMatrix;
 import org.hipparchus.linear.SingularValueDecomposition;
 
 /**
- * Says how well the best point of a fit is known. A direction in which the parameters can go
- * without any prediction moving is one that the measurements say nothing about: a parameter on its
- * own in such a direction is only bounded, and several of them cannot be told apart.
+ * Determines how well the best point of a fit is identified. A direction in which the parameters
+ * can change without any effect on the predictions is undetermined: a single parameter in such a
+ * direction is only bounded, and several of them are known only in combination.
  */
 final class FitReading {
 
-  /** If e times a parameter moves all predictions by no more than this, it has no say. */
+  /** A parameter has no effect if a factor of e changes all predictions by no more than this. */
   private static final double NO_SAY = 0.02;
 
-  /** A direction that is known to a factor of 2 or worse is not known. */
+  /** A direction that is known to a factor of 2 or worse is undetermined. */
   private static final double UNKNOWN = Math.log(2);
 
-  /** So big a part in an unknown direction makes a parameter one of those that it mixes. */
+  /** A parameter with this component of an undetermined direction is one of those that it mixes. */
   private static final double PART = 0.25;
 
-  /** A sum is known if it hardly changes along the unknown directions. */
+  /** A sum is determined if it changes by less along the undetermined directions. */
   private static final double SUM_MOVES = 0.05;
 
-  /** No fit is better than the clock and the noise allow. */
+  /** The least deviation, due to the clock and noise. */
   private static final double LEAST_DEVIATION = 0.01;
 
-  /** What sums of squares differ by at least, as a part of them. */
+  /** The least relative difference of sums of squares. */
   private static final double SAME = 1e-9;
 
   private final FitProblem problem;
@@ -76,9 +76,9 @@ final class FitReading {
   }
 
   /**
-   * Between one sender and one receiver the two cards are alike in every formula, so whatever was
-   * found for one may as well be the other's. That the receiver's is the slower one is the safe
-   * guess, as it is the one that many senders share.
+   * Exchanges the cards' estimates if needed. With one sender and one receiver the two cards are
+   * symmetric in every formula, so an estimate may belong to either. The receiver's is assumed to
+   * be the slower one, which is the conservative choice, as many senders share it.
    */
   private void exchangeCards() {
     Estimate sending = estimates.get(Parameter.SEND_NIC);
@@ -87,7 +87,7 @@ final class FitReading {
     Estimate lesser = greater == sending ? receiving : sending;
     if (sending.source() != Estimate.Source.FITTED
         && receiving.source() != Estimate.Source.FITTED) {
-      return; // what is not known has been said
+      return; // undetermined parameters have been noted
     }
     Estimate known = greater.source() == Estimate.Source.FITTED ? greater : lesser;
     String note =
@@ -95,7 +95,7 @@ final class FitReading {
             + nanos(known)
             + ", the other "
             + described(known == greater ? lesser : greater)
-            + "; one sender and one receiver cannot show which";
+            + "; one sender and one receiver do not show which";
     List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC).forEach(card -> notes.remove(alone(card)));
     notes.add(note);
     estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
@@ -103,14 +103,14 @@ final class FitReading {
   }
 
   private static String alone(Parameter parameter) {
-    return parameter.symbol() + " is not known: its share in what was measured is too small";
+    return parameter.symbol() + " is undetermined: its effect on the measurements is too small";
   }
 
   private static String described(Estimate estimate) {
     return switch (estimate.source()) {
       case AT_MOST ->
           String.format(Locale.ROOT, "at most %.3g ns", estimate.high().orElse(estimate.value()));
-      case TOGETHER -> "not known by itself";
+      case TOGETHER -> "known only in combination";
       default -> nanos(estimate);
     };
   }
@@ -134,7 +134,7 @@ final class FitReading {
     return Math.sqrt(Arrays.stream(jacobian).mapToDouble(row -> row[column] * row[column]).sum());
   }
 
-  /** How far off a measurement is, typically, that takes part in a fit of so many parameters. */
+  /** Returns the typical deviation of a measurement in a fit with so many parameters. */
   private double deviation(double[] best, int freedom) {
     return Math.max(LEAST_DEVIATION, Math.sqrt(problem.squares(best) / freedom));
   }
@@ -143,7 +143,7 @@ final class FitReading {
     return Math.max(1, problem.observations().size() - parameters);
   }
 
-  /** Leaves room for the timed parameters to be off, too. */
+  /** Returns a profile in which the timed parameters may deviate, too. */
   private Profile profile(double[] best) {
     int freedom = freedom(best.length);
     double worse = Confidence.factor(freedom) * deviation(best, freedom);
@@ -152,8 +152,8 @@ final class FitReading {
   }
 
   /**
-   * Looks how big a parameter may be that leaves no trace, or, if there is no such bound, how
-   * small: a doorbell shows as long as it is less than the whole of which it is a part.
+   * Determines the upper bound of a parameter without effect, or, if there is none, the lower
+   * bound: a doorbell has an effect as long as it is less than the whole of which it is a part.
    */
   private void bound(Profile profile, double[] best, int index) {
     Parameter parameter = free.get(index);
@@ -161,18 +161,20 @@ final class FitReading {
     double least = most < Descent.MOST_LOG ? Descent.LEAST_LOG : profile.least(index);
     if (most < Descent.MOST_LOG) {
       OptionalDouble high = OptionalDouble.of(Math.exp(most));
-      String note = "it may be anything up to there, if other stages take less for it";
+      String note = "any value up to there is possible, if other stages take less";
       bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
     } else if (least > Descent.LEAST_LOG) {
       OptionalDouble low = OptionalDouble.of(Math.exp(least));
-      String note = "it may be anything from there on";
+      String note = "any value from there on is possible";
       bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
     } else {
       unbounded(best, index);
     }
   }
 
-  /** Nothing is as good a value as any, unless the best point makes some use of the parameter. */
+  /**
+   * Notes an unbounded parameter: 0 is as good as any value, unless the best point depends on it.
+   */
   private void unbounded(double[] best, int index) {
     double[] without = best.clone();
     without[index] = Descent.LEAST_LOG;
@@ -180,7 +182,7 @@ final class FitReading {
     String note =
         unused
             ? "no measurement depends on it; 0 is assumed"
-            : "it may be anything: what depends on it is less than the noise";
+            : "any value is possible: its effect is less than the noise";
     Parameter parameter = free.get(index);
     double value = unused ? 0 : Math.exp(best[index]);
     estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.TOGETHER, note));
@@ -201,7 +203,7 @@ final class FitReading {
   }
 
   private void readHeard(Profile profile, double[] best, double[][] jacobian, List<Integer> heard) {
-    // with fewer rows than columns the decomposition would leave directions out
+    // with fewer rows than columns the decomposition would omit directions
     RealMatrix columns =
         new Array2DRowRealMatrix(Math.max(jacobian.length, heard.size()), heard.size());
     for (int row = 0; row < jacobian.length; row++) {
@@ -261,7 +263,7 @@ final class FitReading {
     return members;
   }
 
-  /** Groups that share a parameter are one. */
+  /** Merges groups that share a parameter. */
   private static List<TreeSet<Integer>> merged(List<TreeSet<Integer>> groups) {
     List<TreeSet<Integer>> merged = new ArrayList<>();
     for (TreeSet<Integer> group : groups) {
@@ -306,9 +308,9 @@ final class FitReading {
               + String.format(Locale.ROOT, "%.3g", sum)
               + " "
               + units.get(0)
-              + " is known; the measurements cannot tell them apart";
+              + " is determined; the measurements do not separate them";
     } else {
-      note = "the measurements cannot tell " + names + " apart";
+      note = "the measurements do not separate " + names + "";
     }
     notes.add(note);
     for (int i : group) {

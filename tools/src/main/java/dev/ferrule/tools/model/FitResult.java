@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a fit has found.
+ * The result of a fit.
  *
  * @param model the model that explains the measurements best
- * @param estimates each parameter, and how well it is known
- * @param relativeError the root mean square of how far predictions are off; 0.1 is about 10 %
- * @param notes what the measurements cannot tell, and what does not add up
+ * @param estimates each parameter, with its uncertainty
+ * @param relativeError the root mean square deviation of the predictions; 0.1 is about 10 %
+ * @param notes what the measurements do not determine, and contradictions
  */
 public record FitResult(
     PerformanceModel model,
@@ -19,7 +19,7 @@ public record FitResult(
     List<String> notes) {
 
   /**
-   * The stage that sets the pace, as far as a fit can tell: not which of the two cards it is.
+   * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
    *
    * @param load how messages are sent
    * @return the slowest stage
@@ -29,7 +29,7 @@ public record FitResult(
   }
 
   /**
-   * The same of several connections.
+   * Returns the slowest stage for several connections.
    *
    * @param crowd the connections
    * @return the slowest stage

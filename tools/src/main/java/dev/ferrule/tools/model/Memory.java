@@ -2,15 +2,15 @@
 package dev.ferrule.tools.model;
 
 /**
- * How much memory a node needs to receive, in bytes, by the providers' own sums; docs/sendrecv.md
- * and docs/magicring.md have them. Without what a connection needs to send, which is {@link
- * #sendBytes}.
+ * The memory that a node needs to receive, in bytes, by the providers' own formulas; see
+ * docs/sendrecv.md and docs/magicring.md. Does not include the memory that a connection needs to
+ * send, which is {@link #sendBytes}.
  *
- * @param maxMessage the longest message that can come, in bytes
- * @param receives how many receive buffers each connection has
- * @param sharedReceives how many a shared receive queue has for all of them
+ * @param maxMessage the longest message, in bytes
+ * @param receives the number of receive buffers of each connection
+ * @param sharedReceives the number of receive buffers of a shared receive queue
  * @param ringBytes the ring of each connection
- * @param window how many messages a ring takes
+ * @param window the number of messages that a ring holds
  */
 public record Memory(
     long maxMessage, int receives, int sharedReceives, long ringBytes, int window) {
@@ -31,7 +31,7 @@ public record Memory(
   private static final long ROOM = 4 << 20;
   private static final long SHARED_ROOM = 16 << 20;
 
-  /** Where 0 stands for what the provider makes of it by itself, puts that in its place. */
+  /** Replaces 0 by the provider's default. */
   public Memory {
     long buffer = roundUp(maxMessage, LINE);
     receives = receives > 0 ? receives : Math.clamp(ROOM / buffer, 8, 256);
@@ -50,10 +50,10 @@ public record Memory(
   }
 
   /**
-   * Receive buffers of their own for each connection, and the entries of its completion queue:
-   * {@code N (k + 4) (maxMessage + 64)}.
+   * Returns the memory with receive buffers for each connection, and the entries of its completion
+   * queue: {@code N (k + 4) (maxMessage + 64)}.
    *
-   * @param connections how many
+   * @param connections the number of connections
    * @return bytes
    */
   public long ownBufferBytes(long connections) {
@@ -63,10 +63,11 @@ public record Memory(
   }
 
   /**
-   * A shared receive queue and its one completion queue, which do not grow with the connections;
-   * each of those has the numbers of its messages on the heap, as many as its largest share.
+   * Returns the memory with a shared receive queue and its one completion queue, which do not grow
+   * with the connections; each connection has the numbers of its messages on the heap, up to its
+   * largest share.
    *
-   * @param connections how many
+   * @param connections the number of connections
    * @return bytes
    */
   public long sharedBufferBytes(long connections) {
@@ -79,10 +80,10 @@ public record Memory(
   }
 
   /**
-   * A ring for each connection, its receives, which have room for an acknowledgment only, and the
-   * entries of its completion queue.
+   * Returns the memory with a ring for each connection, its receives, which hold an acknowledgment
+   * only, and the entries of its completion queue.
    *
-   * @param connections how many
+   * @param connections the number of connections
    * @return bytes
    */
   public long ringMemoryBytes(long connections) {
@@ -90,9 +91,9 @@ public record Memory(
   }
 
   /**
-   * What to send from, whichever the provider.
+   * Returns the memory of the send buffers, for any provider.
    *
-   * @param connections how many
+   * @param connections the number of connections
    * @return bytes
    */
   public long sendBytes(long connections) {

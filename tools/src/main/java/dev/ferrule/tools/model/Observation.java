@@ -2,7 +2,7 @@
 package dev.ferrule.tools.model;
 
 /**
- * One measurement that a model is to explain.
+ * One measurement for a model to explain.
  *
  * @param kind what was measured
  * @param load how messages were sent
@@ -12,13 +12,13 @@ public record Observation(Kind kind, Load load, double nanos) {
 
   /** What was measured. */
   public enum Kind {
-    /** Half the round trip of one message at a time. */
+    /** Half the round trip, with one message in flight. */
     LATENCY,
     /** The time from one message of a stream to the next. */
     PERIOD
   }
 
-  /** Refuses what has no logarithm. */
+  /** Rejects values without a logarithm. */
   public Observation {
     if (!(nanos > 0) || Double.isInfinite(nanos)) {
       throw new IllegalArgumentException("a measurement of " + nanos + " ns");
@@ -26,7 +26,7 @@ public record Observation(Kind kind, Load load, double nanos) {
   }
 
   /**
-   * What a model says instead.
+   * Returns a model's prediction of it.
    *
    * @param model the model
    * @return nanoseconds

@@ -3,46 +3,46 @@ package dev.ferrule.tools.model;
 
 import java.util.Optional;
 
-/** What a message costs somewhere on its way. */
+/** The cost of a message at a stage of its path. */
 public enum Parameter {
   /** {@code L}. */
-  LATENCY("L", "ns", "the way of a byte from the sender's memory to the receiver's"),
+  LATENCY("L", "ns", "latency of a byte from the sender's memory to the receiver's"),
 
   /** {@code G}. */
-  BYTE_GAP("G", "ns/byte", "each further byte; its inverse is the bandwidth of the way"),
+  BYTE_GAP("G", "ns/byte", "each further byte; its inverse is the bandwidth of the path"),
 
-  /** {@code G_alone}; not in the seed. */
+  /** {@code G_alone}; not in the model of the KnowYourMemory thesis. */
   BYTE_ALONE(
       "G_alone",
       "ns/byte",
-      "on top of G, each further byte of a message by itself: hops that overlap in a stream"),
+      "in addition to G, each further byte of a single message: hops overlap in a stream"),
 
   /** {@code g_snd}. */
-  SEND_GAP("g_snd", "ns", "between two sends: polling for what was acknowledged"),
+  SEND_GAP("g_snd", "ns", "between two sends: polling for acknowledgements"),
 
   /** {@code o_snd}. */
-  SEND_OVERHEAD("o_snd", "ns", "the sender's processor: posting a message by itself"),
+  SEND_OVERHEAD("o_snd", "ns", "the sender's processor: posting a single message"),
 
   /** {@code o_nsnd}. */
   SEND_NIC(
       "o_nsnd",
       "ns",
-      "the sending card, for each message; in shared memory moving its first lines"),
+      "the sending card, for each message; in shared memory, transferring its first lines"),
 
   /** {@code o_nrcv}. */
   RECEIVE_NIC(
       "o_nrcv",
       "ns",
-      "the receiving card, for each message; in shared memory moving its first lines"),
+      "the receiving card, for each message; in shared memory, transferring its first lines"),
 
   /** {@code o_rcv}. */
   RECEIVE_OVERHEAD("o_rcv", "ns", "the receiver's processor: polling a message"),
 
   /** {@code g_rcv}. */
-  RECEIVE_GAP("g_rcv", "ns", "between two receives: freeing, that is posting again"),
+  RECEIVE_GAP("g_rcv", "ns", "between two receives: freeing, that is reposting the buffer"),
 
-  /** {@code o_bell}; not in the seed. */
-  DOORBELL("o_bell", "ns", "the part of o_snd that a batch pays once");
+  /** {@code o_bell}; not in the model of the KnowYourMemory thesis. */
+  DOORBELL("o_bell", "ns", "the part of o_snd that a batch costs once");
 
   private final String symbol;
   private final String unit;
@@ -55,7 +55,7 @@ public enum Parameter {
   }
 
   /**
-   * Returns the name as formulas have it.
+   * Returns the symbol used in formulas.
    *
    * @return such as {@code o_snd}
    */
@@ -64,7 +64,7 @@ public enum Parameter {
   }
 
   /**
-   * Returns what its value counts.
+   * Returns the unit of its value.
    *
    * @return {@code ns} or {@code ns/byte}
    */
@@ -73,9 +73,9 @@ public enum Parameter {
   }
 
   /**
-   * Returns what it is.
+   * Returns the description.
    *
-   * @return some words
+   * @return a few words
    */
   public String meaning() {
     return meaning;
@@ -84,8 +84,8 @@ public enum Parameter {
   /**
    * Finds a parameter.
    *
-   * @param symbol the name as formulas have it
-   * @return the parameter; empty if there is none of that name
+   * @param symbol the symbol used in formulas
+   * @return the parameter; empty if there is none with that symbol
    */
   public static Optional<Parameter> of(String symbol) {
     for (Parameter parameter : values()) {

@@ -29,8 +29,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The file {@code params.json}: the parameters of each provider that was measured. People may edit
- * it; a parameter may be a bare number.
+ * The file {@code params.json}: the parameters of each provider measured. It may be edited; a
+ * parameter may be a bare number.
  */
 public final class ParameterFile {
 
@@ -42,8 +42,8 @@ public final class ParameterFile {
   private static final String NOTE = "note";
   private static final MathContext DIGITS = new MathContext(5);
 
-  /** May be left out of a file, and are 0 then. */
-  private static final Set<Parameter> NOT_OF_THE_SEED =
+  /** Parameters that may be omitted from a file, and are then 0. */
+  private static final Set<Parameter> OPTIONAL =
       EnumSet.of(Parameter.BYTE_ALONE, Parameter.DOORBELL);
 
   private static final String EXAMPLE = "\"L\": 1900 or \"L\": {\"value\": 1900}";
@@ -55,8 +55,8 @@ public final class ParameterFile {
    *
    * @param provider its scheme
    * @param acknowledged see {@link PerformanceModel}
-   * @param estimates the parameters, and how well they are known
-   * @param note where they are from, and what to think of them; may be empty
+   * @param estimates the parameters, with their uncertainty
+   * @param note their origin and quality; may be empty
    */
   public record Entry(
       String provider, boolean acknowledged, Map<Parameter, Estimate> estimates, String note) {
@@ -73,10 +73,10 @@ public final class ParameterFile {
     }
 
     /**
-     * Returns models in which something that is only bounded is as slow as it may be: each bounded
-     * parameter by itself, as all of them at once would be slower than what was measured.
+     * Returns models in which a parameter that is only bounded is as slow as its bound: each such
+     * parameter by itself, as all of them at once would be slower than the measurements.
      *
-     * @return a model for each; none if nothing is only bounded
+     * @return a model for each; none if no parameter is only bounded
      */
     public List<PerformanceModel> slowest() {
       List<PerformanceModel> models = new ArrayList<>();
@@ -92,7 +92,7 @@ public final class ParameterFile {
   }
 
   /**
-   * Writes parameters.
+   * Formats parameters.
    *
    * @param entries one for each provider
    * @return the file's text
@@ -147,20 +147,20 @@ public final class ParameterFile {
   /**
    * Reads a file.
    *
-   * @param file which
+   * @param file its path
    * @return the parameters of each provider in it
-   * @throws ToolException if it cannot be read, or says what cannot be; names the thing and the fix
+   * @throws ToolException if it cannot be read or is invalid; names the problem and the fix
    */
   public static List<Entry> read(Path file) {
     String text;
     try {
       text = Files.readString(file);
     } catch (NoSuchFileException e) {
-      throw wrong(file, "there is no such file; 'ferrule evaluate --out FOLDER' writes one", e);
+      throw wrong(file, "no such file; 'ferrule evaluate --out FOLDER' writes one", e);
     } catch (AccessDeniedException e) {
       throw wrong(file, "permission denied", e);
     } catch (MalformedInputException e) {
-      throw wrong(file, "it is not text", e);
+      throw wrong(file, "not a text file", e);
     } catch (IOException e) {
       throw wrong(file, "cannot be read: " + e.getMessage(), e);
     }
@@ -168,15 +168,15 @@ public final class ParameterFile {
     try {
       root = new Gson().fromJson(text, JsonElement.class);
     } catch (JsonParseException e) {
-      throw wrong(file, "it is not JSON: " + e.getMessage(), e);
+      throw wrong(file, "not JSON: " + e.getMessage(), e);
     }
     if (root == null || !root.isJsonObject() || !root.getAsJsonObject().has(PROVIDERS)) {
-      throw wrong(file, "it has no \"" + PROVIDERS + "\"; take the params.json of an evaluation");
+      throw wrong(file, "no \"" + PROVIDERS + "\"; use the params.json of an evaluation");
     }
     JsonElement providers = root.getAsJsonObject().get(PROVIDERS);
     if (!providers.isJsonArray() || providers.getAsJsonArray().isEmpty()) {
       throw wrong(
-          file, "\"" + PROVIDERS + "\" is to be a list of objects with \"" + PARAMETERS + "\"");
+          file, "\"" + PROVIDERS + "\" must be a list of objects with \"" + PARAMETERS + "\"");
     }
     List<Entry> entries = new ArrayList<>();
     for (JsonElement provider : providers.getAsJsonArray()) {
@@ -191,9 +191,9 @@ public final class ParameterFile {
         || !isObject(element.getAsJsonObject().get(PARAMETERS))) {
       throw wrong(
           file,
-          "each of the \""
+          "each element of \""
               + PROVIDERS
-              + "\" has a \""
+              + "\" needs a \""
               + PROVIDER
               + "\", such as \"sendrecv\", and an object \""
               + PARAMETERS
@@ -204,7 +204,7 @@ public final class ParameterFile {
     JsonElement acknowledged = object.get(ACKNOWLEDGED);
     if (acknowledged != null
         && !(acknowledged.isJsonPrimitive() && acknowledged.getAsJsonPrimitive().isBoolean())) {
-      throw wrong(file, provider + ": \"" + ACKNOWLEDGED + "\" is true or false");
+      throw wrong(file, provider + ": \"" + ACKNOWLEDGED + "\" must be true or false");
     }
     Map<Parameter, Estimate> estimates = new EnumMap<>(Parameter.class);
     object
@@ -218,14 +218,14 @@ public final class ParameterFile {
             });
     List<String> missing =
         Arrays.stream(Parameter.values())
-            .filter(parameter -> !NOT_OF_THE_SEED.contains(parameter))
+            .filter(parameter -> !OPTIONAL.contains(parameter))
             .filter(parameter -> !estimates.containsKey(parameter))
             .map(Parameter::symbol)
             .toList();
     if (!missing.isEmpty()) {
       throw wrong(
           file,
-          provider + ": missing: " + String.join(", ", missing) + "; write such as " + EXAMPLE);
+          provider + ": missing: " + String.join(", ", missing) + "; add them, such as " + EXAMPLE);
     }
     return new Entry(
         provider,
@@ -235,9 +235,9 @@ public final class ParameterFile {
   }
 
   private static String unknown(String name) {
-    return ": there is no parameter '"
+    return ": unknown parameter '"
         + name
-        + "'; there are "
+        + "'; known are "
         + Arrays.stream(Parameter.values())
             .map(Parameter::symbol)
             .collect(Collectors.joining(", "));
@@ -254,11 +254,11 @@ public final class ParameterFile {
           provider
               + ": "
               + parameter.symbol()
-              + " is to be a number of "
+              + " must be a number of "
               + parameter.unit()
-              + ", at least 0, and not "
+              + ", at least 0, not "
               + value
-              + "; write such as "
+              + "; write it as "
               + EXAMPLE);
     }
     if (bare) {
@@ -300,9 +300,9 @@ public final class ParameterFile {
               + name
               + "\" of "
               + parameter.symbol()
-              + " is to be a number, at least 0, and not "
+              + " must be a number, at least 0, not "
               + object.get(name)
-              + "; it may be left out");
+              + "; it may be omitted");
     }
     return OptionalDouble.of(number);
   }

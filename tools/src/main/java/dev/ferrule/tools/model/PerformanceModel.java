@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Latency and bandwidth of messages from one process to another.
+ * The latency and bandwidth of messages from one process to another.
  *
- * <p>A message of {@code k} bytes passes four stages, one after the other: the sender's processor,
- * its card, the receiver's card, and its processor. By itself it takes the sum of what they do
- * before the receiver has it, and the way between the cards. In a stream the stages work at the
- * same time, so that the slowest sets the pace: the bandwidth is the <em>minimum</em> over what the
- * stages can do.
+ * <p>A message of {@code k} bytes passes four stages in sequence: the sender's processor, the
+ * sender's card, the receiver's card, and the receiver's processor. The latency of a single message
+ * is the sum of their times before the receiver has it, and the latency between the cards. In a
+ * stream the stages work concurrently, and the slowest sets the pace: the bandwidth is the
+ * <em>minimum</em> over the bandwidths of the stages.
  */
 public final class PerformanceModel {
 
-  /** Two stages that differ by less are not told apart. */
+  /** The least relative difference of two stages. */
   private static final double TIE = 0.01;
 
   private static final Stage[] STAGES = Stage.values();
@@ -31,15 +31,15 @@ public final class PerformanceModel {
           Parameter.RECEIVE_NIC,
           Parameter.RECEIVE_OVERHEAD);
 
-  private final double[] values = new double[Parameter.values().length]; // a fit asks for millions
+  private final double[] values = new double[Parameter.values().length]; // a fit reads millions
   private final boolean acknowledged;
 
   /**
    * Creates a model.
    *
-   * @param values the parameters, in their units; those that are missing are 0
-   * @param acknowledged whether a message counts as sent only when its acknowledgement is back, as
-   *     over RDMA, so that the number of unacknowledged messages limits the rate
+   * @param values the parameters, in their units; missing ones are 0
+   * @param acknowledged whether a message counts as sent only when its acknowledgement has arrived,
+   *     as over RDMA, so that the number of unacknowledged messages limits the rate
    */
   public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
     values.forEach(
@@ -55,7 +55,7 @@ public final class PerformanceModel {
   /**
    * Returns a parameter.
    *
-   * @param parameter which
+   * @param parameter the parameter
    * @return its value, in its unit
    */
   public double get(Parameter parameter) {
@@ -76,7 +76,7 @@ public final class PerformanceModel {
   }
 
   /**
-   * Tells whether the number of unacknowledged messages limits the rate.
+   * Returns whether the number of unacknowledged messages limits the rate.
    *
    * @return true if it does
    */
@@ -84,19 +84,23 @@ public final class PerformanceModel {
     return acknowledged;
   }
 
-  /** What the bytes after the first take; a message without bytes takes no less than one. */
+  /**
+   * Returns the time of the bytes after the first; a message without bytes takes no less than one.
+   */
   private double bytesNanos(int sizeBytes) {
     return Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_GAP);
   }
 
-  /** What they take if no other message is on its way, so that copies and hops do not overlap. */
+  /**
+   * Returns their time if no other message is in flight, so that copies and hops do not overlap.
+   */
   private double loneBytesNanos(int sizeBytes) {
     return bytesNanos(sizeBytes) + Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_ALONE);
   }
 
   /**
-   * How long a message takes by itself: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + L + o_nrcv +
-   * o_rcv}.
+   * Returns the latency of a single message: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + L +
+   * o_nrcv + o_rcv}.
    *
    * @param sizeBytes its length
    * @return nanoseconds from one program to the other
@@ -111,12 +115,11 @@ public final class PerformanceModel {
   }
 
   /**
-   * How long it takes until a message is acknowledged. The acknowledgement is made by the card, so
-   * the receiver's processor has no part in it: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L +
-   * o_nrcv}.
+   * Returns the time until a message is acknowledged. The card acknowledges it, so the receiver's
+   * processor is not involved: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L + o_nrcv}.
    *
    * @param sizeBytes its length
-   * @return nanoseconds from the send on
+   * @return nanoseconds since the send
    */
   public double acknowledgementNanos(int sizeBytes) {
     return get(Parameter.SEND_OVERHEAD)
@@ -127,9 +130,9 @@ public final class PerformanceModel {
   }
 
   /**
-   * How long a stage needs for each message of a stream.
+   * Returns the time of a stage for each message of a stream.
    *
-   * @param stage one of those that a message passes
+   * @param stage a stage that a message passes
    * @param load how messages are sent
    * @return nanoseconds
    */
@@ -144,16 +147,16 @@ public final class PerformanceModel {
       case RECEIVER_CPU -> get(Parameter.RECEIVE_OVERHEAD) + get(Parameter.RECEIVE_GAP);
       case ACKNOWLEDGEMENT ->
           acknowledged ? acknowledgementNanos(load.sizeBytes()) / load.unacked() : 0;
-      case PROCESSORS -> 0; // one connection has as many as it wants
+      case PROCESSORS -> 0; // one connection has as many as it needs
     };
   }
 
   /**
-   * How long a stage needs for each message of several connections together. Over RDMA they share
-   * the cards; in shared memory, where the lines between two processors are the "card", each has
-   * its own. Threads share the processors if there are more of them.
+   * Returns the time of a stage for each message of several connections together. Over RDMA they
+   * share the cards; in shared memory, where the transfer of cache lines between two processors is
+   * the "card", each has its own. Threads share the processors if there are more threads.
    *
-   * @param stage one of those that messages pass
+   * @param stage a stage that messages pass
    * @param crowd the connections
    * @return nanoseconds
    */
@@ -174,8 +177,8 @@ public final class PerformanceModel {
   }
 
   /**
-   * How long each message of a stream keeps processors busy, on both sides. In shared memory these
-   * also move the bytes, and are the "cards".
+   * Returns the processor time of each message of a stream, on both sides. In shared memory the
+   * processors also transfer the bytes, and are the "cards".
    *
    * @param load how messages are sent
    * @return nanoseconds of all processors together
@@ -187,7 +190,7 @@ public final class PerformanceModel {
         : nanos + stageNanos(Stage.SENDER_NIC, load) + stageNanos(Stage.RECEIVER_NIC, load);
   }
 
-  /** What posting takes for each message of a batch. */
+  /** Returns the time of posting each message of a batch. */
   private double sendNanos(int batch) {
     double whole = get(Parameter.SEND_OVERHEAD);
     double once = Math.min(whole, get(Parameter.DOORBELL));
@@ -195,7 +198,7 @@ public final class PerformanceModel {
   }
 
   /**
-   * How long passes from one message of a stream to the next: the time of the slowest stage.
+   * Returns the time from one message of a stream to the next: the time of the slowest stage.
    *
    * @param load how messages are sent
    * @return nanoseconds; 0 if no stage takes any time
@@ -209,7 +212,7 @@ public final class PerformanceModel {
   }
 
   /**
-   * How long passes from one message of several connections to the next.
+   * Returns the time from one message of several connections to the next.
    *
    * @param crowd the connections
    * @return nanoseconds; 0 if no stage takes any time
@@ -223,7 +226,7 @@ public final class PerformanceModel {
   }
 
   /**
-   * The stage that sets the pace.
+   * Returns the stage that sets the pace.
    *
    * @param load how messages are sent
    * @return the slowest stage
@@ -233,7 +236,7 @@ public final class PerformanceModel {
   }
 
   /**
-   * The stage that sets the pace of several connections.
+   * Returns the stage that sets the pace of several connections.
    *
    * @param crowd the connections
    * @return the slowest stage
@@ -258,10 +261,10 @@ public final class PerformanceModel {
   }
 
   /**
-   * What takes the greatest part of a message's latency.
+   * Returns the largest part of a message's latency.
    *
    * @param sizeBytes its length
-   * @return the parameter whose part in {@link #latencyNanos} is the greatest
+   * @return the parameter with the largest part in {@link #latencyNanos}
    */
   public Parameter greatestPart(int sizeBytes) {
     return LATENCY_PARTS.stream()
@@ -270,12 +273,12 @@ public final class PerformanceModel {
   }
 
   /**
-   * A parameter's part in the latency. That of {@code G} is all that the bytes take, with what they
-   * take more of a message by itself.
+   * Returns a parameter's part in the latency. That of {@code G} is the time of all bytes,
+   * including their additional time in a single message.
    *
-   * @param parameter which
+   * @param parameter the parameter
    * @param sizeBytes the message's length
-   * @return nanoseconds; 0 for what has no part in it
+   * @return nanoseconds; 0 if it has no part in it
    */
   public double partNanos(Parameter parameter, int sizeBytes) {
     if (!LATENCY_PARTS.contains(parameter)) {

@@ -2,14 +2,14 @@
 package dev.ferrule.tools.model;
 
 /**
- * What a model says about nodes that nobody has measured.
+ * A model's prediction for nodes that have not been measured.
  *
- * @param messagesPerSecond how many messages one node receives
- * @param bytesPerSecond the bytes in them
- * @param bottleneck what keeps it from more
- * @param cpuMessagesPerSecond what the threads of both sides, and their processors, could do
- * @param nicMessagesPerSecond what its card could take, or in shared memory the lines of all its
- *     connections
+ * @param messagesPerSecond the number of messages that one node receives
+ * @param bytesPerSecond the corresponding throughput
+ * @param bottleneck the stage that limits the rate
+ * @param cpuMessagesPerSecond the rate that the threads of both sides, and their processors, allow
+ * @param nicMessagesPerSecond the rate that its card allows, or in shared memory the cache lines of
+ *     all its connections
  */
 public record Prediction(
     double messagesPerSecond,
@@ -21,17 +21,17 @@ public record Prediction(
   private static final double NANOS_PER_SECOND = 1e9;
 
   /**
-   * Predicts.
+   * Predicts the rate of a scenario.
    *
    * <p>Each sender is as fast as its slowest stage. The receivers' stages are shared: one card for
    * all connections of a node, and as many processors as it has threads. In shared memory, where
-   * the lines between two processors are the "card", each connection has its own, and all nodes
-   * share the host's processors. A network between the nodes that is slower than their cards is not
-   * in the model, nor are cards that slow down with many queue pairs.
+   * the transfer of cache lines between two processors is the "card", each connection has its own,
+   * and all nodes share the host's processors. The model does not include a network between the
+   * nodes that is slower than their cards, nor cards that slow down with many queue pairs.
    *
    * @param model the parameters
    * @param scenario the nodes
-   * @return what to expect
+   * @return the prediction
    */
   public static Prediction of(PerformanceModel model, Scenario scenario) {
     Load load = scenario.load();
@@ -39,7 +39,7 @@ public record Prediction(
     int connections = scenario.connections();
     // In N:1 a sender has one connection, which one thread serves.
     double sendingThreads = toAll ? Math.min(scenario.threads(), connections) : 1;
-    // senders whose messages one receiver gets
+    // senders whose messages one receiver receives
     double sending = toAll ? 1 : scenario.nodes();
     double cards = model.acknowledged() ? 1 : connections;
     double sendingCards = model.acknowledged() ? sending : connections;
@@ -73,7 +73,7 @@ public record Prediction(
     return nanos <= 0 ? Double.POSITIVE_INFINITY : NANOS_PER_SECOND / nanos;
   }
 
-  /** The least of several limits. */
+  /** The minimum of several limits. */
   private static final class Best {
     private double rate = Double.POSITIVE_INFINITY;
     private Stage stage = Stage.LINK;

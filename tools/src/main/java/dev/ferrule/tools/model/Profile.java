@@ -2,9 +2,9 @@
 package dev.ferrule.tools.model;
 
 /**
- * How far each parameter of a fit may be off: as far as predictions get no worse than noise
- * explains when all others are chosen anew for it. The model's stages take each other's place, so
- * that the curvature at the best point says little of what lies further away.
+ * The profile likelihood of a fit: the range of each parameter in which the predictions, with all
+ * other parameters refitted, are no worse than noise explains. The model's stages can replace each
+ * other, so the curvature at the best point says little about points further away.
  */
 final class Profile {
 
@@ -16,11 +16,11 @@ final class Profile {
   private final double limit;
 
   /**
-   * Begins.
+   * Creates a profile.
    *
-   * @param problem what was fitted
+   * @param problem the problem of the fit
    * @param best its best point
-   * @param worse how far off one more measurement may be, as a logarithm
+   * @param worse the admissible deviation of one more measurement, as a logarithm
    */
   Profile(FitProblem problem, double[] best, double worse) {
     this.problem = problem;
@@ -28,12 +28,12 @@ final class Profile {
     this.limit = problem.squares(best) + worse * worse;
   }
 
-  /** The logarithm of the most that a parameter may be; {@link Descent#MOST_LOG} without bounds. */
+  /** Returns the logarithm of a parameter's upper bound; {@link Descent#MOST_LOG} if unbounded. */
   double most(int index) {
     return end(index, 1, Descent.MOST_LOG);
   }
 
-  /** That of the least; {@link Descent#LEAST_LOG} if it may be nothing. */
+  /** Returns the logarithm of its lower bound; {@link Descent#LEAST_LOG} if it may be 0. */
   double least(int index) {
     return end(index, -1, Descent.LEAST_LOG);
   }
@@ -45,7 +45,7 @@ final class Profile {
     for (int halvings = 0; halvings < HALVINGS; step = ended ? step / 2 : step * 2) {
       double[] start = inside.clone();
       boolean toTheLast = sign * (last - inside[index]) <= step;
-      // exactly, as a sum of steps comes out beside it
+      // exactly: a sum of steps would miss it
       start[index] = toTheLast ? last : inside[index] + sign * step;
       double[] further = Descent.from(start, problem, index);
       if (problem.squares(further) <= limit) {

@@ -2,18 +2,18 @@
 package dev.ferrule.tools.model;
 
 /**
- * Nodes that send to each other, as many as nobody has at hand.
+ * Nodes that send to each other, in any number.
  *
- * @param pattern who sends to whom
- * @param nodes how many send; or how many there are, if each sends to each
- * @param load what each connection carries
- * @param threads how many threads of a node send, and how many receive
- * @param processors how many processors the nodes share, if they are processes of one host; 0 if
- *     each has its own
+ * @param pattern which nodes send to which
+ * @param nodes the number of senders; for all-to-all the number of nodes
+ * @param load the load of each connection
+ * @param threads the number of sending threads, and of receiving threads, of a node
+ * @param processors the number of processors shared by the nodes, if they are processes of one
+ *     host; 0 if each has its own
  */
 public record Scenario(Pattern pattern, int nodes, Load load, int threads, int processors) {
 
-  /** Who sends to whom. */
+  /** Which nodes send to which. */
   public enum Pattern {
     /** All send to one. */
     ALL_TO_ONE("N:1"),
@@ -26,7 +26,7 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
       this.symbol = symbol;
     }
 
-    /** Returns the pattern as people write it. */
+    /** Returns the pattern's notation. */
     @Override
     public String toString() {
       return symbol;
@@ -34,7 +34,7 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
   }
 
   /**
-   * How many connections a node has that receives.
+   * Returns the number of connections of a receiving node.
    *
    * @return one for each other node
    */
@@ -42,7 +42,7 @@ public record Scenario(Pattern pattern, int nodes, Load load, int threads, int p
     return pattern == Pattern.ALL_TO_ONE ? nodes : nodes - 1;
   }
 
-  /** How many nodes receive. */
+  /** Returns the number of receiving nodes. */
   int receivers() {
     return pattern == Pattern.ALL_TO_ONE ? 1 : nodes;
   }

@@ -2,8 +2,8 @@
 package dev.ferrule.tools.model;
 
 /**
- * How much shared memory connections of {@code sm} take, both directions of each, if both sides
- * have the same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are made.
+ * The shared memory that {@code sm} connections occupy, in both directions, if both sides have the
+ * same options; see {@code docs/sm.md}, Memory. All of it is allocated when they are created.
  *
  * @param maxMessage the longest message in bytes, at least 1
  * @param ring the option {@code ring}, in bytes: a power of two, at least 4096
@@ -27,7 +27,7 @@ public record SharedMemory(long maxMessage, int ring) {
   }
 
   /**
-   * The ring of one direction.
+   * Returns the size of the ring of one direction.
    *
    * @return bytes
    */
@@ -35,29 +35,29 @@ public record SharedMemory(long maxMessage, int ring) {
     return PAGE + pages(RELEASE_ENTRY * ring / RECORDS_FOR_RELEASE) + ring;
   }
 
-  /** A record takes an eighth of the ring at most. */
+  /** Returns the longest inline message: a record takes at most an eighth of the ring. */
   private long longestInline() {
     return Math.min(LONGEST_INLINE, ring / 8 - HEADER);
   }
 
   /**
-   * The payload lines of one direction, for messages that are not inline. If all are, there are
-   * lines for those of several threads that send.
+   * Returns the size of the payload lines of one direction, for messages that are not inline. If
+   * all are inline, the lines are for those of several sending threads.
    *
    * @return bytes
    */
   public long bufferBytes() {
     if (maxMessage <= longestInline()) {
-      long lines = (maxMessage + HEADER + LINE - 1) / LINE;
+      long lines = (maxMessage + LINE - 1) / LINE;
       return Math.max(PAGE, pages(SHARED_MESSAGES_IN_BUFFER * lines * LINE));
     }
     return pages(Math.clamp(MESSAGES_IN_BUFFER * maxMessage, LEAST_BUFFER, MOST_BUFFER));
   }
 
   /**
-   * All of some connections.
+   * Returns the memory of several connections.
    *
-   * @param connections how many
+   * @param connections the number of connections
    * @return bytes
    */
   public long bytes(long connections) {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.model;
 
-/** Where messages may have to queue: the slowest stage sets the pace of all. */
+/** A stage where messages may queue. The slowest stage sets the pace of all. */
 public enum Stage {
   /** {@code o_snd + g_snd}. */
   SENDER_CPU("sender's processor"),
 
-  /** {@code o_nsnd + (k-1)G}, most of it for the message. */
+  /** {@code o_nsnd + (k-1)G}, dominated by the message. */
   SENDER_NIC("sending card"),
 
-  /** {@code o_nrcv + (k-1)G}, most of it for the message. */
+  /** {@code o_nrcv + (k-1)G}, dominated by the message. */
   RECEIVER_NIC("receiving card"),
 
-  /** One of the cards, and nobody can say which. */
+  /** One of the cards; the measurements do not determine which. */
   EITHER_NIC("a card, sending or receiving"),
 
-  /** A card's time, most of it for the bytes. */
-  LINK("bytes on the way (G)"),
+  /** A card's time, dominated by the bytes. */
+  LINK("bytes in flight (G)"),
 
   /** {@code o_rcv + g_rcv}. */
   RECEIVER_CPU("receiver's processor"),
 
-  /** Until one of the unacknowledged messages is acknowledged. */
+  /** Waiting for the acknowledgement of a message in flight. */
   ACKNOWLEDGEMENT("waiting for acknowledgements"),
 
-  /** Fewer than there are threads that have something to do. */
+  /** Fewer processors than busy threads. */
   PROCESSORS("too few processors for all threads");
 
   private final String words;
@@ -34,18 +34,18 @@ public enum Stage {
   }
 
   /**
-   * Returns the stage in words, also where there are no cards: in shared memory those are the lines
-   * that processors move.
+   * Returns the stage's name, also for shared memory, where the transfer of cache lines between
+   * processors is the "card".
    *
-   * @param cards whether there are
-   * @return its words
+   * @param cards whether there are cards
+   * @return its name
    */
   public String words(boolean cards) {
     boolean card = this == SENDER_NIC || this == RECEIVER_NIC || this == EITHER_NIC;
-    return card && !cards ? "cache lines on their way" : words;
+    return card && !cards ? "cache line transfer" : words;
   }
 
-  /** Returns the stage in words. */
+  /** Returns the stage's name. */
   @Override
   public String toString() {
     return words;

@@ -7,23 +7,23 @@ import java.util.OptionalDouble;
 /**
  * A parameter that was measured by timing a call.
  *
- * @param parameter which
- * @param nanos what each round found, without the reading of the clock
- * @param tickNanos the step in which the clock goes on, which the rounds may share an error of
+ * @param parameter the parameter
+ * @param nanos the time in each round, without the reading of the clock
+ * @param tickNanos the clock's tick, which may be a common error of the rounds
  */
 public record TimedCall(Parameter parameter, List<Double> nanos, double tickNanos) {
 
-  /** Copies. */
+  /** Copies the list. */
   public TimedCall {
     nanos = List.copyOf(nanos);
   }
 
-  /** The mean of the rounds. */
+  /** Returns the mean of the rounds. */
   double mean() {
     return nanos.stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }
 
-  /** The standard error of the mean by the rounds; NaN for fewer than two. */
+  /** Returns the standard error of the mean over the rounds; NaN for fewer than two. */
   private double standardError() {
     int count = nanos.size();
     double mean = mean();
@@ -31,12 +31,12 @@ public record TimedCall(Parameter parameter, List<Double> nanos, double tickNano
     return count < 2 ? Double.NaN : Math.sqrt(squares / (count - 1) / count);
   }
 
-  /** That of a time which is a difference of two readings that are each anywhere in a tick. */
+  /** Returns the standard error of the difference of two readings, each anywhere within a tick. */
   private double roundingError() {
     return tickNanos / Math.sqrt(6);
   }
 
-  /** Returns the time as an estimate, with the confidence that its rounds give. */
+  /** Returns the time as an estimate, with the confidence interval given by its rounds. */
   Estimate estimate() {
     double mean = mean();
     double error = standardError();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The performance model: what a message costs at each stage of its way, what follows from that for
- * latency and bandwidth, and how the costs are found. docs/model.md tells where it comes from.
+ * The performance model: the cost of a message at each stage of its path, the resulting latency and
+ * bandwidth, and the fit of the costs. docs/model.md describes its origin.
  */
 package dev.ferrule.tools.model;

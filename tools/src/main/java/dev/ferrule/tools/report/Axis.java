@@ -2,21 +2,21 @@
 package dev.ferrule.tools.report;
 
 /**
- * One axis of a plot.
+ * An axis of a plot.
  *
- * @param label what it shows, with the unit
- * @param unit how its numbers are written
- * @param logarithmic whether equal steps are equal factors; then there is no room for 0
+ * @param label its quantity, with the unit
+ * @param unit the format of its numbers
+ * @param logarithmic whether equal steps are equal factors; 0 is then not representable
  */
 public record Axis(String label, Unit unit, boolean logarithmic) {
 
-  /** How numbers are written. */
+  /** The format of numbers. */
   public enum Unit {
-    /** As they are, with k, M and G for thousands. */
+    /** Plain numbers, with k, M and G for powers of 1000. */
     NUMBER,
-    /** Messages per second, with k, M and G for thousands. */
+    /** Messages per second, with k, M and G for powers of 1000. */
     RATE,
-    /** Bytes per second, with kB, MB and GB for thousands. */
+    /** Bytes per second, with kB, MB and GB for powers of 1000. */
     BYTE_RATE,
     /** Bytes, with KiB, MiB and GiB. */
     BYTES,
@@ -25,10 +25,10 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   }
 
   /**
-   * An axis on which equal steps are equal factors.
+   * Returns a logarithmic axis.
    *
-   * @param label what it shows, with the unit
-   * @param unit how its numbers are written
+   * @param label its quantity, with the unit
+   * @param unit the format of its numbers
    * @return the axis
    */
   public static Axis logarithmic(String label, Unit unit) {
@@ -36,10 +36,10 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   }
 
   /**
-   * Writes a number.
+   * Formats a number.
    *
    * @param value the number
-   * @return its text, to three digits
+   * @return its text, with three digits
    */
   public String format(double value) {
     return switch (unit) {

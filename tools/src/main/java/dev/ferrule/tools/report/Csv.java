@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Comma-separated values, as RFC 4180 has them but for the ends of lines. */
+/** Comma-separated values, as in RFC 4180 except for line terminators. */
 public final class Csv {
 
   private Csv() {}
 
   /**
-   * Writes rows that need not all have the same columns.
+   * Formats rows that may have different columns.
    *
    * @param rows the rows, each from column to value
-   * @return the text, with a header of all columns in the order in which they come up
+   * @return the text, with a header of all columns in the order of first occurrence
    */
   public static String format(List<Map<String, String>> rows) {
     Set<String> columns = new LinkedHashSet<>();

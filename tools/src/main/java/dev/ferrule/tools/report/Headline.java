@@ -4,31 +4,31 @@ package dev.ferrule.tools.report;
 import java.util.List;
 
 /**
- * What most readers of a report have come for.
+ * The most important figures of a report.
  *
- * @param title whose figures these are
+ * @param title the provider measured
  * @param tiles a few figures
  * @param trust how far to trust them
- * @param reasons why, in a sentence each
+ * @param reasons the reasons, one sentence each
  */
 public record Headline(String title, List<Tile> tiles, Trust trust, List<String> reasons) {
 
   /**
    * One figure.
    *
-   * @param label what it is
-   * @param value the figure, with its unit
-   * @param where at which point it was measured
+   * @param label its name
+   * @param value its value, with the unit
+   * @param where the point where it was measured
    */
   public record Tile(String label, String value, String where) {}
 
   /** How far to trust a run. */
   public enum Trust {
-    /** Figures of this machine. */
+    /** The figures are reproducible on this machine. */
     HIGH("Trust: high."),
-    /** Good enough to see what is faster by far. */
+    /** The figures show large differences only. */
     FAIR("Trust: fair."),
-    /** They say little. */
+    /** The figures are not reliable. */
     LOW("Trust: low.");
 
     private final String words;
@@ -38,7 +38,7 @@ public record Headline(String title, List<Tile> tiles, Trust trust, List<String>
     }
 
     /**
-     * Returns what a reader is told.
+     * Returns the text for the reader.
      *
      * @return a sentence
      */

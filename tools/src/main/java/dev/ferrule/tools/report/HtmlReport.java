@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A page that needs nothing but itself: its style and pictures are in it, and it names nothing on a
- * network. It is well-formed XML as well, for programs that want to look into it.
+ * A self-contained page: it includes its style and pictures, and references nothing on a network.
+ * It is also well-formed XML, for programs that parse it.
  */
 public final class HtmlReport {
 
@@ -50,12 +50,12 @@ public final class HtmlReport {
   private HtmlReport() {}
 
   /**
-   * Writes a page that begins with what most readers have come for.
+   * Formats a page that begins with the headline figures.
    *
    * @param title its title
    * @param subtitle a line below
    * @param headlines the most important figures
-   * @param sections what is in it
+   * @param sections its sections
    * @return the text of the page
    */
   public static String format(
@@ -143,7 +143,10 @@ public final class HtmlReport {
     page.append("</table></div>\n");
   }
 
-  /** In a narrow window a row is a paragraph, in which each cell begins with its column's name. */
+  /**
+   * Formats a row. In a narrow window it is a paragraph, in which each cell begins with its
+   * column's name.
+   */
   private void row(String element, List<String> cells, List<String> names) {
     page.append("<tr>");
     for (int i = 0; i < cells.size(); i++) {

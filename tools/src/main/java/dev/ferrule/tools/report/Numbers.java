@@ -5,7 +5,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Locale;
 
-/** Numbers for people: to three digits, with the unit's prefix. */
+/** Formats numbers for readers: three digits, with the unit's prefix. */
 public final class Numbers {
 
   private static final MathContext DIGITS = new MathContext(3);
@@ -16,7 +16,7 @@ public final class Numbers {
   private Numbers() {}
 
   /**
-   * Writes a number with k, M or G for thousands.
+   * Formats a number with k, M or G for powers of 1000.
    *
    * @param value the number
    * @return such as {@code 1.25 M}
@@ -26,9 +26,9 @@ public final class Numbers {
   }
 
   /**
-   * Writes how many there are in a second.
+   * Formats a rate per second.
    *
-   * @param value how many
+   * @param value the rate
    * @return such as {@code 1.25 M/s}
    */
   public static String rate(double value) {
@@ -36,9 +36,9 @@ public final class Numbers {
   }
 
   /**
-   * Writes how many bytes there are in a second.
+   * Formats a throughput in bytes per second.
    *
-   * @param value how many
+   * @param value the throughput
    * @return such as {@code 1.25 GB/s}
    */
   public static String byteRate(double value) {
@@ -46,9 +46,9 @@ public final class Numbers {
   }
 
   /**
-   * Writes a number of bytes.
+   * Formats a number of bytes.
    *
-   * @param value how many
+   * @param value the number
    * @return such as {@code 64 KiB}
    */
   public static String bytes(double value) {
@@ -56,7 +56,7 @@ public final class Numbers {
   }
 
   /**
-   * Writes a length of time.
+   * Formats a duration.
    *
    * @param value nanoseconds
    * @return such as {@code 1.9 µs}
@@ -66,7 +66,7 @@ public final class Numbers {
   }
 
   /**
-   * Writes a number to three digits, without an exponent.
+   * Formats a number with three digits, without an exponent.
    *
    * @param value the number
    * @return such as {@code 0.0803}
@@ -80,7 +80,7 @@ public final class Numbers {
   }
 
   /**
-   * Writes how far a prediction is off: in percent, or as a factor if that is more than 2.
+   * Formats the error of a prediction: in percent, or as a factor if that is more than 2.
    *
    * @param ratio the predicted value over the measured one
    * @return such as {@code +12 %}, or {@code 3.4 times}

@@ -4,12 +4,12 @@ package dev.ferrule.tools.report;
 import java.util.List;
 
 /**
- * The colours of plots, for all kinds of pictures; each with six hexadecimal digits.
+ * The colours of plots, for all formats; each has six hexadecimal digits.
  *
- * @param text of text
- * @param grid of the lines at the marks of the axes
- * @param background what a picture of its own is painted on
- * @param curves of the curves
+ * @param text the colour of text
+ * @param grid the colour of the grid lines
+ * @param background the background of a standalone picture
+ * @param curves the colours of the curves
  */
 record Palette(String text, String grid, String background, List<String> curves) {
 

@@ -4,12 +4,12 @@ package dev.ferrule.tools.report;
 import java.util.List;
 
 /**
- * Curves over one axis.
+ * Curves over a common x axis.
  *
  * @param name a file name without its extension
- * @param title what is shown
- * @param x the axis to the right
- * @param y the axis upwards
+ * @param title the title
+ * @param x the x axis
+ * @param y the y axis
  * @param curves the curves, in the order of the legend
  */
 public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves) {
@@ -17,8 +17,8 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
   /**
    * One curve.
    *
-   * @param name what it is, for the legend
-   * @param colour which colour; curves of one colour belong together
+   * @param name its name in the legend
+   * @param colour its colour; curves of one colour belong together
    * @param style how it is drawn
    * @param dots its points, from left to right
    */
@@ -26,29 +26,29 @@ public record Plot(String name, String title, Axis x, Axis y, List<Curve> curves
 
   /** How a curve is drawn. */
   public enum Style {
-    /** What was measured: a line with a dot at each measurement. */
+    /** Measured values: a line with a dot at each. */
     MEASURED,
-    /** What goes with it, such as a high percentile: the same, fainter. */
+    /** Secondary values, such as a high percentile: the same, fainter. */
     BESIDE,
-    /** What a model says: a dashed line. */
+    /** A model's prediction: a dashed line. */
     MODEL
   }
 
   /**
    * One point.
    *
-   * @param x how far to the right
-   * @param y how far up
-   * @param low the least of what this is the median of
-   * @param high the greatest
+   * @param x the x coordinate
+   * @param y the y coordinate, a median
+   * @param low the minimum
+   * @param high the maximum
    */
   public record Dot(double x, double y, double low, double high) {
 
     /**
-     * A point without a spread.
+     * Creates a point without a spread.
      *
-     * @param x how far to the right
-     * @param y how far up
+     * @param x the x coordinate
+     * @param y the y coordinate
      */
     public Dot(double x, double y) {
       this(x, y, y, y);

@@ -6,40 +6,39 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 
-/** Where the parts of a plot go, whatever they are drawn on. */
+/** The layout of a plot, independent of the output format. */
 final class PlotLayout {
 
-  /** How many colours there are; the next curve gets the first again. */
+  /** The number of colours; the next curve has the first again. */
   static final int COLOURS = 8;
 
-  /** How many kinds of dots and of dashes there are, for those who do not see the colours. */
+  /** The number of dot shapes and dash patterns, for readers unable to distinguish colours. */
   static final int KINDS = 4;
 
   /** The side of a square dot, and the diameter of a round one. */
   static final double DOT = 6.4;
 
   /**
-   * How far the corners of a diamond, the third kind of dots, are from its middle, over half its
-   * side.
+   * The distance of a diamond's corners from its centre, over half its side; the third dot shape.
    */
   static final double DIAMOND = 1.4;
 
-  /** The same of the fourth kind, a triangle, to the left and right, above and below. */
+  /** The same for a triangle, the fourth shape, horizontally and vertically. */
   static final double TRIANGLE = 1.2;
 
-  /** The room for a title above the plot. */
+  /** The space for a title above the plot. */
   static final int HEADLINE = 28;
 
   static final int FONT_SIZE = 12;
 
-  /** How wide the lines are. */
+  /** Line widths. */
   static final double MEASURED_WIDTH = 2;
 
   static final double BESIDE_WIDTH = 1.2;
   static final double MODEL_WIDTH = 1.6;
   static final double SPREAD_WIDTH = 1.2;
 
-  /** How much of a curve beside the others covers what is below. */
+  /** The opacity of a secondary curve. */
   static final double BESIDE_OPACITY = 0.6;
 
   /** Half the width of the marks at both ends of a spread. */
@@ -65,13 +64,13 @@ final class PlotLayout {
   private final Scale y;
 
   /**
-   * The shape of a plot, without its legend; text has the same size in each.
+   * The dimensions of a plot without its legend; text has the same size in each.
    *
-   * @param width how wide it is
-   * @param height how high it is
-   * @param left the room for the text of the axis upwards
-   * @param right the room on the other side
-   * @param legendLeft where the legend begins
+   * @param width its width
+   * @param height its height
+   * @param left the space for the labels of the y axis
+   * @param right the space on the other side
+   * @param legendLeft the left edge of the legend
    */
   record Shape(int width, int height, int left, int right, int legendLeft) {
     /** For a page on a screen, and for a file. */
@@ -81,25 +80,25 @@ final class PlotLayout {
     static final Shape NARROW = new Shape(370, 310, 84, 26, 8);
   }
 
-  /** Where a text is, in relation to its place. */
+  /** The position of a text relative to its anchor. */
   enum Anchor {
     START,
     MIDDLE,
     END
   }
 
-  /** What is drawn on. The origin is to the left and above, and the unit that of the shape. */
+  /** A drawing surface. The origin is at the top left, and the unit is the shape's. */
   interface Surface {
     void grid(double fromX, double fromY, double toX, double toY);
 
     void text(double left, double base, Anchor anchor, String text);
 
-    /** Text from below upwards. */
+    /** Draws vertical text, upwards. */
     void upwards(double left, double middle, String text);
 
     void line(Plot.Curve curve, List<double[]> points);
 
-    /** From the least to the greatest of the rounds at one dot. */
+    /** Draws the range from the minimum to the maximum of the rounds at a dot. */
     void spread(Plot.Curve curve, double left, double low, double high);
 
     void dot(Plot.Curve curve, double left, double top, String word);
@@ -113,7 +112,7 @@ final class PlotLayout {
     this.y = Scale.ofValues(plot.y(), values, shape.height - BOTTOM, TOP);
   }
 
-  /** The values of a curve that the plot needs room for. */
+  /** Returns the values of a curve that must be visible. */
   private static DoubleStream drawn(Plot.Curve curve) {
     return curve.dots().stream()
         .flatMapToDouble(
@@ -142,13 +141,13 @@ final class PlotLayout {
     return Math.floorMod(curve.colour(), KINDS);
   }
 
-  /** Returns the height with the legend. */
+  /** Returns the height including the legend. */
   int height() {
     int columns = legendColumns();
     return shape.height + (plot.curves().size() + columns - 1) / columns * LEGEND_LINE;
   }
 
-  /** Returns the middle of the area of the curves. */
+  /** Returns the centre of the plot area. */
   double middle() {
     return (shape.left + shape.width - shape.right) / 2.0;
   }
@@ -215,7 +214,7 @@ final class PlotLayout {
         : value;
   }
 
-  /** As many as there is room for by the longest name. */
+  /** Returns how many columns of the legend fit, by the longest name. */
   private int legendColumns() {
     int longest = plot.curves().stream().mapToInt(curve -> curve.name().length()).max().orElse(1);
     double wanted = LEGEND_MARK + LETTER * longest + LEGEND_GAP;

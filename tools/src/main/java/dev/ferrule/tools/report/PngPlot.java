@@ -20,10 +20,10 @@ import java.util.List;
 import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
-/** Draws plots as PNG, for where there is no SVG: what {@link SvgPlot} draws, in light colours. */
+/** Draws plots as PNG, where SVG is not usable: the same as {@link SvgPlot}, in light colours. */
 public final class PngPlot {
 
-  private static final double PIXELS = 2; // to a unit of the layout, so that it can be printed
+  private static final double PIXELS = 2; // per unit of the layout, enough for printing
   private static final int MARGIN = 12;
   private static final Palette COLOURS = Palette.LIGHT;
   private static final int OPAQUE = 0xff;
@@ -34,15 +34,15 @@ public final class PngPlot {
    * Writes a picture.
    *
    * @param plot the plot
-   * @param file where to; replaced if it is there
+   * @param file the file; replaced if it exists
    * @throws IOException if it cannot be written
    */
   public static void write(Plot plot, Path file) throws IOException {
-    // To a file, ImageIO prints a stack trace by itself if it cannot write there.
+    // Given a file, ImageIO prints a stack trace if it cannot write there.
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (MemoryCacheImageOutputStream stream = new MemoryCacheImageOutputStream(bytes)) {
       if (!ImageIO.write(image(plot), "png", stream)) {
-        throw new IOException("this JDK writes no PNG");
+        throw new IOException("this JDK cannot write PNG");
       }
     }
     Files.write(file, bytes.toByteArray());
@@ -76,7 +76,7 @@ public final class PngPlot {
     return image;
   }
 
-  /** Draws each part at once. */
+  /** Draws each part immediately. */
   private static final class Pixels implements PlotLayout.Surface {
     private final Graphics2D graphics;
 

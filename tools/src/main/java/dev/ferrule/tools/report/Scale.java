@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
 
-/** Where the values of an axis lie between two places of a picture. */
+/** Maps the values of an axis to positions in a picture. */
 final class Scale {
 
   private static final int MOST_VALUES_AS_TICKS = 14;
@@ -31,7 +31,7 @@ final class Scale {
     this.ticks = ticks;
   }
 
-  /** A scale whose ticks are the values themselves, if they are few. */
+  /** Returns a scale whose ticks are the values themselves, if they are few. */
   static Scale ofSteps(Axis axis, double[] values, double from, double to) {
     double[] distinct = drawable(axis, values).distinct().sorted().toArray();
     double low = distinct.length == 0 ? 1 : distinct[0];
@@ -47,12 +47,12 @@ final class Scale {
     return new Scale(axis.logarithmic(), low, high, from, to, ticks);
   }
 
-  /** A scale with round ticks, and some room around the values. */
+  /** Returns a scale with round ticks, and a margin around the values. */
   static Scale ofValues(Axis axis, double[] values, double from, double to) {
     double low = drawable(axis, values).min().orElse(1);
     double high = drawable(axis, values).max().orElse(1);
     if (axis.logarithmic()) {
-      // at least a factor of ten, or noise looks like a mountain
+      // at least a factor of ten, otherwise noise is magnified
       double missing = Math.sqrt(Math.max(1, 10 / (high / low)));
       low = low / missing / MARGIN;
       high = high * missing * MARGIN;
@@ -68,7 +68,7 @@ final class Scale {
         .filter(value -> Double.isFinite(value) && (!axis.logarithmic() || value > 0));
   }
 
-  /** Bytes are counted in powers of two, all else in those of ten. */
+  /** Returns round ticks: powers of two for bytes, else powers of ten. */
   private static List<Double> roundTicks(Axis axis, double low, double high) {
     List<Double> ticks = new ArrayList<>();
     if (axis.logarithmic() && axis.unit() == Axis.Unit.BYTES) {

@@ -4,14 +4,14 @@ package dev.ferrule.tools.report;
 import java.util.List;
 
 /**
- * One part of a report.
+ * A section of a report.
  *
  * @param id a name for links, unique in the report
- * @param title what it is about
- * @param text what was asked, and how it was measured
- * @param plots pictures of the answer
- * @param tables the same in numbers
- * @param notes what to know about it: what is missing and why, what went wrong
+ * @param title its title
+ * @param text what was measured, and how
+ * @param plots plots of the results
+ * @param tables the results in numbers
+ * @param notes remarks: what is missing and why, and failures
  */
 public record Section(
     String id,

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Draws plots as SVG. One drawing does for light and for dark surroundings, since its colours are
- * those of a style sheet; its text is text, so nothing here needs a font, and each dot says what it
- * stands for when it is pointed at.
+ * Draws plots as SVG. One drawing serves light and dark backgrounds, since its colours are those of
+ * a style sheet. Its text is text, so no font is needed, and a tooltip at each dot shows its
+ * values.
  */
 public final class SvgPlot {
 
@@ -20,8 +20,8 @@ public final class SvgPlot {
   }
 
   /**
-   * Draws a plot for use within a page that has the {@link #style}: once for a wide window, and
-   * once for a narrow one, in which the text of the first would be too small to read.
+   * Draws a plot to embed in a page that has the {@link #style}: once for a wide window, and once
+   * for a narrow one, in which the text of the first would be too small to read.
    *
    * @param plot the plot
    * @return two elements {@code svg}, of which the page's style shows one
@@ -33,7 +33,7 @@ public final class SvgPlot {
   }
 
   /**
-   * Draws a plot as a file of its own.
+   * Draws a plot as a standalone file.
    *
    * @param plot the plot
    * @return the file's text
@@ -49,7 +49,7 @@ public final class SvgPlot {
   /**
    * Returns the style sheet of all plots.
    *
-   * @param root what selects the plots
+   * @param root the selector of the plots
    * @param background whether a plot paints its own background
    * @return the rules, for light and dark
    */
@@ -97,7 +97,7 @@ public final class SvgPlot {
     return "stroke-width:" + width;
   }
 
-  /** A page has the title above the plot; a file has nothing else to say what it shows. */
+  /** Draws a plot. A page has the title above the plot; a file includes it. */
   private static String draw(
       Plot plot, PlotLayout.Shape shape, String classes, String style, int headline) {
     SvgPlot drawing = new SvgPlot(plot, shape);

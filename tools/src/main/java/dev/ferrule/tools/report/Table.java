@@ -14,7 +14,7 @@ public final class Table {
   /**
    * Creates a table without rows.
    *
-   * @param caption what it shows; empty if that is clear
+   * @param caption its caption; may be empty
    * @param header the names of the columns, with units
    */
   public Table(String caption, List<String> header) {
@@ -35,9 +35,9 @@ public final class Table {
   }
 
   /**
-   * Returns what it shows.
+   * Returns the caption.
    *
-   * @return the caption, or nothing
+   * @return the caption, or an empty string
    */
   public String caption() {
     return caption;

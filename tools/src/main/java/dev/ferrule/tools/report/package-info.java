@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What was measured, for people: plots, tables, and a page that holds them. */
+/** The presentation of measurements: plots, tables, and a page of them. */
 package dev.ferrule.tools.report;

@@ -4,8 +4,8 @@ package dev.ferrule.tools.stream;
 import java.nio.channels.ClosedByInterruptException;
 
 /**
- * What to do about a standard stream that is not ready and does not wait by itself: another process
- * that has the same pipe or terminal may have set it to O_NONBLOCK, and Java cannot poll(2) it.
+ * Waits for a standard stream that is not ready and does not block: another process with the same
+ * pipe or terminal may have set it to O_NONBLOCK, and Java cannot poll(2) it.
  */
 final class Pause {
 
@@ -13,13 +13,13 @@ final class Pause {
 
   private long millis = 1;
 
-  /** Waits a little, and longer from time to time. */
+  /** Sleeps for a short time, with increasing duration. */
   void take() throws ClosedByInterruptException {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ClosedByInterruptException(); // as the read or write would that waits by itself
+      throw new ClosedByInterruptException(); // as a blocking read or write would
     }
     millis = Math.min(2 * millis, LONGEST_MILLIS);
   }

@@ -32,22 +32,22 @@ public final class StreamReceiver {
   }
 
   /**
-   * Receives everything, and tells the sender so. Writing goes straight from the memory that the
-   * messages arrived in.
+   * Receives the whole stream and confirms it to the sender. Messages are written straight from the
+   * receive buffers.
    *
-   * @param sink where to write
+   * @param sink the output
    * @return the number of bytes
    */
   public long receive(WritableByteChannel sink) {
     try {
       while (receivePiece(sink)) {
-        // the next
+        // next message
       }
     } catch (ConnectionClosedException e) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST,
           connection.uri()
-              + ": the sender closed the connection in the middle of the stream, after "
+              + ": incomplete stream: the sender closed the connection after "
               + received
               + " bytes",
           e);
@@ -67,7 +67,7 @@ public final class StreamReceiver {
       Pause pause = new Pause();
       while (piece.hasRemaining()) {
         if (sink.write(piece) == 0) {
-          pause.take(); // a pipe that somebody has made non-blocking is full
+          pause.take(); // a non-blocking pipe is full
         }
       }
       received += message.length();
@@ -77,7 +77,7 @@ public final class StreamReceiver {
           ExitCode.FAILED,
           "cannot write to standard output: "
               + e.getMessage()
-              + "; stopped in the middle of the stream, after "
+              + "; incomplete stream, stopped after "
               + received
               + " bytes",
           e);

@@ -22,8 +22,7 @@ import java.util.function.LongConsumer;
 public final class StreamSender {
 
   /**
-   * Long enough that a piece costs more than a message, short enough that several are on their way
-   * at a time.
+   * Long enough that a piece costs more than a message, short enough that several are in flight.
    */
   private static final int PIECE_BYTES = 256 << 10;
 
@@ -38,7 +37,7 @@ public final class StreamSender {
    * Creates a sender.
    *
    * @param connection a connection to a {@link StreamReceiver}
-   * @param progress is given the number of bytes of each piece that was sent
+   * @param progress receives the number of bytes of each piece sent
    */
   public StreamSender(Connection connection, LongConsumer progress) {
     this.connection = connection;
@@ -46,18 +45,17 @@ public final class StreamSender {
   }
 
   /**
-   * Sends everything, and waits until the receiver has written it. Reading goes straight into the
-   * memory that the transport sends from.
+   * Sends the whole input, and waits until the receiver has written it. The input is read straight
+   * into the send buffers.
    *
-   * @param source what to send
+   * @param source the input
    * @return the number of bytes
    */
   public long send(ReadableByteChannel source) {
     try {
       sendPieces(source);
       if (Guarded.exiting()) {
-        // A signal to a whole pipeline ends our input as well. What has come so far is not all
-        // there was to come.
+        // A signal to a whole pipeline ends the input, too: what has been read may be incomplete.
         throw new ToolException(ExitCode.FAILED, "interrupted; " + soFar());
       }
       connection.sender().send(END);
@@ -69,8 +67,8 @@ public final class StreamSender {
   }
 
   /**
-   * A read from a terminal or pipe may take for ever; it is interrupted when there is nobody left
-   * to send to.
+   * Sends the input in pieces. A read from a terminal or pipe may block for ever; it is interrupted
+   * when the connection is lost.
    */
   private void sendPieces(ReadableByteChannel source) {
     Thread reader = Thread.currentThread();
@@ -82,10 +80,10 @@ public final class StreamSender {
           }
         });
     while (sendPiece(source)) {
-      // the next
+      // next piece
     }
     if (!reading.compareAndSet(true, false)) {
-      Thread.interrupted(); // too late to matter: what comes next notices by itself
+      Thread.interrupted(); // too late: the next operation reports the failure
     }
   }
 
@@ -106,8 +104,7 @@ public final class StreamSender {
       Thread.interrupted();
       throw lost(e);
     } catch (IOException e) {
-      throw new ToolException(
-          ExitCode.FAILED, "cannot read what is to be sent: " + e.getMessage(), e);
+      throw new ToolException(ExitCode.FAILED, "cannot read the input: " + e.getMessage(), e);
     }
   }
 
@@ -116,7 +113,7 @@ public final class StreamSender {
     Pause pause = new Pause();
     int length = source.read(piece);
     while (length == 0) {
-      pause.take(); // a pipe or terminal that somebody has made non-blocking is empty, not over
+      pause.take(); // a non-blocking pipe or terminal is empty, not at its end
       length = source.read(piece);
     }
     return length;
@@ -129,7 +126,7 @@ public final class StreamSender {
         : new ToolException(
             ExitCode.CONNECTION_LOST,
             connection.uri()
-                + ": the listener closed the connection before it had taken everything; "
+                + ": the listener closed the connection before it had received the whole stream; "
                 + soFar(),
             cause);
   }
@@ -139,7 +136,7 @@ public final class StreamSender {
       if (!StreamReceiver.isConfirmation(message, sent)) {
         throw new ToolException(
             ExitCode.CONNECTION_LOST,
-            connection.uri() + ": the listener did not take exactly what was sent; " + soFar());
+            connection.uri() + ": the listener confirmed another length than sent; " + soFar());
       }
     }
   }

@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which processors the operating system may run a thread on. */
+/** The processor affinity of threads. */
 public final class Affinity {
 
   private static final int THIS_THREAD = 0;
@@ -20,7 +20,7 @@ public final class Affinity {
   /**
    * Returns the processors that the calling thread may run on.
    *
-   * @return their numbers, ascending; empty if the system does not say
+   * @return their numbers, ascending; empty if unknown
    */
   public static List<Integer> allowed() {
     List<Integer> cpus = new ArrayList<>();
@@ -39,11 +39,10 @@ public final class Affinity {
   }
 
   /**
-   * Keeps the calling thread on one processor from here on. Threads that it starts later inherit
-   * that.
+   * Pins the calling thread to a processor. Threads that it starts later inherit that.
    *
    * @param cpu the processor's number
-   * @return whether the system agreed
+   * @return whether the system allowed it
    */
   public static boolean pin(int cpu) {
     try (Arena arena = Arena.ofConfined()) {

@@ -14,17 +14,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clients of a listener that serves one at a time. A request is accepted in a thread of its
- * own: while its client does not confirm the connection, the next one is accepted beside it.
+ * The clients of a listener that serves one at a time. Each request is accepted in a thread of its
+ * own: while its client does not confirm the connection, the next one is accepted concurrently.
  *
  * <p><b>Threads:</b> for one thread.
  */
 public final class Arrivals implements AutoCloseable {
 
-  /** How long a client may take to confirm before the next one is accepted beside it. */
+  /** Time for a client to confirm before the next one is accepted concurrently. */
   private static final Duration BESIDE = Duration.ofMillis(100);
 
-  /** What became of a request: a connection, or none, or a failure. */
+  /** The outcome of a request: a connection, none, or a failure. */
   private record Outcome(Optional<Connection> connection, @Nullable RuntimeException failure) {}
 
   private final Listener listener;
@@ -36,8 +36,8 @@ public final class Arrivals implements AutoCloseable {
   /**
    * Creates the source of clients.
    *
-   * @param listener where they come from
-   * @param accept accepts a request, or rejects it; run by a thread of its own
+   * @param listener the listener
+   * @param accept accepts or rejects a request; called in a thread of its own
    */
   public Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept) {
     this.listener = listener;
@@ -47,7 +47,7 @@ public final class Arrivals implements AutoCloseable {
   /**
    * Waits for the next client.
    *
-   * @param timeout how long to wait for a request at most; null is for ever
+   * @param timeout the time limit for a request; null is none
    * @return its connection; empty if it was rejected or has gone
    * @throws OperationTimeoutException if there was no request in time
    */
@@ -77,11 +77,11 @@ public final class Arrivals implements AutoCloseable {
       return outcomes.poll(BESIDE.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return null; // and the listener throws
+      return null; // the listener throws next
     }
   }
 
-  /** The next request; null if there is none for now, while others are pending. */
+  /** Returns the next request; null if there is none for now, while others are pending. */
   private @Nullable ConnectionRequest nextRequest(@Nullable Duration left) {
     if (pending == 0) {
       return left == null ? listener.nextRequest() : listener.nextRequest(left);
@@ -120,7 +120,7 @@ public final class Arrivals implements AutoCloseable {
     outcome.connection.ifPresent(Connection::close);
   }
 
-  /** Closes the connections that no thread has taken. */
+  /** Closes the connections that were not returned. */
   @Override
   public void close() {
     synchronized (outcomes) {

@@ -18,20 +18,18 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Another process of Ferrule's, on this one's Java and class path. It gets a pipe as standard input
- * and is to end when that ends, so that it does not outlive its parent whatever happens to that.
+ * Another process of Ferrule, with this one's Java and class path. Its standard input is a pipe; it
+ * must exit when that ends, so that it never outlives its parent.
  */
 public final class ChildProcess implements AutoCloseable {
 
-  /** The command's main class; by name, for this package knows nothing of the commands. */
+  /** The command's main class; by name, since this package does not depend on the commands. */
   private static final String MAIN_CLASS = "dev.ferrule.tools.Main";
 
   private static final String ANSWER_PREFIX = "ferrule-child ";
   private static final String MESSAGE_PREFIX = "ferrule: ";
 
-  /**
-   * Options of the JVM that concern this very process: a debugger's port, the files that it writes.
-   */
+  /** JVM options that apply to one process only: a debugger's port, output files. */
   private static final List<String> NOT_INHERITED =
       List.of(
           "-agentlib:",
@@ -67,7 +65,7 @@ public final class ChildProcess implements AutoCloseable {
    * Starts a process.
    *
    * @param arguments the arguments of the {@code ferrule} command
-   * @param errors is given each line that the process writes to its standard error once {@link
+   * @param errors receives each line that the process writes to its standard error once {@link
    *     #awaitAnswer} has returned
    * @return the running process
    */
@@ -76,12 +74,12 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Starts a process with a main class of its own, which is to speak as the command does: {@link
+   * Starts a process with another main class, which must communicate like the command: {@link
    * #answer} on standard output, and failures on standard error.
    *
    * @param mainClass the class's name; on the module path, of this class's module
-   * @param arguments what its {@code main} is given
-   * @param errors is given each line that the process writes to its standard error once {@link
+   * @param arguments the arguments of its {@code main}
+   * @param errors receives each line that the process writes to its standard error once {@link
    *     #awaitAnswer} has returned
    * @return the running process
    */
@@ -94,7 +92,7 @@ public final class ChildProcess implements AutoCloseable {
     } catch (IOException e) {
       throw new ToolException(
           ExitCode.FAILED,
-          "cannot start a process of its own, " + command.get(0) + ": " + e.getMessage(),
+          "cannot start the child process " + command.get(0) + ": " + e.getMessage(),
           e);
     }
     child.errorReader.start();
@@ -107,7 +105,9 @@ public final class ChildProcess implements AutoCloseable {
     return child;
   }
 
-  /** The command line of a child: this JVM's own program, options and class path or module path. */
+  /**
+   * Returns the child's command line: this JVM's program, options and class path or module path.
+   */
   static List<String> commandLine(String mainClass, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -134,8 +134,8 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * A thread of the system's: to read from a pipe occupies a virtual thread's carrier, of which
-   * there are as many as processors, so that with two of them a second child was never heard.
+   * Creates a platform thread: reading from a pipe pins a virtual thread's carrier, of which there
+   * are as many as processors, so that with two processors a second child would never be read.
    */
   private static Thread reader(Runnable work) {
     return Thread.ofPlatform().daemon().name("ferrule-child").unstarted(work);
@@ -144,8 +144,8 @@ public final class ChildProcess implements AutoCloseable {
   /**
    * Writes a line to the process's standard input.
    *
-   * @param line what to say, without the end of the line
-   * @throws ToolException if the process does not listen any more
+   * @param line the line, without its terminator
+   * @throws ToolException if the process has ended
    */
   public void tell(String line) {
     try {
@@ -153,8 +153,7 @@ public final class ChildProcess implements AutoCloseable {
       input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
       input.flush();
     } catch (IOException e) {
-      throw new ToolException(
-          ExitCode.FAILED, "the process that was started has ended: " + e.getMessage(), e);
+      throw new ToolException(ExitCode.FAILED, "the child process has ended: " + e.getMessage(), e);
     }
   }
 
@@ -164,11 +163,11 @@ public final class ChildProcess implements AutoCloseable {
         sink.accept(line);
       }
     } catch (IOException e) {
-      // the process was ended while we read: nothing more comes from it
+      // the process ended during the read: there is no more output
     }
   }
 
-  /** Whatever else the process writes to its standard output, as the JVM may, is passed over. */
+  /** Handles a line. Other output of the process, such as the JVM's, is ignored. */
   private void takeLine(String line) {
     if (line.startsWith(ANSWER_PREFIX)) {
       answers.add(line.substring(ANSWER_PREFIX.length()));
@@ -188,10 +187,10 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Says something to the parent process, from the child.
+   * Sends an answer to the parent process, from the child.
    *
    * @param out the standard output stream
-   * @param text what to say
+   * @param text the answer
    */
   public static void answer(PrintWriter out, String text) {
     out.println(ANSWER_PREFIX + text);
@@ -199,11 +198,11 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Waits until the process says something by {@link #answer}.
+   * Waits for the process's {@link #answer}.
    *
-   * @param timeout how long to wait at most
-   * @return what it said
-   * @throws ToolException if the process ends first, with its exit code and what it said
+   * @param timeout the time limit
+   * @return the answer
+   * @throws ToolException if the process ends first, with its exit code and error output
    */
   public String awaitAnswer(Duration timeout) {
     String answer = nextAnswer(timeout);
@@ -220,7 +219,7 @@ public final class ChildProcess implements AutoCloseable {
       if (answer == null) {
         throw new ToolException(
             ExitCode.FAILED,
-            "the process that was started was not ready within " + timeout.toSeconds() + " s");
+            "the child process was not ready within " + timeout.toSeconds() + " s");
       }
       if (answer.equals(END_OF_OUTPUT)) {
         int code = process.waitFor();
@@ -236,19 +235,18 @@ public final class ChildProcess implements AutoCloseable {
 
   private ToolException endedEarly(int code) {
     synchronized (startErrors) {
-      String said =
+      String message =
           startErrors.stream()
               .filter(line -> line.startsWith(MESSAGE_PREFIX))
-              .reduce((warning, failure) -> failure) // the last is why it ended
+              .reduce((warning, failure) -> failure) // the last one is the reason
               .map(ChildProcess::withoutPrefix)
-              .orElse(
-                  "the process that was started ended with exit code " + code + ": " + startErrors);
-      return new ToolException(code == ExitCode.OK ? ExitCode.FAILED : code, said);
+              .orElse("the child process ended with exit code " + code + ": " + startErrors);
+      return new ToolException(code == ExitCode.OK ? ExitCode.FAILED : code, message);
     }
   }
 
   /**
-   * Removes what every message of the command starts with.
+   * Removes the prefix of the command's messages.
    *
    * @param line a line from a {@code ferrule} process
    * @return the line without the command's name
@@ -258,7 +256,7 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Returns the process's number.
+   * Returns the process id.
    *
    * @return the pid
    */
@@ -266,7 +264,7 @@ public final class ChildProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Asks the process to end, and ends it if it does not. */
+  /** Asks the process to end, and kills it if it does not. */
   @Override
   public void close() {
     try {
@@ -274,7 +272,7 @@ public final class ChildProcess implements AutoCloseable {
       if (!process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         process.destroyForcibly().waitFor();
       }
-      errorReader.join(STOP_TIMEOUT); // what it said last may be why it ended
+      errorReader.join(STOP_TIMEOUT); // its last line may be the reason
     } catch (IOException e) {
       process.destroyForcibly();
     } catch (InterruptedException e) {

@@ -5,16 +5,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Which commit this was built from. */
+/** The commit that this was built from. */
 public final class Commit {
 
   /**
-   * The system property that says so; {@code ./ferrule} of a checkout sets it, since its jar may be
-   * from before commits that change no source of it.
+   * The system property with the commit. {@code ./ferrule} of a checkout sets it, since its jar may
+   * be older than commits that change none of its sources.
    */
   public static final String PROPERTY = "ferrule.commit";
 
-  /** A file that the build writes. */
+  /** The file written by the build. */
   private static final String RESOURCE = "commit.txt";
 
   private Commit() {}
@@ -26,8 +26,8 @@ public final class Commit {
    *     built in a checkout
    */
   public static String name() {
-    String said = System.getProperty(PROPERTY, "");
-    return said.isEmpty() ? built() : said;
+    String property = System.getProperty(PROPERTY, "");
+    return property.isEmpty() ? built() : property;
   }
 
   private static String built() {

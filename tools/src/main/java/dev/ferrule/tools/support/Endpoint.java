@@ -3,26 +3,26 @@ package dev.ferrule.tools.support;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.spi.ConnectionProvider;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * An address with options, as a command was given them.
+ * An address with options, as given to a command.
  *
  * @param address the URI
- * @param options options that its query overrides
+ * @param options the options, which the URI's query overrides
  */
 public record Endpoint(URI address, ConnectionOptions options) {
 
   /**
-   * Reads an address.
+   * Parses an address.
    *
-   * @param text the URI as the user wrote it
+   * @param text the URI
    * @return the URI
    * @throws ToolException if it is not one
    */
@@ -34,7 +34,7 @@ public record Endpoint(URI address, ConnectionOptions options) {
           ExitCode.USAGE,
           "'"
               + text
-              + "' is not an address: "
+              + "' is not a valid address: "
               + e.getReason()
               + "; write a URI such as sm:///tmp/app",
           e);
@@ -45,32 +45,32 @@ public record Endpoint(URI address, ConnectionOptions options) {
    * Finds the provider of a scheme.
    *
    * @param scheme the scheme of a URI
-   * @return the provider, whether or not it can work here
+   * @return the provider, whether or not it is available
    */
-  public static Optional<ConnectionProvider> provider(String scheme) {
+  public static Optional<ProviderInfo> provider(String scheme) {
     return Ferrule.providers().stream()
         .filter(candidate -> candidate.scheme().equalsIgnoreCase(scheme))
         .findFirst();
   }
 
   /**
-   * Finds the provider that the user has asked for.
+   * Finds the provider that the user has chosen.
    *
    * @param scheme the scheme of a URI
-   * @return the provider, whether or not it can work here
+   * @return the provider, whether or not it is available
    * @throws ToolException if there is none
    */
-  public static ConnectionProvider requiredProvider(String scheme) {
+  public static ProviderInfo requiredProvider(String scheme) {
     return provider(scheme)
         .orElseThrow(
             () ->
                 new ToolException(
                     ExitCode.NO_PROVIDER,
-                    "there is no provider '"
+                    "no provider '"
                         + scheme
-                        + "'; those that are here: "
+                        + "'; installed: "
                         + Ferrule.providers().stream()
-                            .map(ConnectionProvider::scheme)
+                            .map(ProviderInfo::scheme)
                             .collect(Collectors.joining(", "))));
   }
 
@@ -78,15 +78,14 @@ public record Endpoint(URI address, ConnectionOptions options) {
    * Returns the options, with those of the address's query.
    *
    * @param provider the provider of the address
-   * @return what the provider goes by
+   * @return the effective options
    */
-  public ConnectionOptions resolved(ConnectionProvider provider) {
+  public ConnectionOptions resolved(ProviderInfo provider) {
     return options.resolve(address, provider.options());
   }
 
   /**
-   * Returns how blocking calls will wait at this endpoint, all of query, options and default
-   * considered.
+   * Returns the wait strategy of this endpoint, from query, options and default.
    *
    * @return the strategy
    */
@@ -94,6 +93,6 @@ public record Endpoint(URI address, ConnectionOptions options) {
     return Optional.ofNullable(address.getScheme())
         .flatMap(Endpoint::provider)
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))
-        .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will say so
+        .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will fail
   }
 }

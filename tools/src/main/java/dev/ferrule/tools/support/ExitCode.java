@@ -17,63 +17,66 @@ import dev.ferrule.VersionMismatchException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The exit codes of the {@code ferrule} command, which scripts may rely on. */
+/** The exit codes of the {@code ferrule} command, on which scripts may rely. */
 public final class ExitCode {
 
-  /** All went well. */
+  /** Success. */
   public static final int OK = 0;
 
-  /** What has no code of its own. */
+  /** A failure without a code of its own. */
   public static final int FAILED = 1;
 
-  /** The user's mistake. */
+  /** A usage error. */
   public static final int USAGE = 2;
 
-  /** There never was a connection. */
+  /** The connection could not be established. */
   public static final int NO_CONNECTION = 3;
 
-  /** There was a connection, and it ended too early. */
+  /** The connection ended too early. */
   public static final int CONNECTION_LOST = 4;
 
-  /** The system's limits. */
+  /** A resource limit. */
   public static final int NO_RESOURCE = 5;
 
   /** No provider. */
   public static final int NO_PROVIDER = 6;
 
-  /** The reader of the standard output stream has gone; a shell says so of SIGPIPE. */
+  /**
+   * The reader of the standard output stream has gone; the exit code of a process killed by
+   * SIGPIPE.
+   */
   public static final int BROKEN_PIPE = 141;
 
   private ExitCode() {}
 
   /**
-   * Returns what each code says, for the command's help.
+   * Returns the meaning of each code, for the command's help.
    *
    * @return the codes and their meanings, in order
    */
   public static Map<String, String> descriptions() {
     Map<String, String> codes = new LinkedHashMap<>();
-    codes.put(text(OK), "all went well");
+    codes.put(text(OK), "success");
     codes.put(
-        text(FAILED), "a failure that has no code of its own, such as a file that cannot be read");
+        text(FAILED), "a failure without a code of its own, such as a file that cannot be read");
     codes.put(
         text(USAGE),
-        "the command line is wrong: an option, a value, an address, or a message that is too long");
+        "usage error: an invalid option, value or address, or a message that is too long");
     codes.put(
         text(NO_CONNECTION),
-        "no connection: nobody listens, or the listener said no, did not answer or is another"
+        "no connection: connection refused (no listener), rejected or timed out, or another"
             + " version");
     codes.put(
         text(CONNECTION_LOST),
-        "the connection ended too early: the peer died, closed it or broke the protocol");
+        "the connection ended too early: the peer died, closed it or violated the protocol");
     codes.put(
         text(NO_RESOURCE),
-        "the system lacks a resource: shared memory is full, a limit is reached, the address is"
-            + " taken");
+        "out of resources: shared memory is full, a limit is reached, or the address is in"
+            + " use");
     codes.put(
         text(NO_PROVIDER),
-        "there is no provider for the address, or it cannot work here (see 'ferrule doctor')");
-    codes.put("130, 143", "ended by SIGINT (Ctrl-C), SIGTERM");
+        "no provider for the address, or it does not work on this machine ('ferrule doctor')");
+    codes.put("130, 143", "ended by SIGINT (Ctrl-C) or SIGTERM");
     codes.put(text(BROKEN_PIPE), "the reader of the output has gone, as after '| head'");
     return codes;
   }
@@ -83,9 +86,9 @@ public final class ExitCode {
   }
 
   /**
-   * Returns the code for what a command ended with.
+   * Returns the exit code of a failure.
    *
-   * @param failure what was thrown
+   * @param failure the exception
    * @return the exit code, never {@link #OK}
    */
   public static int of(Throwable failure) {

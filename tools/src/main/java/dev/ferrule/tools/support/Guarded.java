@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A resource that is also closed when a signal ends the process, so that Ctrl-C leaves no
- * connection open, no file behind and no child process running.
+ * A resource that is also closed when a signal ends the process: Ctrl-C leaves no connection open,
+ * no file and no child process behind.
  *
  * @param <T> the type of the resource
  */
@@ -47,10 +47,10 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
   }
 
   /**
-   * Tells whether the process is ending, so that failures are consequences of that and not worth a
-   * word.
+   * Returns whether the process is ending, so that failures are consequences of that and need not
+   * be reported.
    *
-   * @return true once a signal or {@code System.exit} has started the end
+   * @return true once a signal or {@code System.exit} has started the shutdown
    */
   public static boolean exiting() {
     synchronized (OPEN) {
@@ -73,7 +73,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
       try {
         last.close();
       } catch (RuntimeException e) {
-        // the others are to be closed all the same, and nobody is left to be told
+        // the other resources must still be closed, and no caller is left to report to
       }
     }
   }
@@ -93,10 +93,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
     forget();
   }
 
-  /**
-   * Closes the resource, or waits until whoever closes it already is done. Closing twice does
-   * nothing.
-   */
+  /** Closes the resource, or waits until a concurrent close is done. Closing twice does nothing. */
   @Override
   public synchronized void close() {
     if (closed) {
@@ -110,7 +107,7 @@ public final class Guarded<T extends AutoCloseable> implements AutoCloseable {
     } catch (Exception e) {
       throw new ToolException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     } finally {
-      forget(); // not before it is closed: the end of the process waits for what is remembered
+      forget(); // not before it is closed: the shutdown waits for registered resources
     }
   }
 

@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What two {@code ferrule} commands tell each other when they connect: seven letters, what the
- * connection is for, and the version of the protocol that is spoken on it. Whoever listens for
- * something else says so in its rejection, in the same form.
+ * The payload that two {@code ferrule} commands exchange when they connect: a magic number of seven
+ * letters, the purpose of the connection, and the version of the protocol. A listener for another
+ * purpose sends its own in the rejection.
  */
 public enum Handshake {
   /**
@@ -47,9 +47,9 @@ public enum Handshake {
   }
 
   /**
-   * Returns what goes over the wire.
+   * Returns the payload of the connect request.
    *
-   * @return a new array, well below the 32 bytes that every provider takes
+   * @return a new array, well below the 32 bytes that every provider supports
    */
   public byte[] payload() {
     byte[] payload = Arrays.copyOf(MAGIC, LENGTH);
@@ -59,7 +59,7 @@ public enum Handshake {
   }
 
   /**
-   * Returns what a listener for this purpose rejects a client with that it has no room for.
+   * Returns the payload with which a listener for this purpose rejects a client beyond its limit.
    *
    * @return a new array, as short as {@link #payload}
    */
@@ -72,10 +72,10 @@ public enum Handshake {
   /**
    * Connects to a listener for this purpose.
    *
-   * @param address where it listens
+   * @param address the listener's address
    * @param options options of the connection, without a payload
    * @return the connection
-   * @throws ToolException if what listens there is something else or of another version
+   * @throws ToolException if the listener has another purpose or version
    */
   public Connection connect(URI address, ConnectionOptions options) {
     Connection connection;
@@ -87,7 +87,7 @@ public enum Handshake {
     if (!Arrays.equals(connection.peerPayload(), payload())) {
       connection.close();
       throw new ToolException(
-          ExitCode.NO_CONNECTION, address + ": the program that listens there is not " + listener);
+          ExitCode.NO_CONNECTION, address + ": the listener is not " + listener);
     }
     return connection;
   }
@@ -95,43 +95,43 @@ public enum Handshake {
   private String whyRejected(byte[] payload) {
     if (payload.length < LENGTH
         || !Arrays.equals(payload, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
-      return "the listener rejected the connection; it is not " + listener;
+      return "connection rejected: the listener is not " + listener;
     }
     if (Arrays.equals(payload, full())) {
-      return "the server has as many clients as it takes; try again when one has ended";
+      return "connection rejected: the server's limit of clients is reached; try again later";
     }
     if (payload[PURPOSE] == purpose) {
-      return "the peer speaks version "
+      return "protocol version mismatch: the peer has version "
           + payload[VERSION]
-          + " of this command's protocol, and this is version "
+          + ", this command has version "
           + version
           + "; use the same release of ferrule on both sides";
     }
     for (Handshake other : values()) {
       if (payload[PURPOSE] == other.purpose) {
-        return "what listens there is " + other.listener;
+        return "connection rejected: the listener is " + other.listener;
       }
     }
-    return "what listens there is a command of a newer ferrule";
+    return "connection rejected: the listener is a command of a newer ferrule";
   }
 
   /**
-   * Lets a client in if it comes for this purpose, and rejects it otherwise.
+   * Accepts a client with this purpose, and rejects any other.
    *
    * @param request the client's request
-   * @param problems told in one line why a client was not let in
+   * @param problems receives one line if a client is not accepted
    * @return the connection; empty if the client was rejected or has gone
    */
   public Optional<Connection> accept(ConnectionRequest request, Consumer<String> problems) {
     if (!Arrays.equals(request.payload(), payload())) {
       request.reject(payload());
-      problems.accept(request.peer() + " was rejected: it is not a client of " + listener);
+      problems.accept(request.peer() + " rejected: not a client of " + listener);
       return Optional.empty();
     }
     try {
       return Optional.of(request.accept(payload()));
     } catch (ConnectionClosedException | PeerLostException | OperationTimeoutException e) {
-      problems.accept("a client gave up before it was let in: " + e.getMessage());
+      problems.accept("a client disconnected before it was accepted: " + e.getMessage());
       return Optional.empty();
     }
   }

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 
-/** Writes JSON the way all commands do: indented, and with nothing escaped that need not be. */
+/** Formats JSON for all commands: indented, with the least escaping. */
 public final class Json {
 
   private Json() {}
@@ -17,7 +17,7 @@ public final class Json {
    * Formats a value.
    *
    * @param value the value
-   * @return its text, ended by a newline
+   * @return its text, terminated by a newline
    */
   public static String format(JsonElement value) {
     StringWriter text = new StringWriter();
@@ -27,7 +27,7 @@ public final class Json {
     try {
       new Gson().getAdapter(JsonElement.class).write(writer, value);
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // not from a string
+      throw new UncheckedIOException(e); // a string cannot fail
     }
     return text.append('\n').toString();
   }

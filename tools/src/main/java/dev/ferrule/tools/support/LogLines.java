@@ -11,7 +11,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.SimpleFormatter;
 
 /**
- * Prints what the providers log, such as a warning of a directory that is open to all users, as the
+ * Prints the providers' log records, such as a warning about a world-writable directory, as the
  * command prints its own problems: in one line each. By default Java prints two.
  */
 public final class LogLines extends Handler {
@@ -24,14 +24,14 @@ public final class LogLines extends Handler {
   private final SimpleFormatter formatter = new SimpleFormatter();
   private final PrintWriter err = new PrintWriter(System.err, true);
 
-  /** Made by Java's logging. */
+  /** Called by Java's logging. */
   public LogLines() {}
 
   /**
-   * Lets this process print so, unless the user has configured Java's logging. Takes effect when
-   * something is logged first, so that a command that logs nothing does not load it.
+   * Installs this handler, unless the user has configured Java's logging. Takes effect with the
+   * first log record, so that a command that logs nothing does not load it.
    *
-   * @param name the name of the command, which the lines begin with
+   * @param name the name of the command, with which the lines begin
    */
   public static void install(String name) {
     command = name;
@@ -41,11 +41,11 @@ public final class LogLines extends Handler {
     }
   }
 
-  /** Configures Java's logging, which makes one of these when it begins. */
+  /** Configures Java's logging, which instantiates this class. */
   public static final class Configuration {
 
     /**
-     * Made by Java's logging.
+     * Called by Java's logging.
      *
      * @throws IOException never
      */
@@ -74,6 +74,6 @@ public final class LogLines extends Handler {
 
   @Override
   public void close() {
-    flush(); // the stream is the process's
+    flush(); // the stream belongs to the process
   }
 }

@@ -4,7 +4,7 @@ package dev.ferrule.tools.support;
 import dev.ferrule.spi.PlainText;
 import java.io.PrintWriter;
 
-/** How a command reports a problem: in one line, whatever the text holds. */
+/** Reports a command's problems: in one line each, whatever the text contains. */
 public final class Problems {
 
   private Problems() {}
@@ -13,7 +13,7 @@ public final class Problems {
    * Reports a problem of the {@code ferrule} command.
    *
    * @param err the standard error stream
-   * @param problem what happened; as in {@link #print(PrintWriter, String, String)}
+   * @param problem the description; as in {@link #print(PrintWriter, String, String)}
    */
   public static void print(PrintWriter err, String problem) {
     print(err, "ferrule", problem);
@@ -23,8 +23,8 @@ public final class Problems {
    * Reports a problem.
    *
    * @param err the standard error stream
-   * @param command the name of the command, which the line begins with
-   * @param problem what happened; ends of lines become spaces, and other control characters, which
+   * @param command the name of the command, with which the line begins
+   * @param problem the description; line breaks become spaces, and other control characters, which
    *     may come from a peer or from a file's name, are escaped
    */
   public static void print(PrintWriter err, String command, String problem) {
@@ -32,7 +32,7 @@ public final class Problems {
   }
 
   /**
-   * Makes one line of a text that is fit for a terminal.
+   * Makes a text one line that is safe for a terminal.
    *
    * @param text the text
    * @return the line

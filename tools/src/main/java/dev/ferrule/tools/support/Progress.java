@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bar that shows how many bytes were sent, on the standard error stream, if that is a terminal.
- * The library draws it in a thread of its own; {@link StepProgress} needs none.
+ * A progress bar of the bytes sent, on the standard error stream, if that is a terminal. The
+ * library draws it in a thread of its own; {@link StepProgress} needs none.
  */
 public final class Progress implements AutoCloseable {
 
@@ -27,9 +27,9 @@ public final class Progress implements AutoCloseable {
   /**
    * Starts a progress bar.
    *
-   * @param task what is done
-   * @param total how many bytes there are; empty if nobody knows
-   * @return the bar; nothing is shown if the standard error stream is not a terminal
+   * @param task the name of the task
+   * @param total the number of bytes; empty if unknown
+   * @return the bar; invisible if the standard error stream is not a terminal
    */
   public static Progress onTerminal(String task, OptionalLong total) {
     OptionalInt width = Terminal.width(Terminal.STANDARD_ERROR);
@@ -49,7 +49,7 @@ public final class Progress implements AutoCloseable {
   }
 
   /**
-   * Returns a progress bar that shows nothing.
+   * Returns an invisible progress bar.
    *
    * @return the bar
    */
@@ -58,9 +58,9 @@ public final class Progress implements AutoCloseable {
   }
 
   /**
-   * Moves on.
+   * Advances the bar.
    *
-   * @param amount how many more bytes were sent
+   * @param amount the number of further bytes sent
    */
   public void advance(long amount) {
     if (bar != null) {

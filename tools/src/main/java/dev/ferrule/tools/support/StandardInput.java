@@ -24,20 +24,21 @@ public final class StandardInput {
   public static FileChannel open() {
     if (isOneOfJavas()) {
       throw new ToolException(
-          ExitCode.FAILED, "standard input is closed; name a file, or give it something to read");
+          ExitCode.FAILED, "standard input is closed; name a file, or redirect the input");
     }
     return new FileInputStream(FileDescriptor.in).getChannel();
   }
 
   /**
-   * A process that was started with descriptor 0 closed gets it for the next file that it opens,
-   * which is one of the JVM's own. To send that would be wrong, and to close it would be the end.
+   * Returns whether descriptor 0 is a file of the JVM. A process started with descriptor 0 closed
+   * gets it for the next file that it opens, which is one of the JVM's. Sending that would be
+   * wrong, and closing it would be fatal.
    */
   private static boolean isOneOfJavas() {
     try {
       return Files.isSameFile(LINK, Path.of(System.getProperty("java.home"), "lib", "modules"));
     } catch (IOException e) {
-      return false; // closed, or nothing that has a file
+      return false; // closed, or not a file
     }
   }
 }

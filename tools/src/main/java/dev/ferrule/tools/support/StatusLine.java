@@ -5,8 +5,8 @@ import java.io.PrintStream;
 import java.util.OptionalInt;
 
 /**
- * One line on the standard error stream that says what is being done, if that is a terminal. It is
- * drawn by the thread that shows it: a thread for it would take a processor from threads that spin.
+ * A status line on the standard error stream, if that is a terminal. It is drawn by the thread that
+ * shows it: a thread for it would take a processor from threads that spin.
  */
 public final class StatusLine {
 
@@ -23,8 +23,8 @@ public final class StatusLine {
   /**
    * Creates a line.
    *
-   * @param terminal where to
-   * @param width how wide that is; empty if it is no terminal, so that nothing is shown
+   * @param terminal the terminal
+   * @param width its width; empty if it is not a terminal, so that nothing is shown
    */
   StatusLine(PrintStream terminal, OptionalInt width) {
     this.terminal = terminal;
@@ -34,14 +34,14 @@ public final class StatusLine {
   /**
    * Returns the line of this process.
    *
-   * @return the line; it shows nothing if the standard error stream is not a terminal
+   * @return the line; invisible if the standard error stream is not a terminal
    */
   public static StatusLine onTerminal() {
     return ON_TERMINAL;
   }
 
   /**
-   * Returns whether anything is shown.
+   * Returns whether the line is visible.
    *
    * @return false if the standard error stream is not a terminal
    */
@@ -50,23 +50,23 @@ public final class StatusLine {
   }
 
   /**
-   * Shows a text in place of the last one, unless that was just shown.
+   * Replaces the text, unless it was replaced a moment ago.
    *
-   * @param text a few words; cut off where the terminal ends
+   * @param text a few words; cut off at the width of the terminal
    */
   public synchronized void show(String text) {
     long now = System.nanoTime();
     if (width.isEmpty() || shown && now - shownNanos < LEAST_NANOS) {
       return;
     }
-    int room = Math.max(0, width.getAsInt() - 1); // the last column would begin another line
+    int room = Math.max(0, width.getAsInt() - 1); // the last column would start another line
     terminal.print(ERASE + (text.length() > room ? text.substring(0, room) : text));
     terminal.flush();
     shownNanos = now;
     shown = true;
   }
 
-  /** Removes the line, for other text to be written there. */
+  /** Clears the line for other output. */
   public synchronized void clear() {
     if (shown) {
       terminal.print(ERASE);

@@ -5,9 +5,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * How many of many steps are done: in the status line if there is a terminal, else in a line for
- * each step that is finished. The steps are measurements, which no other thread must disturb: the
- * calling thread writes it.
+ * The progress of many steps: in the status line if there is a terminal, else in a line for each
+ * completed step. The calling thread draws it: the steps are measurements, which no other thread
+ * must disturb.
  */
 public final class StepProgress implements AutoCloseable {
 
@@ -24,12 +24,12 @@ public final class StepProgress implements AutoCloseable {
   private String step = "";
 
   /**
-   * Starts.
+   * Starts the progress.
    *
    * @param status the line to show it in
-   * @param log receives a line for each step if the status line is not shown
-   * @param task what is done
-   * @param total how many steps that takes
+   * @param log receives a line for each step if the status line is invisible
+   * @param task the name of the task
+   * @param total the number of steps
    * @param done how many of them were done before
    */
   StepProgress(StatusLine status, Consumer<String> log, String task, long total, long done) {
@@ -42,10 +42,10 @@ public final class StepProgress implements AutoCloseable {
   }
 
   /**
-   * Starts on the standard error stream.
+   * Starts the progress on the standard error stream.
    *
-   * @param task what is done
-   * @param total how many steps that takes
+   * @param task the name of the task
+   * @param total the number of steps
    * @param done how many of them were done before
    * @param log receives a line for each step if the standard error stream is not a terminal
    * @return the progress
@@ -64,7 +64,7 @@ public final class StepProgress implements AutoCloseable {
     status.show(text());
   }
 
-  /** Counts the step that was begun last. */
+  /** Completes the current step. */
   public void finish() {
     done++;
     if (!status.isShown()) {
@@ -72,7 +72,7 @@ public final class StepProgress implements AutoCloseable {
     }
   }
 
-  /** With the time that the other steps take, if they take as long as those before. */
+  /** Returns the text, with an estimate of the time left, at the pace of the steps so far. */
   private String text() {
     double seconds = (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
     String left =

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/** The terminal that a stream of the process may be connected to. */
+/** The terminal, if any, of the process's standard streams. */
 public final class Terminal {
 
   /** The file descriptor of the standard output stream. */
@@ -22,14 +22,14 @@ public final class Terminal {
   private static final long TIOCGWINSZ = 0x5413;
   private static final int DEFAULT_WIDTH = 80;
 
-  private static final int LEAST_TEXT_WIDTH = 55; // picocli takes no less
+  private static final int LEAST_TEXT_WIDTH = 55; // picocli's minimum
   private static final int MOST_TEXT_WIDTH = 100;
 
   private Terminal() {}
 
   /**
-   * Returns how wide text for people may be: as wide as the terminal, though not so wide that lines
-   * are hard to read. In a pipe, to a pager, that is the terminal of the standard error stream.
+   * Returns the width for text: that of the terminal, up to a limit for readability. In a pipe, to
+   * a pager, that is the terminal of the standard error stream.
    *
    * @return a number of columns
    */
@@ -42,21 +42,21 @@ public final class Terminal {
   /**
    * Returns whether text on the standard output stream may have colours.
    *
-   * @return false if that is not a terminal, or the user does not want them
+   * @return false if that is not a terminal, or the user has disabled them
    */
   public static boolean hasColours() {
-    // Since JDK 22 there is a System.console() without a terminal, which is what picocli asks.
+    // Since JDK 22 there is a System.console() without a terminal, which picocli checks.
     return width(STANDARD_OUTPUT).isPresent()
         && System.getenv("NO_COLOR") == null
         && !"dumb".equals(System.getenv("TERM"));
   }
 
   /**
-   * Returns whether a stream of this process is a pipe, or a socket. Writing there fails only if
-   * the reader has gone.
+   * Returns whether a stream of this process is a pipe or a socket. Writing there fails only if the
+   * reader has gone.
    *
    * @param descriptor the stream's file descriptor
-   * @return false also if that is not known
+   * @return false also if unknown
    */
   public static boolean isPipe(int descriptor) {
     try {
@@ -69,14 +69,14 @@ public final class Terminal {
   }
 
   /**
-   * Returns how wide the terminal is that a file descriptor is connected to.
+   * Returns the width of the terminal of a file descriptor.
    *
    * @param descriptor the file descriptor
    * @return its width in columns; empty if it is not a terminal
    */
   public static OptionalInt width(int descriptor) {
     try (Arena arena = Arena.ofConfined()) {
-      // struct winsize: rows, columns, and two that nobody fills in; 16 bits each
+      // struct winsize: rows, columns, and two unused fields; 16 bits each
       MemorySegment size = arena.allocate(ValueLayout.JAVA_SHORT, 4);
       if (LibC.ioctl.makeInvoker(LibC.C_POINTER).apply(descriptor, TIOCGWINSZ, size) != 0) {
         return OptionalInt.empty();

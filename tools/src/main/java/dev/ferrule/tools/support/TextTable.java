@@ -4,7 +4,7 @@ package dev.ferrule.tools.support;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lays out text in columns that are as wide as they need to be, aligned to the right. */
+/** A text table with columns as wide as needed, aligned to the right. */
 public final class TextTable {
 
   private static final String GAP = "  ";
@@ -18,17 +18,17 @@ public final class TextTable {
   /**
    * Adds cells to the current row.
    *
-   * @param texts what they hold
+   * @param texts their texts
    */
   public void cells(String... texts) {
     row.addAll(List.of(texts));
   }
 
   /**
-   * Adds a cell to the current row, in a table that has its column.
+   * Adds a cell to the current row if the table has its column.
    *
    * @param wanted whether the table has that column
-   * @param text what the cell holds
+   * @param text the cell's text
    */
   public void cellIf(boolean wanted, String text) {
     if (wanted) {

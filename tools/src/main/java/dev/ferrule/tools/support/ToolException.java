@@ -3,9 +3,7 @@ package dev.ferrule.tools.support;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A failure of a command that the user is told in one line, with the exit code that goes with it.
- */
+/** A failure of a command, reported to the user in one line, with the exit code. */
 public final class ToolException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -34,7 +32,7 @@ public final class ToolException extends RuntimeException {
   }
 
   /**
-   * Returns what the process is to end with.
+   * Returns the exit code.
    *
    * @return one of {@link ExitCode}
    */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What several commands need: exit codes, child processes, clean ends, processors, terminals. */
+/**
+ * Shared parts of the commands: exit codes, child processes, clean shutdown, affinity, terminals.
+ */
 package dev.ferrule.tools.support;

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is measured must not be the garbage collector's work. */
+/** The garbage collector must not disturb the measurements. */
 @Timeout(120)
 class AllocationTest {
 
   private static final int SIZE = 64;
   private static final int WARMUP_ROUNDS = 30;
   private static final int MESSAGES = 20_000;
-  private static final long BYTES_PER_ROUND = 4_096; // what announces a round, and the reply
+  private static final long BYTES_PER_ROUND = 4_096; // the round's announcement, and the reply
 
   @TempDir Path folder;
 

@@ -75,7 +75,7 @@ class BareRingTest {
     assertThat(Arrays.stream(periods).sum()).isPositive();
   }
 
-  /** Records of other lengths lie elsewhere, over what the rounds before have left. */
+  /** Records of other lengths have other positions, over the records of earlier rounds. */
   @Test
   void roundsOfOtherSizesAndOtherKindsFollowEachOther() throws Exception {
     int[] sizes = {8, 64, 0, 4096, 8, 16, 8};
@@ -122,14 +122,14 @@ class BareRingTest {
     try (BareRing ours = BareRing.ofClient(file, waiting::countDown);
         BareRing theirs = server()) {
       CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> ours.stream(3, 8));
-      waiting.await(); // for the acknowledgement: all are written
+      waiting.await(); // waits for the acknowledgement: all are written
       overwrite(2L, 77);
       assertThat(theirs.take(3, 8)).isEqualTo(1);
       sending.join();
     }
   }
 
-  /** Replaces a word wherever it is in the file, but for words that were never written. */
+  /** Replaces a word everywhere in the file, except words never written. */
   private void overwrite(long old, long word) throws IOException {
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -146,7 +146,7 @@ class BareRingTest {
   }
 
   @Test
-  void aPeerThatGoesEndsTheWaitForRoomForAnEchoAndForAMessage() throws Exception {
+  void aPeerThatGoesEndsEveryWait() throws Exception {
     Runnable gone =
         () -> {
           throw new IllegalStateException("gone");
@@ -164,7 +164,7 @@ class BareRingTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aClientThatIsAliveAndSendsNothingIsGivenUp(boolean echo) throws Exception {
+  void aClientThatIsAliveAndSendsNothingTimesOut(boolean echo) throws Exception {
     try (BareRing theirs = BareRing.ofServer(file, 1, ALIVE)) {
       assertThatThrownBy(
               () -> {
@@ -179,9 +179,9 @@ class BareRingTest {
     }
   }
 
-  /** Else the JVM would crash: memory is addressed without a check. */
+  /** Otherwise the JVM would crash: memory is accessed without checks. */
   @Test
-  void closingWaitsForTheThreadThatIsInsideAndEndsItsWait() throws Exception {
+  void closingWaitsForTheThreadInsideAndEndsItsWait() throws Exception {
     CountDownLatch waiting = new CountDownLatch(1);
     BareRing ours = BareRing.ofClient(file, waiting::countDown);
     CompletableFuture<Long> sending = CompletableFuture.supplyAsync(() -> ours.stream(1, 8));
@@ -195,7 +195,7 @@ class BareRingTest {
   }
 
   @Test
-  void aSizeThatTheRingDoesNotHoldIsRefused() throws Exception {
+  void aSizeBeyondTheRingIsRefused() throws Exception {
     try (BareRing ours = client()) {
       for (int size : new int[] {-1, BareRing.MAX_PAYLOAD + 1, Integer.MAX_VALUE}) {
         assertThatThrownBy(() -> ours.take(1, size)).isInstanceOf(IllegalArgumentException.class);

@@ -35,7 +35,7 @@ class CacheLineTest {
   }
 
   @Test
-  void aPeerThatNeverAnswersIsAskedFor() throws Exception {
+  void aPeerThatNeverAnswersIsChecked() throws Exception {
     Path file = Files.write(folder.resolve("line"), new byte[4096]);
     try (CacheLine line =
         new CacheLine(

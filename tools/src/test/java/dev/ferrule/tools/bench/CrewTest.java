@@ -35,21 +35,21 @@ class CrewTest {
   private static final int SIZE = 16;
   private static final int COUNT = 100;
 
-  /** The number of the connection for each message that was sent, or begun to be. */
+  /** The connection's number for each message sent, or being sent. */
   private final List<Integer> order = Collections.synchronizedList(new ArrayList<>());
 
   private final List<List<Thread>> senders = new ArrayList<>();
   private final List<BenchClient> clients = new ArrayList<>();
   private final List<Throughput> throughputs = new ArrayList<>();
 
-  /** What a connection does when a message is sent. */
+  /** The behaviour of a connection when a message is sent. */
   private interface Behaviour {
     void send(CountDownLatch closed) throws InterruptedException;
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5})
-  void connectionsAreDealtOutToThreadsAndKeepTheirs(int threads) {
+  void connectionsAreDistributedAndKeepTheirThreads(int threads) {
     for (int i = 0; i < 5; i++) {
       connection(closed -> {});
     }
@@ -67,14 +67,14 @@ class CrewTest {
   }
 
   @Test
-  void aThreadThatCannotBePinnedSendsAllTheSame() {
+  void aThreadThatCannotBePinnedStillSends() {
     connection(closed -> {});
     connection(closed -> {});
     Pinning impossible =
         mock(
             Pinning.class,
             invocation -> {
-              throw new IllegalStateException("as the test wants it");
+              throw new IllegalStateException("injected by the test");
             });
     try (Crew crew = new Crew(clients, 2, impossible, problem -> {})) {
       assertThat(crew.round(throughputs, COUNT)).isPositive();
@@ -82,7 +82,7 @@ class CrewTest {
   }
 
   @Test
-  void oneThreadSendsOnItsConnectionsInTurn() {
+  void oneThreadSendsOnItsConnectionsRoundRobin() {
     connection(closed -> {});
     connection(closed -> {});
     try (Crew crew = new Crew(clients, 1, Pinning.OFF, problem -> {})) {
@@ -103,7 +103,7 @@ class CrewTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
-  void theFirstFailureIsToldAndEndsWhatTheOtherThreadsWaitFor(int lost) {
+  void theFirstFailureIsReportedAndEndsTheOtherThreadsWaits(int lost) {
     for (int i = 0; i < 3; i++) {
       connection(i == lost ? CrewTest::fail : CrewTest::block);
     }
@@ -115,7 +115,7 @@ class CrewTest {
   }
 
   @Test
-  void aFailureBeforeTheRoundHasStartedIsToldAndEndsItForAll() {
+  void aFailureBeforeTheRoundHasStartedIsReportedAndEndsItForAll() {
     connection(closed -> {});
     connection(closed -> {});
     Sender second = clients.get(1).sender();
@@ -141,7 +141,7 @@ class CrewTest {
     throw new ConnectionClosedException(null, false, "closed", null);
   }
 
-  /** Adds a connection whose peer says that all has arrived. */
+  /** Adds a connection whose peer confirms all messages. */
   private void connection(Behaviour behaviour) {
     int index = clients.size();
     CountDownLatch closed = new CountDownLatch(1);
@@ -184,7 +184,7 @@ class CrewTest {
     throughputs.add(new Throughput(client, Arena.ofAuto(), SIZE, new Throughput.Flow(0, 1, false)));
   }
 
-  /** What {@link RoundReply} sends. */
+  /** Returns the message sent as {@link RoundReply}. */
   private static MemorySegment reply(long messages) {
     return MemorySegment.ofArray(new long[] {1, messages, messages * SIZE, 0});
   }

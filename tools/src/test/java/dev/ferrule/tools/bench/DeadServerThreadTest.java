@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.mockito.stubbing.Answer;
 
-/** A server whose thread dies ends, with the reason, and its clients do not wait for it. */
+/** A server whose thread dies exits with the reason, and its clients do not hang. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeadServerThreadTest {
 
@@ -48,7 +48,7 @@ class DeadServerThreadTest {
   }
 
   @Test
-  void theThreadThatReceivesFromAllClientsTakesTheServerWithIt() throws Exception {
+  void theServerEndsWithTheThreadThatReceivesFromAllClients() throws Exception {
     CountDownLatch connected = new CountDownLatch(1);
     URI address = URI.create("sm://" + folder.resolve("app"));
     try (Listener listener = Ferrule.listen(address, SINGLE)) {
@@ -56,7 +56,7 @@ class DeadServerThreadTest {
       Answer<Object> death =
           invocation -> {
             connected.await();
-            throw new OperationInterruptedException(address, "as the test wants it", null);
+            throw new OperationInterruptedException(address, "injected by the test", null);
           };
       doAnswer(death).when(dying).receive();
       BenchServer server =
@@ -80,7 +80,7 @@ class DeadServerThreadTest {
             .cause()
             .isInstanceOf(ToolException.class)
             .hasMessageContaining("the thread that receives from all clients has failed")
-            .hasMessageContaining("as the test wants it");
+            .hasMessageContaining("injected by the test");
       }
     }
   }
@@ -109,6 +109,6 @@ class DeadServerThreadTest {
   }
 
   private static Object failToPin() {
-    throw new IllegalStateException("as the test wants it");
+    throw new IllegalStateException("injected by the test");
   }
 }

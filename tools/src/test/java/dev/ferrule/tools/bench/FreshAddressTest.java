@@ -2,19 +2,19 @@
 package dev.ferrule.tools.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.Availability;
+import dev.ferrule.ProviderInfo;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class FreshAddressTest {
 
   @Test
-  void aTransportOfPathsGetsADirectoryOfItsOwnThatIsRemovedInTheEnd() throws Exception {
+  void aTransportWithPathsGetsADirectoryThatIsRemovedOnClose() throws Exception {
     Path directory;
     try (FreshAddress address =
         FreshAddress.of(provider("sm", "sm:///tmp/app"), Optional.empty())) {
@@ -36,8 +36,8 @@ class FreshAddressTest {
   }
 
   @Test
-  void aTransportOfHostsGetsAPortThatTheSystemPicks() {
-    ConnectionProvider provider = provider("sendrecv", "sendrecv://10.0.0.1:7471");
+  void aTransportWithHostsGetsAPortChosenByTheSystem() {
+    ProviderInfo provider = provider("sendrecv", "sendrecv://10.0.0.1:7471");
     try (FreshAddress address = FreshAddress.of(provider, Optional.of("192.0.2.1"))) {
       assertThat(address.uri()).hasToString("sendrecv://192.0.2.1:0");
       assertThat(address.directory()).isEmpty();
@@ -51,10 +51,7 @@ class FreshAddressTest {
     }
   }
 
-  private static ConnectionProvider provider(String scheme, String example) {
-    ConnectionProvider provider = mock(ConnectionProvider.class);
-    when(provider.scheme()).thenReturn(scheme);
-    when(provider.exampleAddress()).thenReturn(example);
-    return provider;
+  private static ProviderInfo provider(String scheme, String example) {
+    return new ProviderInfo(scheme, "a test", example, Availability.yes(), List.of());
   }
 }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A measuring server does nothing to its machine that a client asks for. */
+/** A server protects its machine from its clients. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileClientTest {
 
@@ -97,7 +97,7 @@ class HostileClientTest {
 
   /** A client that does not receive fills the ring of its direction. */
   @Test
-  void aClientThatDoesNotReceiveWhatItAskedForStopsNoOther() throws Exception {
+  void aClientThatDoesNotReceiveStallsNoOther() throws Exception {
     serve(limits(), true);
     try (Connection flood = connect();
         Connection other = connect()) {
@@ -119,7 +119,7 @@ class HostileClientTest {
       client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
       assertThat(client(other).awaitReply()).isNotNull();
     }
-    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("does not receive what it asks for");
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("its client does not receive");
   }
 
   @ParameterizedTest
@@ -139,7 +139,7 @@ class HostileClientTest {
     first.join().close();
   }
 
-  /** A round as clients sent it that named the floor's file themselves. */
+  /** Returns a round in the format in which clients named the floor's file. */
   private static MemorySegment roundWithPath(Path file) {
     byte[] path = file.toString().getBytes(StandardCharsets.UTF_8);
     MemorySegment message = MemorySegment.ofArray(new byte[28 + path.length]);
@@ -157,13 +157,13 @@ class HostileClientTest {
     serve(limits(), single);
     try (Connection connection = connect()) {
       connection.sender().send(roundWithPath(file));
-      assertRefused(connection, "something else than a round");
+      assertRefused(connection, "the client sent no round");
     }
-    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("something else than a round");
+    assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("the client sent no round");
     assertThat(file).hasContent("short");
   }
 
-  /** Asks for a floor; returns the file that the server has made for it. */
+  /** Requests a floor; returns the file that the server has created for it. */
   private static Path openedFloor(Connection connection) {
     client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
     RoundReply reply = client(connection).awaitReply();
@@ -251,7 +251,7 @@ class HostileClientTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void longerMessagesThanTheServerTakesAreNoReasonToTakeMemory(boolean single) {
+  void messagesBeyondTheServersLimitAllocateNothing(boolean single) {
     serve(limits(), single);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.SINK, 1, Integer.MAX_VALUE));
@@ -271,10 +271,10 @@ class HostileClientTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aClientHasOneExposureAtATimeAndGivesItBackAtItsEnd(boolean single) {
+  void aClientHasOneExposureAtATimeAndReleasesItAtItsEnd(boolean single) {
     int third = (int) (ServerLimits.MAX_EXPOSED_BYTES / 3);
     ServerLimits limits = limits();
-    limits.expose(third); // as others do
+    limits.expose(third); // as other clients do
     limits.expose(third - 4096);
     serve(limits, single);
     for (int i = 0; i < 3; i++) {
@@ -287,7 +287,7 @@ class HostileClientTest {
       }
     }
     long left = ServerLimits.MAX_EXPOSED_BYTES - 2L * third + 4096;
-    while (true) { // until the server's threads have seen the end of the last client
+    while (true) { // until the server's threads have noticed the end of the last client
       try {
         limits.expose(left);
         return;
@@ -312,20 +312,20 @@ class HostileClientTest {
     serve(limits(), false);
     try (Connection connection = connect()) {
       client(connection).start(Round.of(kind, Long.MAX_VALUE, 0));
-      assertRefused(connection, "were announced");
+      assertRefused(connection, "exceed the limit of");
     }
   }
 
-  /** Its records are addressed without a check. */
+  /** The ring's records are addressed without a check. */
   @ParameterizedTest
   @EnumSource(names = {"RING_ECHO", "RING_SINK"})
-  void messagesThatTheRingDoesNotHoldAreRefused(Round.Kind kind) {
+  void messagesBeyondTheRingAreRefused(Round.Kind kind) {
     serve(limits(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
       assertThat(client.openFloor()).isTrue();
       client.start(Round.of(kind, 1, BareRing.MAX_PAYLOAD + 1));
-      assertRefused(connection, "for the bare ring");
+      assertRefused(connection, "the bare ring's limit");
     }
   }
 
@@ -341,7 +341,7 @@ class HostileClientTest {
 
   @ParameterizedTest
   @EnumSource(names = {"RING_ECHO", "RING_SINK"})
-  void aClientThatStopsUsingTheRingIsGivenUp(Round.Kind kind) throws Exception {
+  void aClientThatStopsUsingTheRingTimesOut(Round.Kind kind) throws Exception {
     serve(limits(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
@@ -371,10 +371,10 @@ class HostileClientTest {
   }
 
   @Test
-  void aClientHasOneFloorAtATimeAndGivesItBackAtItsEnd() {
+  void aClientHasOneFloorAtATimeAndReleasesItAtItsEnd() {
     ServerLimits limits = limits();
     for (int i = 1; i < ServerLimits.MAX_FLOORS; i++) {
-      assertThat(limits.openFloor()).isTrue(); // as others do
+      assertThat(limits.openFloor()).isTrue(); // as other clients do
     }
     serve(limits, false);
     try (Connection connection = connect();
@@ -385,14 +385,14 @@ class HostileClientTest {
       client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
       assertThat(client(other).awaitReply()).isEqualTo(new RoundReply(false, 0, 0, 0));
     }
-    while (!limits.openFloor()) { // until the server's thread has seen the end of the client
+    while (!limits.openFloor()) { // until the server's thread has noticed the end of the client
       Thread.onSpinWait();
     }
     assertThat(limits.openFloor()).isFalse();
   }
 
   @Test
-  void aClientThatStopsBouncingIsGivenUp() throws Exception {
+  void aClientThatStopsBouncingTimesOut() throws Exception {
     serve(limits(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
@@ -412,15 +412,15 @@ class HostileClientTest {
     }
     serve(limits, false);
     try (Connection last = connect()) {
-      assertThatThrownBy(this::connect).hasMessageContaining("as many clients as it takes");
-      assertThat(problems.poll(20, TimeUnit.SECONDS)).contains("was rejected");
+      assertThatThrownBy(this::connect).hasMessageContaining("limit of clients is reached");
+      assertThat(problems.poll(20, TimeUnit.SECONDS)).contains(" rejected: ");
       client(last).start(Round.of(Round.Kind.ECHO, 1, 0));
       last.sender().send(MemorySegment.ofArray(new byte[3]));
       try (ReceiveRegion echo = last.receiver().receive()) {
         assertThat(echo.length()).isEqualTo(3);
       }
     }
-    while (!limits.admit()) { // until the server has seen the end of the last client
+    while (!limits.admit()) { // until the server has noticed the end of the last client
       Thread.onSpinWait();
     }
     limits.left();

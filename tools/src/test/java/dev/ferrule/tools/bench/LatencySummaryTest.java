@@ -15,26 +15,26 @@ class LatencySummaryTest {
     return LatencySummary.of(histogram, 1);
   }
 
-  /** 34 ns on a clock that goes on by 10: four of ten look like 40. */
+  /** 34 ns on a clock with a tick of 10 ns: four of ten times are read as 40. */
   @Test
-  void theMiddleHalfKnowsWhatAClockInStepsRoundsOff() {
+  void theMiddleHalfIsFinerThanTheTicksOfTheClock() {
     histogram.recordValueWithCount(30, 600);
     histogram.recordValueWithCount(40, 400);
-    histogram.recordValueWithCount(5000, 1); // somebody else had the processor
+    histogram.recordValueWithCount(5000, 1); // preempted
     assertThat(summary().p50()).isEqualTo(30);
     assertThat(summary().midMean()).isCloseTo(33, within(0.1));
     assertThat(summary().step()).isEqualTo(10);
   }
 
   @Test
-  void theMiddleHalfLeavesOutAsMuchAtEitherEnd() {
+  void theMiddleHalfExcludesAsMuchAtEitherEnd() {
     for (int value = 1; value <= 100; value++) {
       histogram.recordValue(value);
     }
     assertThat(summary().midMean()).isCloseTo(50.5, within(1e-9));
   }
 
-  /** The clock's own arithmetic makes some steps longer by 1. */
+  /** The clock's own arithmetic makes some ticks longer by 1. */
   @Test
   void rareTimesDoNotMakeTheStepsSmaller() {
     histogram.recordValueWithCount(70, 500);
@@ -43,7 +43,7 @@ class LatencySummaryTest {
     assertThat(summary().step()).isEqualTo(10);
   }
 
-  /** The 99.9th of 100 would be the greatest under another name. */
+  /** The 99.9th percentile of 100 times would be the maximum. */
   @Test
   void aPercentileOfTooFewTimesIsNone() {
     for (int value = 1; value <= 99; value++) {

@@ -28,7 +28,7 @@ class MediansTest {
   }
 
   @Test
-  void aFewPeriodsThatWereInterruptedDoNotMoveTheMedian() {
+  void aFewInterruptedPeriodsDoNotChangeTheMedian() {
     long[] periods = new long[16 * 100];
     Arrays.fill(periods, 100);
     for (int i = 0; i < 16 * 40; i += 16) {

@@ -13,7 +13,7 @@ class PatienceTest {
 
   @Test
   @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void aClientThatStopsSendingIsNotWaitedForEver() {
+  void aClientThatStopsSendingTimesOut() {
     Patience patience = new Patience(Duration.ofMillis(1));
     assertThatThrownBy(
             () -> {
@@ -29,7 +29,7 @@ class PatienceTest {
   void aMessageEndsTheWaiting() {
     Patience patience = new Patience(Duration.ZERO);
     for (int round = 0; round < 10; round++) {
-      for (int i = 0; i < 100_000; i++) { // one check, of which the first only begins to count
+      for (int i = 0; i < 100_000; i++) { // several checks, the first starts the limit
         patience.lookedInVain();
       }
       patience.messageCame();

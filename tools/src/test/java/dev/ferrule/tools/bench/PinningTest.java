@@ -61,7 +61,7 @@ class PinningTest {
   }
 
   @Test
-  void aProcessorThatIsNotThereIsReportedOnceAndTheWorkIsDone() {
+  void aMissingProcessorIsReportedOnceAndTheWorkIsDone() {
     List<String> problems = new ArrayList<>();
     assertThat(Pinning.call(OptionalInt.of(1023), problems::add, () -> "done")).isEqualTo("done");
     assertThat(problems).hasSize(1).first().asString().contains("CPU 1023");

@@ -13,7 +13,7 @@ class PlanTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 15, 16, 17, 1000, 123_457})
-  void aWarmUpSendsExactlyAsManyMessagesAsItIsTold(long messages) {
+  void aWarmUpSendsExactlyTheGivenNumberOfMessages(long messages) {
     AtomicLong sent = new AtomicLong();
     Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.of(messages), 1);
     plan.warmUp(true, sent::addAndGet);
@@ -22,7 +22,7 @@ class PlanTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aWarmUpWithoutANumberTakesAWhileAndTellsHowLongAMessageTook(boolean first) {
+  void aWarmUpWithoutANumberTakesAWhileAndReturnsTheTimeOfAMessage(boolean first) {
     AtomicLong sent = new AtomicLong();
     Plan plan = new Plan(List.of(8), OptionalLong.empty(), OptionalLong.empty(), 1);
     double nanos = plan.warmUp(first, count -> sent.addAndGet(slow(count)));

@@ -166,7 +166,7 @@ class ResultTest {
   }
 
   @Test
-  void theTableOfBandwidthsHasTheBareRingBesideAndADashWhereItTakesNoSuchMessage() {
+  void theTableOfBandwidthsHasTheBareRingAndADashWhereTheMessageDoesNotFit() {
     Result small =
         Result.bandwidth(
             SUBJECT, 8, 50_000_000, 30e6, OptionalDouble.of(40), OptionalDouble.of(120e6), NONE);

@@ -44,7 +44,7 @@ class RoundTest {
   }
 
   @Test
-  void aKindOrCountOrSizeThatCannotBeIsRefused() {
+  void anInvalidKindOrCountOrSizeIsRefused() {
     for (long offset : new long[] {4, 15, 19}) {
       MemorySegment message = sent(Round.of(Round.Kind.ECHO, 5, 5)::send);
       message.set(java.lang.foreign.ValueLayout.JAVA_BYTE, offset, (byte) 0xff);

@@ -9,7 +9,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Has a program see the first clients of a listener as if they never confirmed the connection. */
+/** Simulates, for a program, clients of a listener that never confirm their connection. */
 public final class SilentClients {
 
   private final AtomicInteger left;
@@ -19,7 +19,7 @@ public final class SilentClients {
   /**
    * Creates clients.
    *
-   * @param count how many there are
+   * @param count the number of clients
    */
   public SilentClients(int count) {
     left = new AtomicInteger(count);
@@ -29,8 +29,8 @@ public final class SilentClients {
   /**
    * Returns a listener whose first requests are those of these clients.
    *
-   * @param listener the real one
-   * @return the same, but for those requests
+   * @param listener the real listener
+   * @return a listener with the same behaviour except for those requests
    */
   public Listener among(Listener listener) {
     return proxy(

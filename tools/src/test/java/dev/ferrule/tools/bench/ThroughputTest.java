@@ -4,7 +4,6 @@ package dev.ferrule.tools.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
@@ -14,7 +13,6 @@ import dev.ferrule.Batch;
 import dev.ferrule.Connection;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
-import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.ToolException;
@@ -28,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Drives {@link Throughput} against a transport that completes nothing before it is waited for. */
+/** Drives {@link Throughput} with a transport that completes messages only when awaited. */
 class ThroughputTest {
 
   private static final int SIZE = 16;
@@ -70,7 +68,7 @@ class ThroughputTest {
   }
 
   @Test
-  void aRoundInWhichTheServerSawSomethingElseIsAFailure() {
+  void aRoundInWhichTheServerReceivedSomethingElseFails() {
     for (RoundReply reply :
         new RoundReply[] {
           new RoundReply(true, 9, 9 * SIZE, 0),
@@ -110,13 +108,10 @@ class ThroughputTest {
     doAnswer(call -> completed = Math.max(completed, call.getArgument(0, Long.class)))
         .when(sender)
         .await(anyLong());
-    SendRegion claimed = mock(SendRegion.class);
-    when(claimed.buffer()).thenReturn(MemorySegment.ofArray(new byte[SIZE]));
-    when(sender.claim(anyInt())).thenReturn(claimed);
     Batch messages = mock(Batch.class);
-    when(messages.add(any())).thenAnswer(call -> send());
+    when(messages.add(any(), anyLong(), anyLong())).thenAnswer(call -> send());
     when(sender.batch()).thenReturn(messages);
-    sent = 0; // preparing has sent some
+    sent = 0; // the preparation sent some
     completed = 0;
     mostOutstanding = 0;
   }

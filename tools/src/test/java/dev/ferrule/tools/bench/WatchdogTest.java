@@ -51,14 +51,14 @@ class WatchdogTest {
   }
 
   @Test
-  void aMeasurementThatDoesNotGetOnHasItsConnectionsClosedAndFails() {
+  void aMeasurementWithoutProgressHasItsConnectionsClosedAndFails() {
     Watchdog watchdog = new Watchdog(LITTLE);
     assertThatThrownBy(
             () ->
                 watchdog.watch(
                     List.of(client),
                     () -> {
-                      await(closed); // as a receive does until then
+                      await(closed); // as a receive does until the connection is closed
                       throw new IllegalStateException("closed");
                     }))
         .isInstanceOf(ToolException.class)
@@ -67,7 +67,7 @@ class WatchdogTest {
   }
 
   @Test
-  void aThreadThatDoesNotNoticeIsInterruptedAndTheCallerGoesOn() {
+  void aThreadThatDoesNotNoticeIsInterruptedAndTheCallerContinues() {
     Watchdog watchdog = new Watchdog(LITTLE, LITTLE);
     assertThatThrownBy(() -> watchdog.watch(List.of(client), () -> await(new CountDownLatch(1))))
         .isInstanceOf(ToolException.class);
@@ -75,7 +75,7 @@ class WatchdogTest {
   }
 
   @Test
-  void aMeasurementWhoseRoundsBeginIsLeftAlone() {
+  void aMeasurementWithProgressIsNotInterrupted() {
     Duration patience = Duration.ofSeconds(1);
     String result =
         new Watchdog(patience)
@@ -111,7 +111,7 @@ class WatchdogTest {
   }
 
   @Test
-  void aFailureOfTheMeasurementItselfIsTold() {
+  void aFailureOfTheMeasurementItselfIsReported() {
     assertThatThrownBy(
             () ->
                 new Watchdog(MUCH)

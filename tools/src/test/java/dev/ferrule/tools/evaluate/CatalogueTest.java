@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.Endpoint;
 import java.net.URI;
 import java.util.HashSet;
@@ -21,7 +21,7 @@ class CatalogueTest {
 
   private static final int PROCESSORS = 4;
 
-  private static ConnectionProvider provider(String scheme) {
+  private static ProviderInfo provider(String scheme) {
     return Endpoint.provider(scheme).orElseThrow();
   }
 
@@ -43,7 +43,7 @@ class CatalogueTest {
     "sendrecv, 'magic,paths'",
     "magicring, paths",
   })
-  void onlyWhatAProviderHasNoOptionForIsImpossible(String scheme, String impossible) {
+  void onlyExperimentsOfMissingOptionsAreImpossible(String scheme, String impossible) {
     assertThat(
             experiments(scheme, false).stream()
                 .filter(experiment -> experiment.obstacle().isPresent())
@@ -54,7 +54,7 @@ class CatalogueTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"sm", "sendrecv", "magicring"})
-  void everyPointHasOptionsThatItsProviderTakes(String scheme) {
+  void everyPointHasOptionsOfItsProvider(String scheme) {
     for (boolean quick : new boolean[] {true, false}) {
       for (Point point : points(scheme, quick)) {
         for (Map<String, String> options : List.of(point.server(), point.client())) {
@@ -85,7 +85,7 @@ class CatalogueTest {
     assertThat(servers).hasSizeLessThanOrEqualTo(9);
   }
 
-  /** To connect takes seconds in an emulated machine. */
+  /** Connecting takes seconds in an emulated machine. */
   @ParameterizedTest
   @ValueSource(strings = {"sm", "sendrecv", "magicring"})
   void pointsWithTheSameConnectionsFollowEachOther(String scheme) {

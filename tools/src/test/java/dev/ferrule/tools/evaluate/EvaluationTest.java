@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Experiments of somebody else, whose tasks need no server. */
+/** Uses experiments from another source, whose tasks need no server. */
 class EvaluationTest {
 
   private static final PerformanceModel TRUTH =
@@ -47,9 +47,9 @@ class EvaluationTest {
   private final List<String> done = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
   private Callable<?> beforeEach = () -> "";
-  private final Set<String> elsewhere = new HashSet<>(); // what finds the processors moved
+  private final Set<String> elsewhere = new HashSet<>(); // points measured after a migration
 
-  /** Says what the truth says, or fails. */
+  /** Returns the figures of the true parameters, or fails. */
   private final class Fake implements Task {
     private final String name;
     private final Figure figure;
@@ -145,7 +145,7 @@ class EvaluationTest {
     return List.of(
         experiment("latency", Optional.empty(), latency.forModel(), broken),
         experiment("rates", Optional.empty(), rates.forModel()),
-        experiment("impossible", Optional.of("there is no such thing here"), rates));
+        experiment("impossible", Optional.of("not available"), rates));
   }
 
   private Path run(Set<String> only) {
@@ -173,7 +173,7 @@ class EvaluationTest {
   }
 
   @Test
-  void theModelIsFittedToTheRoundsOfOnePlaceOfTheProcessors() throws IOException {
+  void theModelIsFittedToTheRoundsOfOnePlacement() throws IOException {
     elsewhere.add("latency 1024");
     String report = Files.readString(run(ALL));
     assertThat(report).contains("Predictions are off by a factor of 1.00");
@@ -181,7 +181,7 @@ class EvaluationTest {
   }
 
   @Test
-  void aModelWithoutOneOfItsExperimentsSaysSo() throws IOException {
+  void aModelWithoutOneOfItsExperimentsReportsThat() throws IOException {
     Series more =
         Series.measured(
             "more",
@@ -194,15 +194,15 @@ class EvaluationTest {
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
             .run(ALL, Optional.empty(), problems::add)
             .report();
-    assertThat(report).content().contains("The model lacks more, which --only has left out");
+    assertThat(report).content().contains("The model lacks more, which was excluded by --only");
   }
 
   @Test
-  void aModelThatHadToMixPlacesSaysSo() throws IOException {
+  void aModelOfMixedPlacementsReportsThat() throws IOException {
     elsewhere.addAll(Set.of("latency 16", "latency 1024", "latency 65536"));
     String report = Files.readString(run(ALL));
-    assertThat(report).contains("This one is of a mixture, and says little.");
-    assertThat(report).as("each plot is of one place all the same").doesNotContain("have none");
+    assertThat(report).contains("This model mixes placements and is not reliable.");
+    assertThat(report).as("each plot is still of one placement").doesNotContain("have none");
   }
 
   @Test
@@ -221,7 +221,7 @@ class EvaluationTest {
             Figure.MESSAGES,
             samples(size -> new Fake(LOSSY, Figure.MESSAGES, new Load(size, 64, 1), false)));
     assertThat(evaluate(experiment("latency", Optional.empty(), lossy)).failures())
-        .containsExactly("fake latency: messages found no receive posted");
+        .containsExactly("fake latency: messages found no receive posted (RNR)");
   }
 
   private Experiment receives(boolean shortestFails) {
@@ -241,27 +241,25 @@ class EvaluationTest {
                         shortestFails && size == 16))));
   }
 
-  /**
-   * A message without a receive breaks the connection there, so a point that fails is the proof.
-   */
+  /** There a message without a receive breaks the connection, so a failed point is the proof. */
   @Test
-  void theExperimentOnReceivesHasFailedIfASinglePointDidBeItMeasuredLater() {
+  void theExperimentOnReceivesHasFailedIfASinglePointDidEvenIfItSucceededLater() {
     assertThat(evaluate(receives(true)).failures())
         .containsExactly("fake rnr: a point failed 1 times: is not installed");
     assertThat(evaluate(receives(false)).failures())
         .containsExactly(
-            "fake rnr: a point failed 1 times: it was measured later, which does not make up for it");
+            "fake rnr: a point failed 1 times: it succeeded later, but must not fail at all");
     assertThat(folder.resolve("report.html"))
         .content()
-        .contains("FAILED: points failed 1 times, messages without a receive: 0");
+        .contains("FAILED: points failed 1 times; messages without a receive: 0");
   }
 
   @Test
-  void theExperimentOnReceivesSaysThatItHasPassed() {
+  void theExperimentOnReceivesReportsThatItHasPassed() {
     assertThat(evaluate(receives(false)).failures()).isEmpty();
     assertThat(folder.resolve("report.html"))
         .content()
-        .contains("Passed, as far as can be told: 3 of 3 points were measured, at once; no device");
+        .contains("Passed, without RNR counters: 3 of 3 points were measured at the first try; no");
   }
 
   @Test
@@ -272,24 +270,24 @@ class EvaluationTest {
                 new Evaluation(file, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
                     .run(Set.of("latency"), Optional.empty(), problems::add))
         .isInstanceOf(ToolException.class)
-        .hasMessage(file + " is a file, and not a folder; name another with --out");
+        .hasMessage(file + " is a file, not a folder; choose another with --out");
   }
 
   @Test
-  void aFolderWithExperimentsThatAreNotKnownIsLeftAlone() throws IOException {
+  void aFolderWithUnknownExperimentsIsNotChanged() throws IOException {
     Path report = run(ALL);
     String before = Files.readString(report);
 
     assertThatThrownBy(() -> evaluate(experiments().get(1)))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("experiments that are none of this command's: latency;")
+        .hasMessageContaining("experiments that this command does not know: latency;")
         .hasMessageContaining("--peers");
     assertThat(Files.readString(report)).isEqualTo(before);
   }
 
-  /** Each measurement finds the report of the experiments before it. */
+  /** Each measurement reads the report of the experiments before it. */
   @Test
-  void aReportThatIsWrittenBeforeTheEndSaysHowManyMeasurementsAreToGo() throws IOException {
+  void aPartialReportShowsHowManyMeasurementsAreMissing() throws IOException {
     Path report = folder.resolve("report.html");
     List<String> found = new ArrayList<>();
     beforeEach = () -> found.add(Files.readString(report));
@@ -304,7 +302,7 @@ class EvaluationTest {
   private static final Set<String> ALL = Set.of("latency", "rates", "impossible");
 
   @Test
-  void inEachRoundAllPointsAreMeasuredOnceAndWhatFailsIsNotTriedAgain() {
+  void eachRoundMeasuresAllPointsOnceAndDoesNotRetryFailures() {
     run(Set.of("latency"));
     assertThat(done)
         .containsExactly(
@@ -322,7 +320,7 @@ class EvaluationTest {
         .filteredOn(line -> line.contains("is not installed"))
         .hasSize(1);
     assertThat(problems)
-        .as("how far it is, without a terminal")
+        .as("progress without a terminal")
         .anyMatch(line -> line.matches("evaluate: 7 of 12, 0:\\d\\d left: fake latency"))
         .contains("evaluate: 12 of 12: fake latency");
   }
@@ -335,15 +333,15 @@ class EvaluationTest {
         .doesNotContain("title of impossible")
         .contains(
             "Not measured: broken at 16 B, broken at 1 KiB, broken at 64 KiB: is not installed")
-        .contains("<td>fake impossible</td><td>there is no such thing here</td>")
-        .contains("model: latency", "model: rates", "sender's processor", "bytes on the way (G)");
+        .contains("<td>fake impossible</td><td>not available</td>")
+        .contains("model: latency", "model: rates", "sender's processor", "bytes in flight (G)");
     assertThat(Files.readString(folder.resolve("params.json"))).contains("\"fake\"", "\"o_nrcv\"");
     assertThat(folder.resolve("plots/fake-latency.svg")).exists();
     assertThat(folder.resolve("plots/fake-impossible.svg")).doesNotExist();
   }
 
   @Test
-  void whatIsInTheJournalIsNotMeasuredAgainAndStaysInTheReport() throws IOException {
+  void pointsInTheJournalAreNotMeasuredAgainAndStayInTheReport() throws IOException {
     run(Set.of("latency"));
     done.clear();
     Path report = run(Set.of("rates"));
@@ -358,7 +356,7 @@ class EvaluationTest {
   }
 
   @Test
-  void pointsOfAnotherBuildAreNotPutBesideThose() {
+  void pointsOfAnotherBuildAreNotAdded() {
     run(Set.of("rates"));
     Evaluation other =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test (new)");
@@ -368,14 +366,14 @@ class EvaluationTest {
   }
 
   @Test
-  void theReportSaysOfEachTimeThatItWentOnHowBusyTheMachineWas() throws IOException {
+  void theReportShowsTheLoadAtEachContinuation() throws IOException {
     assertThat(Files.readString(run(Set.of("rates")))).doesNotContain("Measured from");
     assertThat(Files.readString(run(ALL))).contains("Measured from");
   }
 
-  /** It printed an error of +11548 %. */
+  /** An error of +11548 % was printed before. */
   @Test
-  void aModelThatIsFarOffIsNotShownAndThatIsSaid() throws IOException {
+  void aModelThatIsFarOffIsNotDrawnAndTheReportSaysSo() throws IOException {
     Series far =
         Series.measured(
                 "far",
@@ -396,9 +394,9 @@ class EvaluationTest {
             "The model is not shown where it is off by more than a factor of 2: far (a factor of 100).");
   }
 
-  /** Of latencies at 64 bytes, and the greatest rates, each where it was measured. */
+  /** Latencies at 64 bytes, and the highest rates, each with its point. */
   @Test
-  void theReportBeginsWithTheFiguresMostHaveComeForAndHowFarToTrustThem() throws IOException {
+  void theReportBeginsWithTheHeadlineFiguresAndTheirTrust() throws IOException {
     Series p50 =
         Series.measured(
             "p50",
@@ -420,14 +418,14 @@ class EvaluationTest {
         .contains("one-way latency, p50<b>" + p50Text + "</b>")
         .contains("rates: pipelined, 16 B")
         .contains("The rounds of the median point differ by 0 %, those of 0 of 4 points")
-        .containsPattern("Trust: (fair|low)") // by how busy the machine is
+        .containsPattern("Trust: (fair|low)") // depends on the machine's load
         .contains("fewer than 3 rounds");
     assertThat(report.indexOf("Trust: ")).isLessThan(report.indexOf("<nav>"));
   }
 
-  /** Such as KNEM on a machine that has none. */
+  /** Such as KNEM on a machine without it. */
   @Test
-  void whatDoesNotWorkHereAtAllDoesNotMakeTheRestLessTrustworthy() throws IOException {
+  void missingFeaturesDoNotLowerTheTrust() throws IOException {
     run(Set.of("latency", "rates"));
     assertThat(Files.readString(folder.resolve("report.html")))
         .doesNotContain("Points that failed");
@@ -462,9 +460,9 @@ class EvaluationTest {
     assertThat(records.values(task, quotient)).containsExactly(0.1, 2.0, 0.3);
   }
 
-  /** Two limits that the model does not tell apart, and one that it does. */
+  /** Two limits that make no difference in the model, and one that does. */
   @Test
-  void linesOfTheModelThatAreTheSameAreDrawnOnce() throws IOException {
+  void equalLinesOfTheModelAreDrawnOnce() throws IOException {
     Series[] series = new Series[3];
     int[] unacked = {1, 100, 200};
     for (int i = 0; i < series.length; i++) {
@@ -491,7 +489,7 @@ class EvaluationTest {
   }
 
   @Test
-  void roundsThatAreFarApartAreRemarkedUpon() {
+  void roundsThatDifferMuchAreNoted() {
     Records records = new Records();
     Fake task = new Fake("latency", Figure.P50, new Load(16, 1, 1), false);
     for (int round = 1; round <= 2; round++) {

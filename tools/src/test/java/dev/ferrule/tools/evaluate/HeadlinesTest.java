@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How far to trust a run of three rounds that are all alike. */
+/** The trust in a run of three equal rounds. */
 class HeadlinesTest {
 
   private static final Task TASK =
@@ -61,21 +61,21 @@ class HeadlinesTest {
   }
 
   @Test
-  void aLoadThatIsAsGreatAsTheProcessorsAreManyLeavesLittleToTrust() {
+  void aLoadOfAllProcessorsMeansLowTrust() {
     Headline busy = headline(1e6, false, 0);
     assertThat(busy.trust()).isEqualTo(Headline.Trust.LOW);
-    assertThat(busy.reasons()).anyMatch(reason -> reason.endsWith("a load of 1000000."));
+    assertThat(busy.reasons()).anyMatch(reason -> reason.endsWith("load average 1000000."));
   }
 
   @Test
-  void emulatedProcessorsLeaveLittleToTrust() {
+  void emulatedProcessorsMeanLowTrust() {
     Headline emulated = headline(0, true, 0);
     assertThat(emulated.trust()).isEqualTo(Headline.Trust.LOW);
     assertThat(emulated.reasons()).anyMatch(reason -> reason.contains("emulated"));
   }
 
   @Test
-  void aPartIsTrustedLessThanTheWhole() {
+  void aPartialReportIsTrustedLess() {
     Headline part = headline(0, false, 1);
     assertThat(part.trust()).isEqualTo(Headline.Trust.FAIR);
     assertThat(part.reasons()).anyMatch(reason -> reason.startsWith("Partial: 1 measurement to"));

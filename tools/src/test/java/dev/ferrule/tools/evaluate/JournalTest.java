@@ -59,7 +59,7 @@ class JournalTest {
   }
 
   @Test
-  void whatWasAddedIsThereAgain() {
+  void addedRecordsAreReadAgain() {
     try (Journal journal = Journal.open(file, settings(3))) {
       journal.add(task(16), 1, result(5));
       journal.add(task(16), 2, result(9));
@@ -89,7 +89,7 @@ class JournalTest {
   }
 
   @Test
-  void whatTheMachineWasLikeIsKeptForEachTimeThatItWentOn() {
+  void theMachinesStateIsKeptForEachContinuation() {
     JsonObject quiet = new JsonObject();
     quiet.addProperty(Machine.LOAD, "0.01");
     JsonObject busy = new JsonObject();
@@ -107,9 +107,9 @@ class JournalTest {
     }
   }
 
-  /** Wherever the file ends: within the settings, in a line, or just before its end. */
+  /** The file may end anywhere: within the settings, in a line, or just before its terminator. */
   @Test
-  void aJournalThatWasCutOffAnywhereGoesOnFromTheLastWholeLine() throws IOException {
+  void aTruncatedJournalContinuesFromTheLastCompleteLine() throws IOException {
     try (Journal journal = Journal.open(file, settings(3))) {
       journal.add(task(16), 1, result(5));
       journal.add(task(64), 1, result(7));
@@ -138,27 +138,27 @@ class JournalTest {
     Journal.open(file, settings(3)).close();
     assertThatThrownBy(() -> Journal.open(file, settings(5)))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("holds another evaluation: rounds was 3 and is 5;")
-        .hasMessageContaining("take another folder");
+        .hasMessageContaining("an evaluation with other settings: rounds was 3 and is 5;")
+        .hasMessageContaining("choose another folder");
   }
 
   @Test
-  void twoAtATimeAreRefused() {
+  void concurrentUseIsRefused() {
     try (Journal journal = Journal.open(file, settings(3))) {
       assertThatThrownBy(() -> Journal.open(file, settings(3)))
           .isInstanceOf(ToolException.class)
-          .hasMessageContaining("another 'ferrule evaluate' is writing to it");
+          .hasMessageContaining("in use by another 'ferrule evaluate'");
       assertThat(journal.records().has(task(16), 1)).isFalse();
     }
   }
 
   @Test
-  void aFileOfSomebodyElseIsLeftAlone() throws IOException {
+  void aFileOfAnotherFormatIsNotChanged() throws IOException {
     for (String text : new String[] {"hello\n", "hello", "{}\n", "{\"settings\":1}\n", "[]\n"}) {
       Files.writeString(file, text);
       assertThatThrownBy(() -> Journal.open(file, settings(3)))
           .isInstanceOf(ToolException.class)
-          .hasMessageContaining("line 1 is not of an evaluation");
+          .hasMessageContaining("line 1 is not from an evaluation");
       assertThat(Files.readString(file)).isEqualTo(text);
     }
   }
@@ -174,11 +174,11 @@ class JournalTest {
         "{\"task\":{},\"failed\":{}}",
         "{\"task\":{}}"
       })
-  void aStrangeLineInTheMiddleIsNamed(String line) throws IOException {
+  void anInvalidLineInTheMiddleIsNamed(String line) throws IOException {
     Journal.open(file, settings(3)).close();
     Files.write(file, (Files.readString(file) + line + "\n").getBytes(StandardCharsets.UTF_8));
     assertThatThrownBy(() -> Journal.open(file, settings(3)))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("line 2 is not of an evaluation; remove that line");
+        .hasMessageContaining("line 2 is not from an evaluation; remove that line");
   }
 }

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 class MachineTest {
 
   @Test
-  void whatTheKernelSaysIsWrittenForPeople() {
+  void valuesOfTheKernelAreFormattedForReaders() {
     assertThat(Machine.kibibytes("24683520 kB")).isEqualTo("23.5 GiB");
     assertThat(Machine.kibibytes("32K")).isEqualTo("32 KiB");
     assertThat(Machine.loads("0.36 0.50 0.43 2/345 12345"))
         .isEqualTo("0.36 (1 minute), 0.50 (5 minutes), 0.43 (15 minutes)");
     assertThat(Machine.lockedMemory("8388608 8388608 bytes")).isEqualTo("8 MiB");
     assertThat(Machine.lockedMemory("65536 unlimited bytes"))
-        .isEqualTo("64 KiB, can be raised to unlimited");
+        .isEqualTo("64 KiB, hard limit unlimited");
     assertThat(Machine.processorLimit("max 100000")).isEqualTo("unlimited");
     assertThat(Machine.processorLimit("150000 100000")).isEqualTo("1.5 processors");
     assertThat(Machine.limit("9223372036854771712")).isEqualTo("unlimited");
@@ -25,7 +25,7 @@ class MachineTest {
   }
 
   @Test
-  void programsReadTheLoadAndWhetherItIsEmulatedFromFieldsOfTheirOwn() {
+  void loadAndEmulationHaveMachineReadableFields() {
     assertThat(Machine.load("0.36 0.50 0.43 2/345 12345")).hasValue(0.36);
     assertThat(Machine.load("?")).isEmpty();
     JsonObject machine = Machine.look("test").json();
@@ -38,7 +38,7 @@ class MachineTest {
   }
 
   @Test
-  void whatIsUnexpectedIsLeftAsItIs() {
+  void unexpectedValuesAreLeftAsTheyAre() {
     assertThat(Machine.kibibytes("a lot")).isEqualTo("a lot");
     assertThat(Machine.loads("?")).isEqualTo("?");
     assertThat(Machine.lockedMemory("?")).isEqualTo("?");
@@ -47,7 +47,7 @@ class MachineTest {
   }
 
   @Test
-  void theReportHasNoRawFigureOfThisMachine() {
+  void theReportHasNoRawFigureOfTheMachine() {
     Machine machine = Machine.look("test");
     assertThat(machine.facts().values())
         .noneMatch(fact -> fact.matches(".*\\d kB.*|.*\\d{7,} .*|.*\\d+/\\d+ \\d+$"));

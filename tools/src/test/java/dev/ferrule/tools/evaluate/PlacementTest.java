@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Rounds on processors that the host of a virtual machine moves. */
+/** Rounds on processors that a hypervisor migrates. */
 class PlacementTest {
 
   private static JsonObject result(double nanos) {
@@ -42,7 +42,7 @@ class PlacementTest {
 
       @Override
       public JsonObject run(Workbench bench) {
-        throw new UnsupportedOperationException("is measured already");
+        throw new UnsupportedOperationException("already measured");
       }
     };
   }
@@ -57,7 +57,7 @@ class PlacementTest {
     records.add(steady.description(), 2, result(102, 33, 29));
     records.add(moved.description(), 1, result(600, 160, 158));
     records.add(moved.description(), 2, result(110, 30, 30));
-    records.add(moved.description(), 3, result(400, 31, 150)); // in the middle of it
+    records.add(moved.description(), 3, result(400, 31, 150)); // during the measurement
     records.add(elsewhere.description(), 1, result(610, 150, 150));
   }
 
@@ -84,7 +84,7 @@ class PlacementTest {
   }
 
   @Test
-  void roundsOfAnotherPlaceThanMostDoNotCount() {
+  void roundsInAnotherPlacementThanMostDoNotCount() {
     measureWhileProcessorsAreMoved();
     assertThat(records.values(steady, Figure.P50.name())).containsExactly(100.0, 102.0);
     assertThat(records.values(moved, Figure.P50.name())).containsExactly(110.0);
@@ -93,7 +93,7 @@ class PlacementTest {
   }
 
   @Test
-  void aPointThatWasMeasuredInAnotherPlaceOnlyIsTabulatedWithItsLineButNotDrawn() {
+  void aPointMeasuredOnlyInAnotherPlacementIsTabulatedWithItsLineButNotDrawn() {
     measureWhileProcessorsAreMoved();
     assertThat(records.values(elsewhere, Figure.P50.name())).containsExactly(610.0);
     assertThat(records.isAt(records.placement(elsewhere), elsewhere)).isFalse();
@@ -103,19 +103,19 @@ class PlacementTest {
   }
 
   @Test
-  void theReportSaysThatTheProcessorsWereMoved() {
+  void theReportSaysThatTheProcessorsWereMigrated() {
     measureWhileProcessorsAreMoved();
     assertThat(section().notes())
         .anySatisfy(
             note ->
                 assertThat(note)
                     .startsWith(
-                        "The processors were moved meanwhile: a bare cache line took 29 to 160 ns")
+                        "The processors were migrated meanwhile: a bare cache line took 29 to 160")
                     .contains("1 of 3 points have none"));
   }
 
   @Test
-  void processorsThatStayAreNotMentioned() {
+  void processorsThatWereNotMigratedAreNotMentioned() {
     records.add(steady.description(), 1, result(100, 30, 31));
     records.add(steady.description(), 2, result(140, 33, 29));
     assertThat(records.values(steady, Figure.P50.name())).hasSize(2);
@@ -133,7 +133,7 @@ class PlacementTest {
   }
 
   @Test
-  void processorsThatAreMovedInTheMiddleAreNoticed() {
+  void aMigrationDuringAMeasurementIsNoticed() {
     assertThat(Placement.moved(result(1, 30, 150))).isTrue();
     assertThat(Placement.moved(result(1, 150, 30))).isTrue();
     assertThat(Placement.moved(result(1, 30, 40))).isFalse();
@@ -141,7 +141,7 @@ class PlacementTest {
   }
 
   @Test
-  void anExperimentThatWasMeasuredInAnotherPlaceThanOthersIsNotHeldAgainstIt() {
+  void eachExperimentHasItsOwnUsualPlacement() {
     measureWhileProcessorsAreMoved();
     Task other = task("rates", 16);
     records.add(other.description(), 1, result(300, 155, 156));
@@ -150,7 +150,7 @@ class PlacementTest {
   }
 
   @Test
-  void aPointWithoutAUsualRoundHasTheFigureOfOnePlaceAndNotOfAMixture() {
+  void aPointWithoutAUsualRoundHasTheFigureOfOnePlacement() {
     measureWhileProcessorsAreMoved();
     records.add(elsewhere.description(), 2, result(700, 150, 152));
     records.add(elsewhere.description(), 3, result(20, 10, 10));
@@ -159,7 +159,7 @@ class PlacementTest {
   }
 
   @Test
-  void ifTheProcessorsWereMovedInEveryRoundAllCountAndTheReportSaysSo() {
+  void ifEveryRoundHadAMigrationAllCountAndTheReportSaysSo() {
     records.add(steady.description(), 1, result(100, 30, 160));
     records.add(steady.description(), 2, result(200, 150, 29));
     assertThat(records.values(steady, Figure.P50.name())).containsExactly(100.0, 200.0);
@@ -168,7 +168,7 @@ class PlacementTest {
   }
 
   @Test
-  void aRoundInWhichTheyWereMovedDoesNotJoinTwoPlaces() {
+  void aRoundWithAMigrationDoesNotJoinTwoPlacements() {
     records.add(steady.description(), 1, result(100, 20, 21));
     records.add(steady.description(), 2, result(200, 38, 40));
     records.add(steady.description(), 3, result(150, 21, 38));
@@ -177,7 +177,7 @@ class PlacementTest {
   }
 
   @Test
-  void whatIsNoTimeIsNoLine() {
+  void invalidTimesAreNoLine() {
     JsonObject words = result(100);
     words.addProperty(Placement.BEFORE, "x");
     words.addProperty(Placement.AFTER, 30);

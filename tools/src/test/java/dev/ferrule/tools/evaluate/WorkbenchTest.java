@@ -27,9 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * A point whose server does not answer any more fails, with the reason, and the next is measured.
- */
+/** A point whose server does not answer fails, with the reason, and the next one is measured. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WorkbenchTest {
 
@@ -40,14 +38,14 @@ class WorkbenchTest {
 
   private final AtomicInteger started = new AtomicInteger();
 
-  /** A server that lets clients in, and whose thread that is to answer them has died. */
+  /** A server that accepts clients, and whose answering thread has died. */
   private final class Deaf implements RunningServer {
     private final Listener listener;
-    private final Consumer<String> says;
+    private final Consumer<String> errors;
     private final List<Connection> clients = new CopyOnWriteArrayList<>();
 
-    private Deaf(Consumer<String> says) {
-      this.says = says;
+    private Deaf(Consumer<String> errors) {
+      this.errors = errors;
       listener =
           Ferrule.listen(URI.create("sm://" + folder.resolve("app" + started.incrementAndGet())));
       Thread.ofPlatform().daemon().start(this::accept);
@@ -70,7 +68,7 @@ class WorkbenchTest {
 
     @Override
     public void close() {
-      says.accept("ferrule: the thread has failed");
+      errors.accept("ferrule: the thread has failed");
       listener.close();
       clients.forEach(Connection::close);
     }
@@ -93,21 +91,21 @@ class WorkbenchTest {
 
   @ParameterizedTest
   @EnumSource(Point.Kind.class)
-  void aPointWhoseServerDoesNotAnswerFailsWithWhatTheServerSaid(Point.Kind kind) {
+  void aPointWhoseServerDoesNotAnswerFailsWithTheServersError(Point.Kind kind) {
     CopyOnWriteArrayList<String> problems = new CopyOnWriteArrayList<>();
     try (Workbench bench =
         new Workbench(
             LITTLE,
             Optional.empty(),
             problems::add,
-            (provider, host, options, says) -> new Deaf(says),
+            (provider, host, options, errors) -> new Deaf(errors),
             PATIENCE)) {
       Point point = point(kind, kind == Point.Kind.BANDWIDTH ? 2 : 1);
       for (int i = 1; i <= 2; i++) {
         assertThatThrownBy(() -> bench.measure(point))
             .isInstanceOf(ToolException.class)
             .hasMessageContaining("no progress for ")
-            .hasMessageEndingWith("; the server said: the thread has failed");
+            .hasMessageEndingWith("; server: the thread has failed");
         assertThat(started).as("each time with a new server").hasValue(i);
       }
     }

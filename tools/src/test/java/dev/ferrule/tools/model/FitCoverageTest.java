@@ -12,14 +12,14 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whether what a fit says of its parameters is true of the model that the measurements are of. */
+/** Checks a fit's statements about parameters against the model that generated the measurements. */
 class FitCoverageTest {
 
   private static final int TRIALS = Integer.getInteger("ferrule.fit.trials", 12);
 
   private static final int BASE = Integer.getInteger("ferrule.fit.seed", 0);
 
-  /** What 95 % come to in so few trials, and with a model that has corners. */
+  /** The coverage reached by 95 % intervals in so few trials, and with a model that has corners. */
   private static final double ENOUGH = 0.9;
 
   private static final double NOISE = 0.05;
@@ -27,19 +27,19 @@ class FitCoverageTest {
   private static final int ROUNDS = 3;
   private static final double TICK_NANOS = 10;
 
-  /** How often something was said of a parameter, and how often that held. */
+  /** How often a parameter was estimated, and how often its interval covered the truth. */
   private static final class Count {
-    private int said;
-    private int held;
+    private int estimated;
+    private int covered;
 
     private void add(boolean holds) {
-      said++;
-      held += holds ? 1 : 0;
+      estimated++;
+      covered += holds ? 1 : 0;
     }
 
     @Override
     public String toString() {
-      return held + "/" + said;
+      return covered + "/" + estimated;
     }
   }
 
@@ -55,7 +55,7 @@ class FitCoverageTest {
     return truth;
   }
 
-  /** Rounds differ, and all of them share what the clock rounds off. */
+  /** Returns timed calls: rounds differ, and all share the clock's rounding error. */
   private static List<TimedCall> time(Map<Parameter, Double> truth, Random random) {
     List<TimedCall> calls = new ArrayList<>();
     for (Parameter parameter :
@@ -73,7 +73,7 @@ class FitCoverageTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void intervalsAndBoundsHoldTheTruthAsOftenAsTheySay(boolean acknowledged) {
+  void intervalsAndBoundsHaveTheirNominalCoverage(boolean acknowledged) {
     Map<String, Count> counts = new TreeMap<>();
     List<String> others = new ArrayList<>();
     for (int seed = BASE; seed < BASE + TRIALS; seed++) {
@@ -89,23 +89,23 @@ class FitCoverageTest {
           .forEach(
               (parameter, estimate) -> {
                 if (estimate.source() == Estimate.Source.TOGETHER) {
-                  return; // nothing is said
+                  return; // no estimate
                 }
                 String what = parameter.symbol() + " " + estimate.source();
                 counts
                     .computeIfAbsent(what, each -> new Count())
-                    .add(holds(estimate, whatItIsSaidOf(estimate, truth)));
+                    .add(holds(estimate, trueValue(estimate, truth)));
               });
     }
     assertThat(others).as("the model of the file beside the report's").isEmpty();
-    int said = counts.values().stream().mapToInt(count -> count.said).sum();
-    int held = counts.values().stream().mapToInt(count -> count.held).sum();
-    System.out.println("held of said: " + counts);
-    assertThat(said).isGreaterThan(4 * TRIALS);
-    assertThat((double) held / said).as("%s", counts).isGreaterThanOrEqualTo(ENOUGH);
+    int estimated = counts.values().stream().mapToInt(count -> count.estimated).sum();
+    int covered = counts.values().stream().mapToInt(count -> count.covered).sum();
+    System.out.println("covered of estimated: " + counts);
+    assertThat(estimated).isGreaterThan(4 * TRIALS);
+    assertThat((double) covered / estimated).as("%s", counts).isGreaterThanOrEqualTo(ENOUGH);
   }
 
-  /** Whether the parameters that are written down are those of the model that was found. */
+  /** Returns whether the parameters in the file explain the measurements as well as the fit. */
   private static boolean explainsAsWell(
       FitResult fit, List<Observation> observations, boolean acknowledged) {
     PerformanceModel written =
@@ -119,8 +119,8 @@ class FitCoverageTest {
     return error <= fit.relativeError() * 1.02 && error < 2 * NOISE;
   }
 
-  /** Of one of the cards it is said that nobody can know which of them it is: the faster one. */
-  private static double whatItIsSaidOf(Estimate estimate, Map<Parameter, Double> truth) {
+  /** Returns the true value; if the cards are interchangeable, that of the faster one. */
+  private static double trueValue(Estimate estimate, Map<Parameter, Double> truth) {
     return estimate.note().startsWith("one of o_nsnd and o_nrcv")
         ? Math.min(truth.get(Parameter.SEND_NIC), truth.get(Parameter.RECEIVE_NIC))
         : truth.get(estimate.parameter());

@@ -29,7 +29,7 @@ class ParameterFileTest {
   }
 
   @Test
-  void whatIsWrittenIsReadAgain() throws IOException {
+  void formattedParametersAreReadAgain() throws IOException {
     Map<Parameter, Estimate> estimates = new EnumMap<>(Parameter.class);
     for (Parameter parameter : Parameter.values()) {
       estimates.put(
@@ -49,7 +49,7 @@ class ParameterFileTest {
   }
 
   @Test
-  void aPersonMayWriteBareNumbers() throws IOException {
+  void bareNumbersAreAccepted() throws IOException {
     Path file = file("{'providers':[{'provider':'sendrecv','parameters':{" + WHOLE + "}}]}");
     ParameterFile.Entry entry = ParameterFile.read(file).get(0);
     assertThat(entry.acknowledged()).isTrue();
@@ -62,22 +62,22 @@ class ParameterFileTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "not json | it is not JSON",
-        "{} | it has no \"providers\"",
-        "`` | it has no \"providers\"",
-        "{'providers':[]} | is to be a list",
-        "{'providers':[{}]} | has a \"provider\"",
+        "not json | not JSON",
+        "{} | no \"providers\"",
+        "`` | no \"providers\"",
+        "{'providers':[]} | must be a list",
+        "{'providers':[{}]} | needs a \"provider\"",
         "{'providers':[{'provider':'x','parameters':{'L':1}}]} | x: missing: G, g_snd, o_snd, o_nsnd,"
-            + " o_nrcv, o_rcv, g_rcv; write such as",
-        "{'providers':[{'provider':'x','parameters':{'l':1}}]} | x: there is no parameter 'l'; there"
+            + " o_nrcv, o_rcv, g_rcv; add them, such as",
+        "{'providers':[{'provider':'x','parameters':{'l':1}}]} | x: unknown parameter 'l'; known"
             + " are L, G",
-        "{'providers':[{'provider':'x','parameters':{'L':-1}}]} | x: L is to be a number of ns, at"
-            + " least 0, and not -1",
-        "{'providers':[{'provider':'x','parameters':{'G':'fast'}}]} | x: G is to be a number of"
+        "{'providers':[{'provider':'x','parameters':{'L':-1}}]} | x: L must be a number of ns, at"
+            + " least 0, not -1",
+        "{'providers':[{'provider':'x','parameters':{'G':'fast'}}]} | x: G must be a number of"
             + " ns/byte",
-        "{'providers':[{'provider':'x','parameters':{'L':{}}}]} | x: L is to be a number",
-        "{'providers':[{'provider':'x','acknowledged':1,'parameters':{}}]} | x: \"acknowledged\" is"
-            + " true or false",
+        "{'providers':[{'provider':'x','parameters':{'L':{}}}]} | x: L must be a number",
+        "{'providers':[{'provider':'x','acknowledged':1,'parameters':{}}]} | x: \"acknowledged\""
+            + " must be true or false",
       })
   void mistakesAreNamedWithTheFix(String text, String message) throws IOException {
     Path file = file(text);
@@ -88,9 +88,9 @@ class ParameterFileTest {
   }
 
   @Test
-  void aFileThatIsNotThereIsAMistakeToo() {
+  void aMissingFileIsReported() {
     assertThatThrownBy(() -> ParameterFile.read(folder.resolve("none.json")))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("there is no such file; 'ferrule evaluate");
+        .hasMessageContaining("no such file; 'ferrule evaluate");
   }
 }

@@ -29,7 +29,7 @@ class PerformanceModelTest {
   private final PerformanceModel model = new PerformanceModel(CARD, true);
 
   @Test
-  void theLatencyIsTheSumOfAllStagesAndOfTheWay() {
+  void theLatencyIsTheSumOfAllStagesAndOfTheNetwork() {
     // 120 + 60 + 1900 + 70 + 50, and 1023 bytes more of 0.08 + 0.04 ns
     assertThat(model.latencyNanos(1)).isCloseTo(2200, within(EXACT));
     assertThat(model.latencyNanos(1024)).isCloseTo(2322.76, within(EXACT));
@@ -51,7 +51,10 @@ class PerformanceModelTest {
     assertThat(model.bottleneck(shortOnes)).isEqualTo(Stage.SENDER_CPU);
   }
 
-  /** The seed's text takes the maximum of what the stages can do, which would be 16 B / 61 ns. */
+  /**
+   * The KnowYourMemory thesis takes the maximum of the stages' bandwidths, which would be 16 B / 61
+   * ns.
+   */
   @Test
   void theBandwidthIsTheMinimumOverTheStagesAndNotTheMaximum() {
     Load load = new Load(16, 1024, 1);
@@ -77,13 +80,13 @@ class PerformanceModelTest {
   }
 
   @Test
-  void oneUnacknowledgedMessageAtATimeWaitsThereAndBack() {
+  void oneUnacknowledgedMessageWaitsForTheRoundTrip() {
     Load one = new Load(1, 1, 1);
-    // 120 + 60 + 2 * 1900 + 70: more than 2L, as the seed has it for g_snd
+    // 120 + 60 + 2 * 1900 + 70: more than 2L, which the thesis has for g_snd
     assertThat(model.periodNanos(one)).isCloseTo(4050, within(EXACT));
     assertThat(model.bottleneck(one)).isEqualTo(Stage.ACKNOWLEDGEMENT);
     assertThat(model.periodNanos(new Load(1, 10, 1))).isCloseTo(405, within(EXACT));
-    // and its bytes are by themselves
+    // and its bytes do not overlap with others
     assertThat(model.periodNanos(new Load(1001, 1, 1))).isCloseTo(4170, within(EXACT));
   }
 
@@ -95,7 +98,7 @@ class PerformanceModelTest {
   }
 
   @Test
-  void cardsThatAreAlikeAreNotToldApart() {
+  void equalCardsAreNotDistinguished() {
     PerformanceModel alike =
         new PerformanceModel(
             Map.of(Parameter.SEND_NIC, 500.0, Parameter.RECEIVE_NIC, 501.0), false);
@@ -103,7 +106,7 @@ class PerformanceModelTest {
   }
 
   @Test
-  void whatCannotBeIsRefused() {
+  void invalidValuesAreRejected() {
     assertThatThrownBy(() -> new PerformanceModel(Map.of(Parameter.LATENCY, -1.0), true))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("L is -1");
@@ -124,7 +127,7 @@ class PerformanceModelTest {
     assertThat(model.bottleneck(crowd(1, 1, 1, 8))).isEqualTo(Stage.SENDER_CPU);
     // two: 150 / 2, and 70 + 15 * 0.08 of a card
     assertThat(model.periodNanos(crowd(2, 2, 2, 8))).isCloseTo(75, within(EXACT));
-    // four: the receiving card has all of them
+    // four: the receiving card is shared by all
     assertThat(model.periodNanos(crowd(4, 4, 4, 8))).isCloseTo(71.2, within(EXACT));
     assertThat(model.bottleneck(crowd(4, 4, 4, 8))).isEqualTo(Stage.RECEIVER_NIC);
     // in shared memory no card is shared: 150 / 4
@@ -136,14 +139,14 @@ class PerformanceModelTest {
   }
 
   @Test
-  void threadsThatAreMoreThanTheProcessorsShareThose() {
+  void moreThreadsThanProcessorsShareThem() {
     PerformanceModel lines = new PerformanceModel(CARD, false);
     // (150 + 66 + 61.2 + 71.2) / 2
     assertThat(lines.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(174.2, within(EXACT));
-    // cards do their part by themselves: (150 + 66) / 2
+    // cards do not need the processors: (150 + 66) / 2
     assertThat(model.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
     assertThat(lines.bottleneck(crowd(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
-    // threads without a connection do nothing
+    // threads without a connection are idle
     assertThat(lines.periodNanos(crowd(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
   }
 

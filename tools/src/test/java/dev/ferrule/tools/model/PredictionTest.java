@@ -19,7 +19,7 @@ class PredictionTest {
   @Test
   void fewSendersAreLimitedByThemselvesAndManyByTheOneReceiver() {
     Prediction two = predict(Scenario.Pattern.ALL_TO_ONE, 2, 16, 4);
-    // 2 times a message each 150 ns, or 13.3 M/s; its card could do one each 71.2 ns, 14.0 M/s
+    // twice a message every 150 ns, or 13.3 M/s; its card allows one every 71.2 ns, 14.0 M/s
     assertThat(two.messagesPerSecond()).isCloseTo(2e9 / 150, within(1.0));
     assertThat(two.bottleneck()).isEqualTo(Stage.SENDER_CPU);
     assertThat(two.cpuMessagesPerSecond()).isEqualTo(two.messagesPerSecond());
@@ -53,18 +53,18 @@ class PredictionTest {
     return Prediction.of(lines, new Scenario(pattern, nodes, new Load(16, 64, 1), 4, processors));
   }
 
-  /** As PerformanceModel has it of several connections of one host. */
+  /** The same as in PerformanceModel for several connections of one host. */
   @Test
   void inSharedMemoryEachConnectionHasItsOwnLinesAndAllShareTheProcessors() {
     Prediction many = predictShared(Scenario.Pattern.ALL_TO_ONE, 64, 1000);
     assertThat(many.messagesPerSecond()).isCloseTo(4e9 / 66, within(1.0));
     assertThat(many.bottleneck()).isEqualTo(Stage.RECEIVER_CPU);
     assertThat(many.nicMessagesPerSecond()).isCloseTo(64e9 / 71.2, within(100.0));
-    // each message takes 150 + 66 + 61.2 + 71.2 ns of some processor
+    // each message takes 150 + 66 + 61.2 + 71.2 ns of processor time
     Prediction few = predictShared(Scenario.Pattern.ALL_TO_ONE, 64, 2);
     assertThat(few.messagesPerSecond()).isCloseTo(2e9 / 348.4, within(1.0));
     assertThat(few.bottleneck()).isEqualTo(Stage.PROCESSORS);
-    // and here 64 processes receive
+    // with 64 receiving processes
     Prediction each = predictShared(Scenario.Pattern.ALL_TO_ALL, 64, 2);
     assertThat(each.messagesPerSecond()).isCloseTo(2e9 / 348.4 / 64, within(1.0));
   }
@@ -75,7 +75,7 @@ class PredictionTest {
     assertThat(new SharedMemory(504, 4 << 10).bufferBytes()).isEqualTo(8 << 10);
     assertThat(new SharedMemory(505, 4 << 10).bufferBytes()).isEqualTo(64 << 10);
     assertThat(new SharedMemory(2040, 16 << 10).bufferBytes()).isEqualTo(32 << 10);
-    assertThat(new SharedMemory(4096, 256 << 10).bufferBytes()).isEqualTo(68 << 10);
+    assertThat(new SharedMemory(4096, 256 << 10).bufferBytes()).isEqualTo(64 << 10);
     assertThat(new SharedMemory(4097, 256 << 10).bufferBytes()).isEqualTo(64 << 10);
   }
 
@@ -102,7 +102,7 @@ class PredictionTest {
 
   /** The tables of docs/sendrecv.md and docs/magicring.md. */
   @Test
-  void whatIsNotGivenIsWhatTheProvidersMakeOfIt() {
+  void defaultsAreThoseOfTheProviders() {
     assertThat(new Memory(64, 0, 0, 0, 256).receives()).isEqualTo(256);
     assertThat(new Memory(64 << 10, 0, 0, 0, 256).receives()).isEqualTo(64);
     assertThat(new Memory(1 << 20, 0, 0, 0, 256).receives()).isEqualTo(8);
@@ -119,8 +119,8 @@ class PredictionTest {
 
   /** The table of docs/sm.md, Memory, and 20 KiB for remote memory access in each direction. */
   @ParameterizedTest
-  @CsvSource({"248, 272", "2048, 304", "4096, 336", "16384, 332", "65536, 524", "1048576, 4364"})
-  void connectionsOverSharedMemoryTakeWhatTheirDocumentSays(long maxMessage, long kibEachWay) {
+  @CsvSource({"256, 272", "2048, 300", "4096, 332", "16384, 332", "65536, 524", "1048576, 4364"})
+  void connectionsOverSharedMemoryOccupyWhatIsDocumented(long maxMessage, long kibEachWay) {
     assertThat(new SharedMemory(maxMessage, 256 << 10).bytes(3))
         .isEqualTo(3 * 2 * (kibEachWay + 20) * 1024);
   }

@@ -15,7 +15,7 @@ class ProfileTest {
   private static final List<Parameter> FREE =
       List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC, Parameter.BYTE_ALONE, Parameter.DOORBELL);
 
-  /** Nothing is sent in batches, so that nothing depends on the doorbell. */
+  /** Returns a problem without batches, so that nothing depends on the doorbell. */
   private static FitProblem problemWithoutBatches() {
     Map<Parameter, Double> known = new EnumMap<>(PerformanceModelTest.CARD);
     FREE.forEach(known::remove);
@@ -30,10 +30,10 @@ class ProfileTest {
         FREE);
   }
 
-  /** Sums of steps come out beside the end, on either side, by a bit or two. */
+  /** Sums of steps miss the end by a bit or two, on either side. */
   @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void whatNothingDependsOnMayBeAnythingWhereverTheSearchBegins() {
+  void parametersWithoutEffectAreUnboundedFromAnyStart() {
     FitProblem problem = problemWithoutBatches();
     int doorbell = FREE.indexOf(Parameter.DOORBELL);
     for (int i = 1; i <= 300; i++) {

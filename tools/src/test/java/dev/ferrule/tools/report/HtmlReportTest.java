@@ -50,7 +50,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void thePageNamesNothingOnANetwork() {
+  void thePageReferencesNothingOnANetwork() {
     assertThat(page("text"))
         .doesNotContain("://")
         .doesNotContain("//")
@@ -70,7 +70,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void aPlotHasItsAxesUnitsAndAWordForEachDot() throws Exception {
+  void aPlotHasItsAxesUnitsAndATooltipForEachDot() throws Exception {
     Document svg = parse(SvgPlot.file(PLOT));
     assertThat(svg.getDocumentElement().getNamespaceURI()).isIn(null, "http://www.w3.org/2000/svg");
     String text = svg.getDocumentElement().getTextContent();
@@ -82,7 +82,7 @@ class HtmlReportTest {
         .isEqualTo(3);
     assertThat(svg.getElementsByTagName("text").item(0).getTextContent()).isEqualTo(PLOT.title());
     assertThat(SvgPlot.inline(PLOT))
-        .doesNotContain(">" + PLOT.title() + "<"); // a page says it above
+        .doesNotContain(">" + PLOT.title() + "<"); // a page has it above the plot
   }
 
   @Test
@@ -103,7 +103,7 @@ class HtmlReportTest {
     assertThat(Integer.parseInt(narrow.split(" ")[2])).as("its width in pixels").isLessThan(400);
   }
 
-  /** A column that is not within the window is not seen. */
+  /** A column beyond the window's edge would not be seen. */
   @Test
   void aRowOfATableWithManyColumnsIsAParagraphInANarrowWindow() throws Exception {
     String page = page("text");
@@ -114,7 +114,7 @@ class HtmlReportTest {
         .contains("<td data-name=\"one\">text</td><td data-name=\"text\">2</td>");
   }
 
-  /** The text of the last mark is cut off, or left out, if there is no room beside it. */
+  /** A label without room at the edge would be cut off, or omitted. */
   @Test
   void theFirstAndTheLastMarkOfAnAxisAreNamedInAWindowOfAnyWidth() {
     assertThat(SvgPlot.inline(PLOT).split(">16 B<", -1)).hasSize(3);
@@ -122,7 +122,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void theSpreadOfTheRoundsIsDrawnAndSaid() throws Exception {
+  void theSpreadOfTheRoundsIsDrawnAndInTheTooltip() throws Exception {
     Plot.Dot dot = new Plot.Dot(16, 1900, 1500, 2500);
     Plot plot =
         new Plot(
@@ -138,7 +138,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void aSpreadThatIsNotDrawnTakesNoRoom() {
+  void aSpreadThatIsNotDrawnNeedsNoSpace() {
     assertThat(beside(new Plot.Dot(16, 1900, 1500, 9e9))).isEqualTo(beside(new Plot.Dot(16, 1900)));
   }
 
@@ -149,7 +149,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void curvesAreToldApartByMoreThanTheirColours() {
+  void curvesDifferInMoreThanTheirColours() {
     List<Plot.Dot> dots = List.of(new Plot.Dot(16, 1), new Plot.Dot(32, 2));
     Plot plot =
         new Plot(
@@ -170,7 +170,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void theFirstThingOnThePageAreTheFiguresMostHaveComeFor() throws Exception {
+  void thePageBeginsWithTheHeadlineFigures() throws Exception {
     Headline headline =
         new Headline(
             "sm",
@@ -186,7 +186,7 @@ class HtmlReportTest {
   }
 
   @Test
-  void valuesThatHaveNoPlaceOnALogarithmicAxisAreLeftOut() throws Exception {
+  void valuesThatALogarithmicAxisCannotShowAreOmitted() throws Exception {
     Plot plot =
         new Plot(
             "p",

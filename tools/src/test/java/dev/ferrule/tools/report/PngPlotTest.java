@@ -30,7 +30,7 @@ class PngPlotTest {
             new Plot.Curve("b", 1, Plot.Style.MEASURED, dots.subList(0, 1))));
   }
 
-  /** What is written on a plot. */
+  /** Returns the texts drawn on a plot. */
   private static List<String> texts(Plot plot) {
     List<String> texts = new ArrayList<>();
     new PlotLayout(plot, PlotLayout.Shape.WIDE)

@@ -27,7 +27,7 @@ class StreamTest {
   @TempDir Path folder = Path.of("");
 
   @Test
-  void shouldWaitForAnInputThatHasNothingYetInsteadOfTakingThatForTheEnd() throws Exception {
+  void shouldWaitForAnEmptyInputInsteadOfEndingTheStream() throws Exception {
     byte[] original = new byte[100_000];
     new Random(1).nextBytes(original);
     ReadableByteChannel whole = Channels.newChannel(new ByteArrayInputStream(original));
@@ -38,7 +38,7 @@ class StreamTest {
   }
 
   @Test
-  void shouldWaitForAnOutputThatTakesNothingYet() throws Exception {
+  void shouldWaitForAFullOutput() throws Exception {
     byte[] original = new byte[100_000];
     new Random(2).nextBytes(original);
     ByteArrayOutputStream copy = new ByteArrayOutputStream();
@@ -109,7 +109,7 @@ class StreamTest {
 
     @Override
     public void close() {
-      // there is nothing to close
+      // nothing to close
     }
   }
 }

@@ -33,7 +33,9 @@ class ArrivalsTest {
     return inThread(() -> Ferrule.connect(listener.uri()));
   }
 
-  /** The common pool may have a single thread, and each of these waits for the others. */
+  /**
+   * Runs work in a new thread: the common pool may have one thread, and these wait for each other.
+   */
   private static <T> CompletableFuture<T> inThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start());
   }
@@ -55,14 +57,14 @@ class ArrivalsTest {
       assertThat(next.join()).isPresent();
       third.join().close();
       silent.release();
-      assertThat(arrivals.next(null)).as("one that was only late").isPresent();
+      assertThat(arrivals.next(null)).as("a late client").isPresent();
       first.join().close();
       second.join().close();
     }
   }
 
   @Test
-  void aClientThatIsAwaitedInVainIsATimeout() {
+  void waitingInVainForAClientTimesOut() {
     try (Listener listener = listen();
         Arrivals arrivals = arrivals(listener)) {
       assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(50)))

@@ -35,7 +35,7 @@ class ChildProcessTest {
   }
 
   @Test
-  void aChildThatIsClosedHasEnded() {
+  void closingAChildEndsIt() {
     ChildProcess child =
         ChildProcess.start(List.of("serve", "--child", "sm:///tmp/ferrule-child-test"), line -> {});
     String uri = child.awaitAnswer(TIMEOUT);
@@ -44,9 +44,9 @@ class ChildProcessTest {
     assertThat(ProcessHandle.of(child.pid())).isEmpty();
   }
 
-  /** More than there are processors, each of which a virtual thread that reads would occupy. */
+  /** More children than processors, each of which a reading virtual thread would occupy. */
   @Test
-  void anyNumberOfChildrenIsHeardAtATime() {
+  void theOutputOfAnyNumberOfChildrenIsRead() {
     int count = Runtime.getRuntime().availableProcessors() + 1;
     List<ChildProcess> children = new ArrayList<>();
     try {

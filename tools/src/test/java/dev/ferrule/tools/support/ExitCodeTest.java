@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class ExitCodeTest {
 
   @Test
-  void everyKindOfFailureHasTheCodeThatIsDocumented() {
+  void everyKindOfFailureHasItsDocumentedExitCode() {
     Map.<Throwable, Integer>ofEntries(
             Map.entry(new ToolException(5, "x"), 5),
             Map.entry(new InvalidAddressException(null, "x", null), 2),

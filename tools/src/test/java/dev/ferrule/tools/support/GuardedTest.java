@@ -29,7 +29,7 @@ class GuardedTest {
   }
 
   @Test
-  void aFailureToCloseIsTold() {
+  void aFailureToCloseIsReported() {
     Guarded<AutoCloseable> guarded =
         Guarded.of(
             () -> {

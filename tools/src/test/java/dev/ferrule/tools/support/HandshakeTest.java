@@ -45,7 +45,7 @@ class HandshakeTest {
 
   @ParameterizedTest
   @EnumSource
-  void bothSidesOfOnePurposeFindTogether(Handshake handshake) throws Exception {
+  void bothSidesOfOnePurposeConnect(Handshake handshake) throws Exception {
     Future<Optional<Connection>> accepted =
         answer(request -> handshake.accept(request, problems::add));
     try (Connection client = handshake.connect(listener.uri(), ConnectionOptions.defaults());
@@ -58,33 +58,33 @@ class HandshakeTest {
   }
 
   @Test
-  void aClientOfAnotherPurposeIsToldWhatListensThere() throws Exception {
+  void aClientOfAnotherPurposeReportsTheListenersPurpose() throws Exception {
     Future<Optional<Connection>> accepted =
         answer(request -> Handshake.STREAM.accept(request, problems::add));
     assertThatThrownBy(
             () -> Handshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("what listens there is 'ferrule listen'")
+        .hasMessageContaining("the listener is 'ferrule listen'")
         .extracting(failure -> ((ToolException) failure).exitCode())
         .isEqualTo(ExitCode.NO_CONNECTION);
     assertThat(accepted.get()).isEmpty();
-    assertThat(problems).hasSize(1).first().asString().contains("was rejected");
+    assertThat(problems).hasSize(1).first().asString().contains(" rejected: ");
   }
 
   @Test
-  void aClientOfAnotherVersionIsToldBothVersions() throws Exception {
+  void aClientOfAnotherVersionReportsBothVersions() throws Exception {
     byte[] newer = Handshake.STREAM.payload();
     newer[newer.length - 1] = 9;
     rejectWith(newer);
     assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("version 9")
-        .hasMessageContaining("this is version 1")
+        .hasMessageContaining("this command has version 1")
         .hasMessageContaining("same release");
   }
 
   @Test
-  void aListenerOfAPurposeThatIsNotKnownYetIsCalledNewer() throws Exception {
+  void aListenerOfAnUnknownPurposeIsCalledNewer() throws Exception {
     byte[] newer = Handshake.STREAM.payload();
     newer[newer.length - 2] = 'Z';
     rejectWith(newer);
@@ -93,15 +93,15 @@ class HandshakeTest {
   }
 
   @Test
-  void aListenerThatRejectsForReasonsOfItsOwnIsCalledSomethingElse() throws Exception {
+  void aListenerThatRejectsForOtherReasonsIsNotFerrule() throws Exception {
     rejectWith("no".getBytes());
     assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
-        .hasMessageContaining("rejected the connection; it is not 'ferrule listen'");
+        .hasMessageContaining("rejected: the listener is not 'ferrule listen'");
   }
 
   @Test
-  void aListenerThatLetsEverybodyInIsNotTakenForOneOfOurs() throws Exception {
+  void aListenerThatAcceptsEveryClientIsNotMistakenForFerrule() throws Exception {
     answer(request -> Optional.of(request.accept()));
     assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)

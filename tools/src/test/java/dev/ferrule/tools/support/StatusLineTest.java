@@ -19,7 +19,7 @@ class StatusLineTest {
   }
 
   @Test
-  void nothingIsShownWhereThereIsNoTerminal() {
+  void nothingIsShownWithoutATerminal() {
     StatusLine line = new StatusLine(terminal, OptionalInt.empty());
     line.show("round 1");
     line.clear();

@@ -22,7 +22,7 @@ class StepProgressTest {
   }
 
   @Test
-  void whereThereIsNoTerminalEachStepThatIsFinishedHasALine() {
+  void withoutATerminalEachCompletedStepHasALine() {
     try (StepProgress progress = progress(OptionalInt.empty())) {
       for (String step : List.of("sm latency", "sm latency", "sm calls")) {
         progress.begin(step);

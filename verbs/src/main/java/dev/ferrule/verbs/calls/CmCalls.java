@@ -4,18 +4,18 @@ package dev.ferrule.verbs.calls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The functions of librdmacm, one method each: same name, same order of arguments. Pointers are raw
- * addresses; a result below 0 is {@code -errno}, and all else is a success.
+ * The functions of librdmacm, one method each, with the same name and order of arguments. Pointers
+ * are raw addresses. A result below 0 is {@code -errno}; any other result is a success.
  *
  * <p>Source: the manual pages of rdma-core, one for each function, and rdma_cm(7).
  *
- * <p><b>Threads:</b> as the functions themselves: any number of threads may call them, but nobody
+ * <p><b>Threads:</b> as the functions themselves: safe for use by several threads, but no thread
  * may use an object while another thread destroys it.
  */
 public interface CmCalls {
 
   /**
-   * {@code rdma_create_event_channel(3)}: the channel's address.
+   * {@code rdma_create_event_channel(3)}: returns the channel's address.
    *
    * @return the result, or -errno
    */
@@ -29,7 +29,7 @@ public interface CmCalls {
   void destroyEventChannel(long channel);
 
   /**
-   * {@code rdma_create_id(3)} in the port space RDMA_PS_TCP: the id's address.
+   * {@code rdma_create_id(3)} in the port space RDMA_PS_TCP: returns the id's address.
    *
    * @param channel the channel
    * @return the result, or -errno
@@ -54,11 +54,11 @@ public interface CmCalls {
   int bindAddr(long id, MemorySegment address);
 
   /**
-   * {@code rdma_resolve_addr(3)}, from an address that the system chooses.
+   * {@code rdma_resolve_addr(3)}, without a source address.
    *
    * @param id the id
    * @param destination a sockaddr
-   * @param timeoutMillis how long it may take
+   * @param timeoutMillis the time to wait for the resolution, in milliseconds
    * @return 0 or more, or -errno
    */
   int resolveAddr(long id, MemorySegment destination, int timeoutMillis);
@@ -67,7 +67,7 @@ public interface CmCalls {
    * {@code rdma_resolve_route(3)}.
    *
    * @param id the id
-   * @param timeoutMillis how long it may take
+   * @param timeoutMillis the time to wait for the resolution, in milliseconds
    * @return 0 or more, or -errno
    */
   int resolveRoute(long id, int timeoutMillis);
@@ -77,7 +77,7 @@ public interface CmCalls {
    *
    * @param id the id
    * @param protectionDomain the protection domain
-   * @param attributes the C structure to fill or to read
+   * @param attributes an ibv_qp_init_attr, to read and update
    * @return 0 or more, or -errno
    */
   int createQp(long id, long protectionDomain, MemorySegment attributes);
@@ -102,7 +102,7 @@ public interface CmCalls {
    * {@code rdma_listen(3)}.
    *
    * @param id the id
-   * @param backlog how many clients may wait
+   * @param backlog the backlog of connect requests
    * @return 0 or more, or -errno
    */
   int listen(long id, int backlog);
@@ -120,8 +120,8 @@ public interface CmCalls {
    * {@code rdma_reject(3)}.
    *
    * @param id the id
-   * @param privateData what to tell the peer
-   * @param length how many bytes
+   * @param privateData the private data for the peer
+   * @param length its length in bytes
    * @return 0 or more, or -errno
    */
   int reject(long id, MemorySegment privateData, int length);
@@ -135,7 +135,7 @@ public interface CmCalls {
   int disconnect(long id);
 
   /**
-   * {@code rdma_get_cm_event(3)}: the event's address.
+   * {@code rdma_get_cm_event(3)}: returns the event's address.
    *
    * @param channel the channel
    * @return the result, or -errno
@@ -166,13 +166,13 @@ public interface CmCalls {
    *
    * @param id the id
    * @param attributes an ibv_qp_attr to fill
-   * @param mask where the mask of the attributes goes
+   * @param mask receives the mask of the attributes
    * @return the result, or -errno
    */
   int initQpAttr(long id, MemorySegment attributes, MemorySegment mask);
 
   /**
-   * {@code rdma_get_src_port(3)}, in the order of the network.
+   * {@code rdma_get_src_port(3)}, in network byte order.
    *
    * @param id the id
    * @return the port

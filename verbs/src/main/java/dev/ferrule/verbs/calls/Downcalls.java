@@ -13,8 +13,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Calls of C functions with their errno. The generated bindings do not capture it, so the functions
- * are linked anew from their addresses.
+ * Calls C functions and captures errno. The generated bindings do not capture it, so the functions
+ * are linked again from their addresses.
  */
 final class Downcalls {
 
@@ -23,14 +23,14 @@ final class Downcalls {
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
-  /** A call, given room for errno. */
+  /** A call, with memory for errno. */
   interface Call {
     long run(MemorySegment state) throws Throwable;
   }
 
   private Downcalls() {}
 
-  /** Links a function; the handle's first argument is the room for errno. */
+  /** Links a function; the handle's first argument is the memory for errno. */
   static MethodHandle link(MemorySegment address, MemoryLayout result, MemoryLayout... arguments) {
     return LINKER.downcallHandle(address, FunctionDescriptor.of(result, arguments), CAPTURE);
   }
@@ -41,9 +41,9 @@ final class Downcalls {
   }
 
   /**
-   * Links functions that only a device knows; the handle's first argument is the function.
+   * Links functions of a device's driver; the handle's first argument is the function.
    *
-   * @param critical whether they are so short that the JVM may wait for them at a safepoint
+   * @param critical whether they are so short that a safepoint may wait for them
    */
   static MethodHandle linkDevices(
       boolean critical, MemoryLayout result, MemoryLayout... arguments) {
@@ -53,28 +53,28 @@ final class Downcalls {
         : LINKER.downcallHandle(descriptor);
   }
 
-  /** For a function that returns NULL and sets errno: the pointer, or -errno. */
+  /** Calls a function that returns NULL and sets errno; returns the pointer, or -errno. */
   static long pointer(Call call) {
     return run(call, result -> result == 0);
   }
 
-  /** For a function that returns MAP_FAILED and sets errno: the address, or -errno. */
+  /** Calls a function that returns MAP_FAILED and sets errno; returns the address, or -errno. */
   static long mapping(Call call) {
     return run(call, result -> result == -1);
   }
 
-  /** For a function that returns -1 and sets errno: the result, or -errno. */
+  /** Calls a function that returns -1 and sets errno; returns the result, or -errno. */
   static int status(Call call) {
     return (int) run(call, result -> result < 0);
   }
 
-  /** For a function that returns what would be errno: 0, or -errno. */
+  /** Calls a function that returns errno instead of setting it; returns 0, or -errno. */
   static int error(Call call) {
     int result = (int) run(call, ignored -> false);
     return result > 0 ? -result : result;
   }
 
-  /** For a function that cannot fail. */
+  /** Calls a function that cannot fail. */
   static long plain(Call call) {
     return run(call, ignored -> false);
   }
@@ -91,7 +91,7 @@ final class Downcalls {
         return result;
       }
       int errno = (int) ERRNO.get(state, 0L);
-      return errno == 0 ? -Errno.EIO : -errno; // some drivers forget to set it
+      return errno == 0 ? -Errno.EIO : -errno; // some drivers do not set it
     } catch (Throwable e) {
       throw unexpected(e);
     }

@@ -7,10 +7,10 @@ import dev.ferrule.bindings.libc.LibC;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of the C library by which a thread is woken up. They return what C does, or {@code
+ * The functions of the C library that wake up a thread. They return the result of C, or {@code
  * -errno}.
  *
- * <p><b>Threads:</b> any number of threads may call.
+ * <p><b>Threads:</b> safe for use by several threads.
  */
 public final class EventCalls {
 
@@ -22,7 +22,7 @@ public final class EventCalls {
   /**
    * {@code eventfd(2)}.
    *
-   * @param initial the counter's value at first
+   * @param initial the counter's initial value
    * @param flags the flags
    * @return the descriptor
    */

@@ -11,10 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of the C library that files in memory and mappings are made by. They return what C
- * does, or {@code -errno}.
+ * The functions of the C library for memory files and mappings. They return the result of C, or
+ * {@code -errno}.
  *
- * <p><b>Threads:</b> any number of threads may call.
+ * <p><b>Threads:</b> safe for use by several threads.
  */
 public final class MappingCalls {
 
@@ -42,7 +42,7 @@ public final class MappingCalls {
   /**
    * {@code memfd_create(2)}.
    *
-   * @param name shown in /proc
+   * @param name the name, which /proc shows
    * @param flags the flags
    * @return the descriptor
    */
@@ -65,11 +65,11 @@ public final class MappingCalls {
   }
 
   /**
-   * {@code fallocate(2)}, so that touching a part of a file cannot fail later.
+   * {@code fallocate(2)}, so that a later access to this part of the file cannot fail.
    *
    * @param descriptor the file
-   * @param offset where the part starts
-   * @param size how many bytes it has
+   * @param offset the offset of the part
+   * @param size its size in bytes
    * @return 0
    */
   public static int fallocate(int descriptor, long offset, long size) {
@@ -80,8 +80,8 @@ public final class MappingCalls {
   /**
    * {@code mmap(2)}.
    *
-   * @param address where, or 0
-   * @param size how many bytes
+   * @param address the address hint, or 0
+   * @param size the size in bytes
    * @param protection the protection
    * @param flags the flags
    * @param descriptor the file, or -1
@@ -95,8 +95,8 @@ public final class MappingCalls {
   /**
    * {@code munmap(2)}.
    *
-   * @param address where
-   * @param size how many bytes
+   * @param address the address
+   * @param size the size in bytes
    * @return 0
    */
   public static int munmap(long address, long size) {
@@ -104,7 +104,7 @@ public final class MappingCalls {
   }
 
   /**
-   * {@code close(2)}; what it reports is of no use.
+   * {@code close(2)}; its result is ignored.
    *
    * @param descriptor the file
    */

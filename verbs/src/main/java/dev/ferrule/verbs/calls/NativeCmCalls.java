@@ -64,7 +64,7 @@ public final class NativeCmCalls implements CmCalls {
       Downcalls.link(RdmaCm.rdma_get_src_port$address(), JAVA_SHORT, JAVA_LONG);
 
   /**
-   * Creates the calls; loads the library.
+   * Loads the library and links its functions.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */
@@ -178,7 +178,7 @@ public final class NativeCmCalls implements CmCalls {
     return (short) Downcalls.plain(state -> (short) GET_SRC_PORT.invokeExact(state, id));
   }
 
-  /** A call that writes a pointer to where it is told. */
+  /** A call that writes a pointer to a given address. */
   private interface CallWithResult {
     int run(MemorySegment state, MemorySegment result) throws Throwable;
   }

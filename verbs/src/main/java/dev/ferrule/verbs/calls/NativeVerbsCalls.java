@@ -94,7 +94,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
       Downcalls.linkDevices(false, JAVA_INT, JAVA_LONG, JAVA_INT);
 
   /**
-   * Creates the calls; loads the library.
+   * Loads the library and links its functions.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */
@@ -285,7 +285,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
     return post(function, queue, request, bad);
   }
 
-  /** The three functions have the same arguments, and return errno. */
+  /** Calls one of the three functions, which have the same arguments and return errno. */
   private static int post(MemorySegment function, long queue, long request, long bad) {
     try {
       int result = (int) POST.invokeExact(function, queue, request, bad);
@@ -315,10 +315,10 @@ public final class NativeVerbsCalls implements VerbsCalls {
   }
 
   /**
-   * Which functions of the device the JVM calls without a transition, by the system property {@code
-   * ferrule.verbs.critical}: {@code poll}, the default, {@code all} or {@code none}. That saves
-   * some nanoseconds, but the JVM waits at a safepoint until the function returns: polling is but a
-   * look at memory, while posting is a system call with devices such as soft-RoCE.
+   * The functions of the device that the JVM calls without a thread state transition, by the system
+   * property {@code ferrule.verbs.critical}: {@code poll} (the default), {@code all} or {@code
+   * none}. Such a call saves some nanoseconds, but a safepoint waits until the function returns.
+   * Polling only reads memory; posting is a system call with devices such as soft-RoCE.
    */
   private static final class Critical {
     private static final String CHOICE = System.getProperty("ferrule.verbs.critical", "poll");

@@ -8,9 +8,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory by absolute address: structures that C has allocated, and the data path, where a segment
- * of the right bounds for each access would have to be allocated. Nothing is checked here, so an
- * address that comes from a program or a peer has to be checked before.
+ * Access to memory by absolute address: for structures that C has allocated, and for the data path,
+ * where a bounded segment for each access would be an allocation. Addresses are not checked, so the
+ * caller checks those that come from a program or a peer.
  */
 public final class RawMemory {
 
@@ -21,8 +21,8 @@ public final class RawMemory {
   /**
    * Reads 4 bytes.
    *
-   * @param address where
-   * @return what is there
+   * @param address the address
+   * @return the value
    */
   public static int getInt(long address) {
     return ALL.get(JAVA_INT_UNALIGNED, address);
@@ -31,8 +31,8 @@ public final class RawMemory {
   /**
    * Writes 4 bytes.
    *
-   * @param address where
-   * @param value what to put there
+   * @param address the address
+   * @param value the value
    */
   public static void putInt(long address, int value) {
     ALL.set(JAVA_INT_UNALIGNED, address, value);
@@ -41,8 +41,8 @@ public final class RawMemory {
   /**
    * Reads 8 bytes.
    *
-   * @param address where
-   * @return what is there
+   * @param address the address
+   * @return the value
    */
   public static long getLong(long address) {
     return ALL.get(JAVA_LONG_UNALIGNED, address);
@@ -51,8 +51,8 @@ public final class RawMemory {
   /**
    * Writes 8 bytes.
    *
-   * @param address where
-   * @param value what to put there
+   * @param address the address
+   * @param value the value
    */
   public static void putLong(long address, long value) {
     ALL.set(JAVA_LONG_UNALIGNED, address, value);
@@ -61,8 +61,8 @@ public final class RawMemory {
   /**
    * Reads one byte, as a number from 0 to 255.
    *
-   * @param address where
-   * @return what is there
+   * @param address the address
+   * @return the value
    */
   public static int getByte(long address) {
     return ALL.get(JAVA_BYTE, address) & 0xff;
@@ -71,8 +71,8 @@ public final class RawMemory {
   /**
    * Copies bytes into a new array.
    *
-   * @param address where
-   * @param length how many
+   * @param address the address
+   * @param length the number of bytes
    * @return the bytes
    */
   public static byte[] bytes(long address, int length) {
@@ -80,10 +80,10 @@ public final class RawMemory {
   }
 
   /**
-   * Reads a string that ends with a zero byte.
+   * Reads a null-terminated string.
    *
-   * @param address where
-   * @return what is there
+   * @param address the address
+   * @return the value
    */
   public static String string(long address) {
     return address == 0 ? "" : ALL.getString(address);

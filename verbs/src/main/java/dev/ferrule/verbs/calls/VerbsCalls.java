@@ -4,24 +4,24 @@ package dev.ferrule.verbs.calls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The functions of libibverbs, one method each: same name, same order of arguments. Pointers are
- * raw addresses. What a function reports through its result or errno comes back as the kernel does
- * it: a result below 0 is {@code -errno}, and all else is a success.
+ * The functions of libibverbs, one method each, with the same name and order of arguments. Pointers
+ * are raw addresses. Errors are returned as by the kernel, whether a function reports them through
+ * its result or through errno: a result below 0 is {@code -errno}; any other result is a success.
  *
- * <p>The methods of the data path take the device's own function, which C finds in {@code
- * ibv_context.ops}; they allocate nothing.
+ * <p>The methods of the data path take the driver's function, from {@code ibv_context.ops}. They
+ * allocate nothing.
  *
  * <p>Source: the manual pages of rdma-core, one for each function.
  *
- * <p><b>Threads:</b> as the functions themselves: any number of threads may call them, but nobody
+ * <p><b>Threads:</b> as the functions themselves: safe for use by several threads, but no thread
  * may use an object while another thread destroys it.
  */
 public interface VerbsCalls {
 
   /**
-   * {@code ibv_get_device_list(3)}: the address of an array of device pointers.
+   * {@code ibv_get_device_list(3)}: returns the address of an array of device pointers.
    *
-   * @param count where the number of devices goes
+   * @param count receives the number of devices
    * @return the result, or -errno
    */
   long getDeviceList(MemorySegment count);
@@ -42,7 +42,7 @@ public interface VerbsCalls {
   String getDeviceName(long device);
 
   /**
-   * {@code ibv_get_device_guid(3)}, with the bytes in the order of the machine.
+   * {@code ibv_get_device_guid(3)}, in host byte order.
    *
    * @param device the device
    * @return the result, or -errno
@@ -50,7 +50,7 @@ public interface VerbsCalls {
   long getDeviceGuid(long device);
 
   /**
-   * {@code ibv_open_device(3)}: the context's address.
+   * {@code ibv_open_device(3)}: returns the context's address.
    *
    * @param device the device
    * @return the result, or -errno
@@ -69,7 +69,7 @@ public interface VerbsCalls {
    * {@code ibv_query_device(3)}.
    *
    * @param context the context
-   * @param attributes the C structure to fill or to read
+   * @param attributes the C structure of the attributes
    * @return 0 or more, or -errno
    */
   int queryDevice(long context, MemorySegment attributes);
@@ -79,7 +79,7 @@ public interface VerbsCalls {
    *
    * @param context the context
    * @param port the port's number, from 1
-   * @param attributes the C structure to fill or to read
+   * @param attributes the C structure of the attributes
    * @return 0 or more, or -errno
    */
   int queryPort(long context, int port, MemorySegment attributes);
@@ -89,14 +89,14 @@ public interface VerbsCalls {
    *
    * @param context the context
    * @param port the port's number, from 1
-   * @param index the place in the table, from 0
+   * @param index the index in the table, from 0
    * @param gid 16 bytes to fill
    * @return 0 or more, or -errno
    */
   int queryGid(long context, int port, int index, MemorySegment gid);
 
   /**
-   * {@code ibv_alloc_pd(3)}: the protection domain's address.
+   * {@code ibv_alloc_pd(3)}: returns the protection domain's address.
    *
    * @param context the context
    * @return the result, or -errno
@@ -112,23 +112,23 @@ public interface VerbsCalls {
   int deallocPd(long protectionDomain);
 
   /**
-   * {@code ibv_reg_mr(3)}: the memory region's address.
+   * {@code ibv_reg_mr(3)}: returns the memory region's address.
    *
    * @param protectionDomain the protection domain
-   * @param address where the memory starts
-   * @param length how many bytes
+   * @param address the start of the memory
+   * @param length the length in bytes
    * @param access the access flags
    * @return the result, or -errno
    */
   long regMr(long protectionDomain, long address, long length, int access);
 
   /**
-   * {@code ibv_reg_mr_iova2}, see ibv_reg_mr(3): the memory region's address.
+   * {@code ibv_reg_mr_iova2}, see ibv_reg_mr(3): returns the memory region's address.
    *
    * @param protectionDomain the protection domain
-   * @param address where the memory starts
-   * @param length how many bytes
-   * @param deviceAddress where the device and its peers take it to start
+   * @param address the start of the memory
+   * @param length the length in bytes
+   * @param deviceAddress the start of the memory in work requests (the iova)
    * @param access the access flags
    * @return the result, or -errno
    */
@@ -143,7 +143,7 @@ public interface VerbsCalls {
   int deregMr(long memoryRegion);
 
   /**
-   * {@code ibv_create_comp_channel(3)}: the channel's address.
+   * {@code ibv_create_comp_channel(3)}: returns the channel's address.
    *
    * @param context the context
    * @return the result, or -errno
@@ -162,8 +162,8 @@ public interface VerbsCalls {
    * {@code ibv_get_cq_event(3)}.
    *
    * @param channel the channel
-   * @param queue where the address of the queue goes
-   * @param context where the queue's context goes
+   * @param queue receives the address of the queue
+   * @param context receives the queue's context
    * @return 0 or more, or -errno
    */
   int getCqEvent(long channel, MemorySegment queue, MemorySegment context);
@@ -172,16 +172,16 @@ public interface VerbsCalls {
    * {@code ibv_ack_cq_events(3)}.
    *
    * @param queue the queue
-   * @param count how many events
+   * @param count the number of events
    */
   void ackCqEvents(long queue, int count);
 
   /**
-   * {@code ibv_create_cq(3)}: the completion queue's address.
+   * {@code ibv_create_cq(3)}: returns the completion queue's address.
    *
    * @param context the context
-   * @param entries how many completions it holds
-   * @param queueContext what its events carry
+   * @param entries the minimum number of completions
+   * @param queueContext the context that its events carry
    * @param channel the channel
    * @param vector the completion vector
    * @return the result, or -errno
@@ -197,10 +197,10 @@ public interface VerbsCalls {
   int destroyCq(long queue);
 
   /**
-   * {@code ibv_create_srq(3)}: the shared receive queue's address.
+   * {@code ibv_create_srq(3)}: returns the shared receive queue's address.
    *
    * @param protectionDomain the protection domain
-   * @param attributes the C structure to fill or to read
+   * @param attributes the C structure of the attributes
    * @return the result, or -errno
    */
   long createSrq(long protectionDomain, MemorySegment attributes);
@@ -217,8 +217,8 @@ public interface VerbsCalls {
    * {@code ibv_modify_qp(3)}.
    *
    * @param queuePair the queue pair
-   * @param attributes the C structure to fill or to read
-   * @param mask which attributes are meant
+   * @param attributes the C structure of the attributes
+   * @param mask the mask of the attributes
    * @return 0 or more, or -errno
    */
   int modifyQp(long queuePair, MemorySegment attributes, int mask);
@@ -227,9 +227,9 @@ public interface VerbsCalls {
    * {@code ibv_query_qp(3)}.
    *
    * @param queuePair the queue pair
-   * @param attributes the C structure to fill or to read
-   * @param mask which attributes are meant
-   * @param initial the C structure of initial attributes to fill
+   * @param attributes the C structure of the attributes
+   * @param mask the mask of the attributes
+   * @param initial receives the initial attributes
    * @return 0 or more, or -errno
    */
   int queryQp(long queuePair, MemorySegment attributes, int mask, MemorySegment initial);
@@ -267,45 +267,45 @@ public interface VerbsCalls {
   String eventTypeStr(int type);
 
   /**
-   * {@code ibv_post_send(3)}; {@code bad} receives the address of the request that failed.
+   * {@code ibv_post_send(3)}.
    *
    * @param function the device's function
    * @param queuePair the queue pair
    * @param request the first work request of a chain
-   * @param bad where to put the address of the one that failed
+   * @param bad receives the address of the request that failed
    * @return 0 or more, or -errno
    */
   int postSend(MemorySegment function, long queuePair, long request, long bad);
 
   /**
-   * {@code ibv_post_recv(3)}; {@code bad} receives the address of the request that failed.
+   * {@code ibv_post_recv(3)}.
    *
    * @param function the device's function
    * @param queuePair the queue pair
    * @param request the first work request of a chain
-   * @param bad where to put the address of the one that failed
+   * @param bad receives the address of the request that failed
    * @return 0 or more, or -errno
    */
   int postRecv(MemorySegment function, long queuePair, long request, long bad);
 
   /**
-   * {@code ibv_post_srq_recv(3)}; {@code bad} receives the address of the request that failed.
+   * {@code ibv_post_srq_recv(3)}.
    *
    * @param function the device's function
    * @param queue the queue
    * @param request the first work request of a chain
-   * @param bad where to put the address of the one that failed
+   * @param bad receives the address of the request that failed
    * @return 0 or more, or -errno
    */
   int postSrqRecv(MemorySegment function, long queue, long request, long bad);
 
   /**
-   * {@code ibv_poll_cq(3)}: how many completions were written to the array.
+   * {@code ibv_poll_cq(3)}: returns the number of completions.
    *
    * @param function the device's function
    * @param queue the queue
-   * @param count how many completions at most
-   * @param completions where the completions go
+   * @param count the maximum number of completions
+   * @param completions the array that receives the completions
    * @return 0 or more, or -errno
    */
   int pollCq(MemorySegment function, long queue, int count, long completions);

@@ -3,7 +3,7 @@
 /**
  * The C functions that this module calls, as two interfaces: {@link
  * dev.ferrule.verbs.calls.VerbsCalls} for libibverbs and {@link dev.ferrule.verbs.calls.CmCalls}
- * for librdmacm. It is the seam at which tests put something else in place of a device.
+ * for librdmacm. Tests implement them to replace the device.
  */
 @NullMarked
 package dev.ferrule.verbs.calls;

@@ -2,25 +2,24 @@
 package dev.ferrule.verbs.cm;
 
 /**
- * An event of the connection manager, copied from {@code rdma_cm_event} and acknowledged.
+ * An event of the connection manager, copied from {@code rdma_cm_event}.
  *
- * @param type what happened
- * @param status why, for the types that are failures: -errno, or for a rejection the reason of the
+ * @param type the type
+ * @param status the reason of a failure: -errno, or for a rejection the reason code of the
  *     InfiniBand specification (12.6.7.2)
- * @param id the address of the id that it happened to; of a new one for {@link
- *     Type#CONNECT_REQUEST}
- * @param listenerId for a connect request, the address of the id that listens; else 0
- * @param privateData what the peer sent along, as long as its field is, so padded by zeros; empty
+ * @param id the address of the event's id; of a new id for {@link Type#CONNECT_REQUEST}
+ * @param listenerId for a connect request, the address of the listening id; else 0
+ * @param privateData the peer's private data, padded with zeros to the length of its field; empty
  *     for types without
  */
 public record CmEvent(Type type, int status, long id, long listenerId, byte[] privateData) {
 
-  /** The reason of a rejection by the peer's program, rather than by its kernel. */
+  /** The reason code of a rejection by the peer's program rather than by its kernel. */
   public static final int REJECTED_BY_CONSUMER = 28;
 
-  /** What happened. The order is that of {@code enum rdma_cm_event_type}. */
+  /** The type of an event, in the order of {@code enum rdma_cm_event_type}. */
   public enum Type {
-    /** The address is resolved, and the id bound to a device. */
+    /** The address is resolved, and the id is bound to a device. */
     ADDRESS_RESOLVED,
     /** The address could not be resolved. */
     ADDRESS_ERROR,
@@ -28,31 +27,33 @@ public record CmEvent(Type type, int status, long id, long listenerId, byte[] pr
     ROUTE_RESOLVED,
     /** The route could not be resolved. */
     ROUTE_ERROR,
-    /** A client wants to connect. */
+    /** A client requests a connection. */
     CONNECT_REQUEST,
-    /** The peer has accepted, and the program has to confirm; only without a queue pair. */
+    /**
+     * The peer has accepted, and the program has to confirm; only for an id without a queue pair.
+     */
     CONNECT_RESPONSE,
-    /** Connecting failed. */
+    /** Establishing the connection failed. */
     CONNECT_ERROR,
-    /** The peer does not answer. */
+    /** The peer is unreachable or does not answer. */
     UNREACHABLE,
-    /** The peer said no, or nobody listens. */
+    /** The peer rejected the request, or no listener has the port. */
     REJECTED,
-    /** The connection is there. */
+    /** The connection is established. */
     ESTABLISHED,
-    /** The connection is gone. */
+    /** The connection is disconnected. */
     DISCONNECTED,
-    /** The device is going away. */
+    /** The device is being removed. */
     DEVICE_REMOVAL,
     /** A multicast group was joined. */
     MULTICAST_JOIN,
-    /** A multicast group broke. */
+    /** A multicast group failed. */
     MULTICAST_ERROR,
     /** The address of the device has changed. */
     ADDRESS_CHANGE,
-    /** The queue pair may be used again. */
+    /** The queue pair left the timewait state and may be reused. */
     TIMEWAIT_EXIT,
-    /** One that this version does not know. */
+    /** A type unknown to this version. */
     UNKNOWN;
 
     static Type of(int code) {

@@ -23,10 +23,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection, or a listener ({@code rdma_cm_id}). What comes of a call is told by the
- * {@link EventChannel}.
+ * An endpoint of a connection, or a listener ({@code rdma_cm_id}). The {@link EventChannel} reports
+ * the outcome of asynchronous calls.
  *
- * <p><b>Threads:</b> any thread may call, one at a time; none may while another closes the id.
+ * <p><b>Threads:</b> one thread at a time calls; no thread calls while another closes the id.
  */
 public final class CmId implements AutoCloseable {
 
@@ -47,7 +47,7 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Returns the address of the C object, by which events name the id.
+   * Returns the address of the C object, as in {@link CmEvent#id()}.
    *
    * @return the address of the {@code rdma_cm_id}
    */
@@ -58,7 +58,7 @@ public final class CmId implements AutoCloseable {
   /**
    * Returns the device that the id is bound to.
    *
-   * @return the device; empty as long as there is none
+   * @return the device; empty if the id is not bound to one yet
    */
   public Optional<VerbsContext> context() {
     long context = RawMemory.getLong(address + rdma_cm_id.verbs$offset());
@@ -68,9 +68,9 @@ public final class CmId implements AutoCloseable {
   /**
    * Binds the id to an address of this host.
    *
-   * @param where the address; port 0 lets the system choose one
-   * @throws VerbsException EADDRINUSE if another id has it, EADDRNOTAVAIL or ENODEV if no device
-   *     serves it
+   * @param where the address; for port 0 the system chooses a port
+   * @throws VerbsException EADDRINUSE if another id has the address, EADDRNOTAVAIL or ENODEV if no
+   *     device has it
    */
   public void bind(InetSocketAddress where) {
     try (Arena arena = Arena.ofConfined()) {
@@ -87,10 +87,10 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Starts to listen.
+   * Listens for connect requests.
    *
-   * @param backlog how many clients may wait
-   * @throws VerbsException if that is not possible; EADDRINUSE if another id listens there
+   * @param backlog the backlog of connect requests
+   * @throws VerbsException if listening fails; EADDRINUSE if another id listens on the port
    */
   public void listen(int backlog) {
     check("rdma_listen", "", calls.listen(address, backlog));
@@ -106,9 +106,9 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Returns the address of this host that the id is bound to.
+   * Returns the local address of the id.
    *
-   * @return the address; empty if there is none yet
+   * @return the address; empty if it is not known yet
    */
   public Optional<InetSocketAddress> localAddress() {
     return SocketAddresses.decode(address + ADDRESSES + rdma_addr.src_addr$offset());
@@ -117,19 +117,19 @@ public final class CmId implements AutoCloseable {
   /**
    * Returns the address of the peer.
    *
-   * @return the address; empty if there is none yet
+   * @return the address; empty if it is not known yet
    */
   public Optional<InetSocketAddress> peerAddress() {
     return SocketAddresses.decode(address + ADDRESSES + rdma_addr.dst_addr$offset());
   }
 
   /**
-   * Starts to find the device that reaches an address: {@link CmEvent.Type#ADDRESS_RESOLVED} or
-   * {@link CmEvent.Type#ADDRESS_ERROR} follows.
+   * Starts to resolve an address and binds the id to a device: {@link
+   * CmEvent.Type#ADDRESS_RESOLVED} or {@link CmEvent.Type#ADDRESS_ERROR} follows.
    *
    * @param destination the peer's address
-   * @param timeoutMillis how long that may take
-   * @throws VerbsException ENODEV if no device does
+   * @param timeoutMillis the time to wait for the resolution, in milliseconds
+   * @throws VerbsException ENODEV if no device reaches the address
    */
   public void resolveAddress(InetSocketAddress destination, int timeoutMillis) {
     try (Arena arena = Arena.ofConfined()) {
@@ -141,10 +141,10 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Starts to find the route: {@link CmEvent.Type#ROUTE_RESOLVED} or {@link
+   * Starts to resolve the route: {@link CmEvent.Type#ROUTE_RESOLVED} or {@link
    * CmEvent.Type#ROUTE_ERROR} follows.
    *
-   * @param timeoutMillis how long that may take
+   * @param timeoutMillis the time to wait for the resolution, in milliseconds
    * @throws VerbsException if the address is not resolved
    */
   public void resolveRoute(int timeoutMillis) {
@@ -152,11 +152,11 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Sets how long the device waits for an acknowledgement before it repeats a message. To be called
-   * before connecting or accepting.
+   * Sets the ACK timeout: how long the device waits for an acknowledgement before it retransmits a
+   * message. To be called before connecting or accepting.
    *
-   * @param exponent 4.096 µs times two to the power of this, 0 to 31
-   * @return whether the library knows the option
+   * @param exponent 0 to 31, for a timeout of 4.096 µs · 2^exponent
+   * @return whether the library supports the option
    */
   public boolean setAckTimeout(int exponent) {
     try (Arena arena = Arena.ofConfined()) {
@@ -166,15 +166,15 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Makes the id's queue pair, ready to have receives posted.
+   * Creates the id's queue pair, in a state in which receives can be posted.
    *
    * @param domain the protection domain
-   * @param sizes what it has to be good for; the device may round up
-   * @param sends where its sends complete
-   * @param receives where its receives complete
-   * @param shared where its receives come from; null for a queue of its own
+   * @param sizes the minimum sizes; the device may round them up
+   * @param sends the completion queue of its sends
+   * @param receives the completion queue of its receives
+   * @param shared the shared receive queue; null for a receive queue of its own
    * @return the queue pair, destroyed by {@link #destroyQueuePair}
-   * @throws VerbsException if the device cannot
+   * @throws VerbsException if the device cannot create it
    */
   public QueuePair createQueuePair(
       ProtectionDomain domain,
@@ -196,10 +196,10 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Tells whether an id that came with a connect request can still be accepted. The kernel tells of
-   * a client that gives up only once it is accepted.
+   * Returns whether the id of a connect request can still be accepted. The kernel reports a client
+   * that gave up only after it is accepted.
    *
-   * @return whether the client still waits
+   * @return whether the client is still waiting
    */
   public boolean isAcceptable() {
     try (Arena arena = Arena.ofConfined()) {
@@ -216,11 +216,12 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Starts to connect: {@link CmEvent.Type#ESTABLISHED}, {@link CmEvent.Type#REJECTED}, {@link
-   * CmEvent.Type#UNREACHABLE} or {@link CmEvent.Type#CONNECT_ERROR} follows.
+   * Starts to establish the connection: {@link CmEvent.Type#ESTABLISHED}, {@link
+   * CmEvent.Type#REJECTED}, {@link CmEvent.Type#UNREACHABLE} or {@link CmEvent.Type#CONNECT_ERROR}
+   * follows.
    *
-   * @param parameters what the connection is to be like
-   * @throws VerbsException if the route is not resolved, or the device cannot
+   * @param parameters the parameters of the connection
+   * @throws VerbsException if the route is not resolved, or the device fails
    */
   public void connect(ConnectionParameters parameters) {
     try (Arena arena = Arena.ofConfined()) {
@@ -229,10 +230,10 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Accepts a client: {@link CmEvent.Type#ESTABLISHED} follows, or an error.
+   * Accepts a connect request: {@link CmEvent.Type#ESTABLISHED} or an error follows.
    *
-   * @param parameters what the connection is to be like
-   * @throws VerbsException if the client has gone, or the device cannot
+   * @param parameters the parameters of the connection
+   * @throws VerbsException if the client is gone, or the device fails
    */
   public void accept(ConnectionParameters parameters) {
     try (Arena arena = Arena.ofConfined()) {
@@ -241,11 +242,12 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Turns a client away.
+   * Rejects a connect request.
    *
-   * @param privateData why, at most {@link ConnectionParameters#MAX_REJECT_DATA} bytes
-   * @throws IllegalArgumentException if there is more of it
-   * @throws VerbsException if the client has gone
+   * @param privateData the private data for the client, at most {@link
+   *     ConnectionParameters#MAX_REJECT_DATA} bytes
+   * @throws IllegalArgumentException if the private data is longer
+   * @throws VerbsException if the client is gone
    */
   public void reject(byte[] privateData) {
     if (privateData.length > ConnectionParameters.MAX_REJECT_DATA) {
@@ -263,17 +265,16 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and flushes the queue pair. {@link CmEvent.Type#DISCONNECTED} follows, at
-   * once for the peer, and here when the peer has disconnected in return or does not answer for a
-   * long time.
+   * Disconnects and flushes the queue pair. {@link CmEvent.Type#DISCONNECTED} follows: at the peer
+   * at once, at this side when the peer has disconnected too or has not answered for a long time.
    *
-   * @return 0; below 0 if it was not connected
+   * @return 0; below 0 if the id was not connected
    */
   public int disconnect() {
     return calls.disconnect(address);
   }
 
-  /** Destroys the id; its queue pair has to be destroyed before. */
+  /** Destroys the id. Its queue pair has to be destroyed before. */
   @Override
   public void close() {
     check("rdma_destroy_id", "", calls.destroyId(address));

@@ -7,36 +7,39 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What a connection is to be like, for {@code rdma_connect(3)} and {@code rdma_accept(3)}.
+ * The parameters of a connection, for {@code rdma_connect(3)} and {@code rdma_accept(3)}.
  *
- * @param privateData what to tell the peer: at most 56 bytes to connect, and 196 to accept
- * @param readsAsTarget RDMA READs of the peer to answer at a time, up to what the device can; or
- *     {@link #ALL_READS}
- * @param readsAsInitiator own RDMA READs outstanding, up to what the device can; or ALL_READS
- * @param retries how often a message that is not acknowledged is repeated, 0 to 7; only for
- *     connecting
- * @param rnrRetries how often the peer is to repeat a message for which there was no receive, 0 to
- *     6; 7 is for ever
+ * @param privateData the private data for the peer: at most 56 bytes to connect, and 196 to accept
+ * @param readsAsTarget the maximum number of outstanding RDMA READs of the peer, up to the device's
+ *     limit; or {@link #ALL_READS}
+ * @param readsAsInitiator the maximum number of outstanding RDMA READs of this side, up to the
+ *     device's limit; or ALL_READS
+ * @param retries the number of retransmissions of an unacknowledged message, 0 to 7; only to
+ *     connect
+ * @param rnrRetries how often the peer retries a message after an RNR NAK, 0 to 6; 7 is without
+ *     limit
  */
 public record ConnectionParameters(
     byte[] privateData, int readsAsTarget, int readsAsInitiator, int retries, int rnrRetries) {
 
-  /** As many RDMA READs as the device can, and for accepting no more than the peer wants. */
+  /**
+   * The device's limit of RDMA READs; when accepting, at most the number that the peer requests.
+   */
   public static final int ALL_READS = 0xff;
 
-  /** How much private data a connect request can carry, in bytes. */
+  /** The maximum private data of a connect request, in bytes. */
   public static final int MAX_REQUEST_DATA = 56;
 
-  /** How much private data an acceptance can carry, in bytes. */
+  /** The maximum private data of an acceptance, in bytes. */
   public static final int MAX_ACCEPT_DATA = 196;
 
-  /** How much private data a rejection can carry, in bytes. */
+  /** The maximum private data of a rejection, in bytes. */
   public static final int MAX_REJECT_DATA = 148;
 
   /**
-   * Checks what C would cut without a word: there the length is a byte.
+   * Checks the length of the private data, which C would truncate to one byte.
    *
-   * @throws IllegalArgumentException if there is more private data than an acceptance can carry
+   * @throws IllegalArgumentException if the private data exceeds {@link #MAX_ACCEPT_DATA}
    */
   public ConnectionParameters {
     if (privateData.length > MAX_ACCEPT_DATA) {
@@ -45,7 +48,7 @@ public record ConnectionParameters(
     }
   }
 
-  /** An {@code rdma_conn_param}. */
+  /** Returns an {@code rdma_conn_param}. */
   MemorySegment encode(Arena arena) {
     MemorySegment parameters = rdma_conn_param.allocate(arena);
     MemorySegment data = arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData);

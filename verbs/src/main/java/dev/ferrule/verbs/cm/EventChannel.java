@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Tells what happens to ids ({@code rdma_event_channel}).
+ * An event channel ({@code rdma_event_channel}), which reports the events of its ids.
  *
  * {@snippet lang=java :
  * try (EventChannel channel = EventChannel.create(VerbsLibrary.system());
@@ -27,8 +27,8 @@ import java.util.function.Consumer;
  * }
  * }
  *
- * <p><b>Threads:</b> one thread at a time takes events. Some of them make librdmacm go on with the
- * connection, so events have to be taken for anything to happen.
+ * <p><b>Threads:</b> one thread at a time takes events. librdmacm establishes connections while
+ * events are taken, so a program has to take them for a connection to make progress.
  */
 public final class EventChannel implements AutoCloseable {
 
@@ -46,7 +46,7 @@ public final class EventChannel implements AutoCloseable {
    * Creates a channel.
    *
    * @param library the libraries
-   * @return the channel, to be closed when its ids are
+   * @return the channel, to be closed after its ids
    * @throws VerbsException if the kernel has no connection manager
    */
   public static EventChannel create(VerbsLibrary library) {
@@ -58,32 +58,33 @@ public final class EventChannel implements AutoCloseable {
   }
 
   /**
-   * Returns the descriptor on which there is something to read when there is an event.
+   * Returns the descriptor that is readable while an event is pending.
    *
-   * @return the file descriptor, which the channel keeps
+   * @return the file descriptor, owned by the channel
    */
   public int descriptor() {
     return RawMemory.getInt(address + rdma_event_channel.fd$offset());
   }
 
   /**
-   * Takes an event, waiting for one if the descriptor blocks, and acknowledges it.
+   * Takes and acknowledges an event. Waits for one if the descriptor is blocking.
    *
-   * @return the event; empty if there is none and the descriptor does not block
-   * @throws VerbsException if the kernel has no more to tell
+   * @return the event; empty if none is pending and the descriptor is non-blocking
+   * @throws VerbsException if the channel fails
    */
   public Optional<CmEvent> nextEvent() {
     return nextEvent(event -> {});
   }
 
   /**
-   * Takes an event as {@link #nextEvent()} does, and shows it before it is acknowledged: after
-   * that, its id may be destroyed at any time, and another one may have the same address.
+   * Takes an event as {@link #nextEvent()} does, and passes it to an observer before acknowledging
+   * it. After the acknowledgement, the event's id may be destroyed at any time, and another id may
+   * have the same address.
    *
    * @param observer called with the event, if there is one; it must not destroy the id, which would
    *     wait for the acknowledgement
-   * @return the event; empty if there is none and the descriptor does not block
-   * @throws VerbsException if the kernel has no more to tell
+   * @return the event; empty if none is pending and the descriptor is non-blocking
+   * @throws VerbsException if the channel fails
    */
   public Optional<CmEvent> nextEvent(Consumer<CmEvent> observer) {
     long event = calls.getCmEvent(address);
@@ -118,7 +119,7 @@ public final class EventChannel implements AutoCloseable {
    * Creates an id.
    *
    * @return the id, to be closed
-   * @throws VerbsException if there is no room for one
+   * @throws VerbsException if resources are exhausted
    */
   public CmId createId() {
     long id = calls.createId(address);
@@ -129,9 +130,9 @@ public final class EventChannel implements AutoCloseable {
   }
 
   /**
-   * Takes over the id that came with a connect request.
+   * Takes ownership of the id of a connect request.
    *
-   * @param id its address
+   * @param id the address of the id
    * @return the id, to be closed
    */
   public CmId adopt(long id) {

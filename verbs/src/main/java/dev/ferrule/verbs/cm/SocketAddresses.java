@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Optional;
 
-/** Addresses as the C library has them: {@code sockaddr_in} and {@code sockaddr_in6}. */
+/** Encodes and decodes socket addresses of C: {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddresses {
 
   private static final short AF_INET = 2;
@@ -52,9 +52,7 @@ final class SocketAddresses {
     return result;
   }
 
-  /**
-   * Reads an address from where the C library has it; empty if it is of another family, or none.
-   */
+  /** Decodes the address at a place in memory; empty if its family is another one or unset. */
   static Optional<InetSocketAddress> decode(long address) {
     byte[] family = RawMemory.bytes(address, Short.BYTES);
     int port =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The connection manager (rdma_cm): listens, connects, accepts and rejects, with private data. An
- * {@link dev.ferrule.verbs.cm.EventChannel} tells what happens to its {@link
+ * The RDMA connection manager (rdma_cm): listens, connects, accepts and rejects, with private data.
+ * An {@link dev.ferrule.verbs.cm.EventChannel} reports the events of its {@link
  * dev.ferrule.verbs.cm.CmId ids}.
  */
 @NullMarked

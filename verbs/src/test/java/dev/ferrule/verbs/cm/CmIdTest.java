@@ -48,13 +48,13 @@ class CmIdTest {
   }
 
   @Test
-  void thePortIsInTheOrderOfTheMachine() {
+  void thePortIsInHostByteOrder() {
     when(device.cm.getSrcPort(anyLong())).thenReturn(Short.reverseBytes((short) 0xfedc));
     assertThat(id.port()).isEqualTo(0xfedc);
   }
 
   @Test
-  void anAddressThatIsTakenIsNamed() {
+  void anAddressInUseIsInTheMessage() {
     when(device.cm.bindAddr(anyLong(), any())).thenReturn(-Errno.EADDRINUSE);
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(() -> id.bind(new InetSocketAddress("10.0.0.1", 18515)))
@@ -88,14 +88,14 @@ class CmIdTest {
   }
 
   @Test
-  void aClientThatHasGoneIsNotAcceptable() {
+  void theRequestOfAClientThatIsGoneIsNotAcceptable() {
     assertThat(id.isAcceptable()).isTrue();
     device.errno = Errno.EINVAL;
     assertThat(id.isAcceptable()).isFalse();
   }
 
   @Test
-  void anOldLibraryDoesNotKnowTheTimeout() {
+  void anOldLibraryDoesNotSupportTheTimeout() {
     assertThat(id.setAckTimeout(14)).isTrue();
     device.errno = Errno.ENOSYS;
     assertThat(id.setAckTimeout(14)).isFalse();
@@ -120,7 +120,7 @@ class CmIdTest {
   }
 
   @Test
-  void privateDataThatNoLengthCanTellIsRefusedRatherThanCut() {
+  void privateDataThatIsTooLongIsRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new ConnectionParameters(new byte[300], 1, 1, 7, 7))
         .withMessage("private data of 300 bytes; at most 196 fit");

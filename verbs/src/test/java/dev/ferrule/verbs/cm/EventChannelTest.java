@@ -42,7 +42,7 @@ class EventChannelTest {
   }
 
   @Test
-  void theRemovalOfTheDeviceIsTold() {
+  void theRemovalOfTheDeviceIsReported() {
     MemorySegment event = event(11, 0);
     CmEvent taken = channel.nextEvent().orElseThrow();
     assertThat(taken.type()).isEqualTo(CmEvent.Type.DEVICE_REMOVAL);
@@ -71,7 +71,7 @@ class EventChannelTest {
     rdma_conn_param.private_data_len(parameters, (byte) 200);
 
     CmEvent taken = channel.nextEvent().orElseThrow();
-    data.fill((byte) 4); // the C library does what it likes with it once it is acknowledged
+    data.fill((byte) 4); // after the acknowledgement, the C library may reuse it
     assertThat(taken.type()).isEqualTo(CmEvent.Type.CONNECT_REQUEST);
     assertThat(taken.listenerId()).isEqualTo(0x5002);
     assertThat(taken.privateData()).hasSize(200).containsOnly(3);
@@ -79,7 +79,7 @@ class EventChannelTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 16, 17, 1000})
-  void anEventThatThisVersionDoesNotKnowIsUnknown(int code) {
+  void anUnknownEventHasTheTypeUnknown(int code) {
     event(code, 0);
     assertThat(channel.nextEvent().orElseThrow().type()).isEqualTo(CmEvent.Type.UNKNOWN);
   }
@@ -100,7 +100,7 @@ class EventChannelTest {
   }
 
   @Test
-  void anEventIsShownBeforeItIsAcknowledged() {
+  void anEventIsPassedToTheObserverBeforeItIsAcknowledged() {
     MemorySegment event = event(10, 0);
     List<CmEvent> shown = new ArrayList<>();
 
@@ -116,7 +116,7 @@ class EventChannelTest {
   }
 
   @Test
-  void anEventIsAcknowledgedEvenIfWhoIsShownItFails() {
+  void anEventIsAcknowledgedEvenIfItsObserverFails() {
     MemorySegment event = event(10, 0);
 
     assertThatThrownBy(

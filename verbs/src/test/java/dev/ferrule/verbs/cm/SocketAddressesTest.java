@@ -27,7 +27,7 @@ class SocketAddressesTest {
   }
 
   @Test
-  void thePortHasAllItsBits() {
+  void thePortIsUnsigned() {
     MemorySegment encoded =
         SocketAddresses.encode(arena, new InetSocketAddress("10.1.2.3", 0xfffe));
     assertThat(encoded.get(ValueLayout.JAVA_BYTE, 2)).isEqualTo((byte) 0xff);
@@ -50,14 +50,14 @@ class SocketAddressesTest {
   }
 
   @Test
-  void aNameThatWasNotLookedUpIsRefused() {
+  void anUnresolvedAddressIsRefused() {
     assertThatExceptionOfType(UnresolvedAddressException.class)
         .isThrownBy(
             () -> SocketAddresses.encode(arena, InetSocketAddress.createUnresolved("host", 1)));
   }
 
   @Test
-  void whatWasEncodedIsDecodedAgain() throws UnknownHostException {
+  void anEncodedAddressIsDecoded() throws UnknownHostException {
     byte[] bytes = {(byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
     for (InetSocketAddress address :
         List.of(
@@ -70,7 +70,7 @@ class SocketAddressesTest {
   }
 
   @Test
-  void anAddressOfNoFamilyIsNone() {
+  void anAddressWithoutFamilyIsEmpty() {
     assertThat(SocketAddresses.decode(arena.allocate(28).address())).isEmpty();
   }
 }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.StandardOptions;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The base class of the providers' listeners: the variants of waiting for a client, and skipping
+ * clients that fail before they are accepted.
+ *
+ * @param <R> the provider's requests
+ */
+public abstract class AbstractListener<R extends ConnectionRequest> implements Listener {
+
+  private static final System.Logger LOGGER = System.getLogger(AbstractListener.class.getName());
+
+  private final ConnectionOptions options;
+
+  /**
+   * Creates a listener.
+   *
+   * @param options the listener's options
+   */
+  protected AbstractListener(ConnectionOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * Waits for a connection request.
+   *
+   * @param bounded whether there is a deadline
+   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @return the client's request; null after the deadline
+   * @throws ConnectionClosedException if the listener is closed
+   * @throws InterruptedException if the thread was interrupted
+   */
+  protected abstract @Nullable R awaitRequest(boolean bounded, long deadline)
+      throws InterruptedException;
+
+  /**
+   * Waits for a client and accepts it.
+   *
+   * @param bounded whether there is a deadline
+   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @return the connection; null after the deadline
+   * @throws ConnectionClosedException if the listener is closed; or, closed by the peer, if the
+   *     client has given up
+   * @throws PeerLostException if the client has died
+   * @throws OperationTimeoutException if the client did not confirm within the timeout
+   * @throws ProtocolException if the client does not speak the protocol
+   * @throws InterruptedException if the thread was interrupted
+   */
+  protected abstract @Nullable Connection acceptNext(boolean bounded, long deadline)
+      throws InterruptedException;
+
+  /**
+   * Returns the deadline for the confirmation of a client that is accepted now.
+   *
+   * @return the deadline, by System.nanoTime
+   */
+  protected final long confirmationDeadline() {
+    return Deadlines.after(options.get(StandardOptions.CONNECT_TIMEOUT));
+  }
+
+  /**
+   * Returns the exception for a closed listener.
+   *
+   * @return the exception
+   */
+  protected final ConnectionClosedException closedException() {
+    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  }
+
+  @Override
+  public final ConnectionRequest nextRequest() {
+    return await(false, 0);
+  }
+
+  @Override
+  public final ConnectionRequest nextRequest(Duration timeout) {
+    return await(true, Deadlines.after(timeout));
+  }
+
+  @Override
+  public final @Nullable ConnectionRequest pollRequest() {
+    return next(true, System.nanoTime());
+  }
+
+  @Override
+  public final Connection accept() {
+    return accept(false, 0);
+  }
+
+  @Override
+  public final Connection accept(Duration timeout) {
+    return accept(true, Deadlines.after(timeout));
+  }
+
+  private Connection accept(boolean bounded, long deadline) {
+    while (true) {
+      try {
+        Connection connection = acceptNext(bounded, deadline);
+        if (connection == null) {
+          break;
+        }
+        return connection;
+      } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
+        LOGGER.log(System.Logger.Level.DEBUG, "accepting a client failed; trying the next one", e);
+      } catch (ConnectionClosedException e) {
+        if (!e.closedByPeer()) {
+          throw e;
+        }
+      } catch (InterruptedException e) {
+        throw interrupted(e);
+      }
+    }
+    throw noClient();
+  }
+
+  private R await(boolean bounded, long deadline) {
+    R request = next(bounded, deadline);
+    if (request == null) {
+      throw noClient();
+    }
+    return request;
+  }
+
+  private @Nullable R next(boolean bounded, long deadline) {
+    try {
+      return awaitRequest(bounded, deadline);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  private OperationTimeoutException noClient() {
+    return new OperationTimeoutException(uri(), "accept timed out: no connection request", null);
+  }
+
+  private OperationInterruptedException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new OperationInterruptedException(uri(), "interrupted while waiting for a client", e);
+  }
+}

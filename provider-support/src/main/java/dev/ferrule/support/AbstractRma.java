@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.Rma;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * The base class of the providers' remote memory access: argument checks, operation ids, and the
+ * assignment of failures to calls.
+ *
+ * @param <L> the provider's registered memory
+ * @param <R> the provider's remote memory
+ */
+public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMemory>
+    implements Rma {
+
+  // Concurrent because a thread that closes registered memory may also detect a failed operation.
+  private final ConcurrentSkipListMap<Long, RemoteAccessException> failures =
+      new ConcurrentSkipListMap<>();
+  private long lastId;
+
+  /** Creates remote memory access. */
+  protected AbstractRma() {}
+
+  /**
+   * Returns the URI that identifies the connection in exceptions.
+   *
+   * @return the connection's URI
+   */
+  protected abstract URI uri();
+
+  /** Throws if the connection has ended. */
+  protected abstract void checkOpen();
+
+  /**
+   * Returns the connection's sender.
+   *
+   * @return the sender
+   */
+  protected abstract Sender sender();
+
+  /**
+   * Returns registered memory as the provider's type.
+   *
+   * @param memory the argument given by the program
+   * @return the memory
+   * @throws IllegalArgumentException if it is not registered with this connection
+   * @throws IllegalStateException if its registration is closed
+   */
+  protected abstract L local(RegisteredMemory memory);
+
+  /**
+   * Returns remote memory as the provider's type.
+   *
+   * @param memory the argument given by the program
+   * @return the memory
+   * @throws IllegalArgumentException if it was not attached by this Rma
+   */
+  protected abstract R remote(RemoteMemory memory);
+
+  /**
+   * Starts an operation, or performs it entirely. The ranges are within both pieces of memory, and
+   * the handle permits the access.
+   *
+   * @param right the kind of access
+   * @param local the memory on this side
+   * @param localOffset the offset in the local memory, in bytes
+   * @param remote the peer's memory
+   * @param remoteOffset the offset in the peer's memory, in bytes
+   * @param length the number of bytes
+   * @param id the operation's id
+   * @throws RemoteAccessException if the operation fails; its id is then given to the next one
+   */
+  protected abstract void begin(
+      RmaRight right, L local, long localOffset, R remote, long remoteOffset, long length, long id);
+
+  /**
+   * Returns whether all operations up to an id have completed or failed. Throws if they never will.
+   *
+   * @param id the id of a started operation
+   * @return true if they have
+   */
+  protected abstract boolean isDone(long id);
+
+  /**
+   * Waits until all operations up to an id have completed or failed.
+   *
+   * @param id the id of a started operation
+   * @param bounded whether there is a deadline
+   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @return false after the deadline
+   */
+  protected abstract boolean awaitDone(long id, boolean bounded, long deadline);
+
+  /**
+   * Ensures that a message sent now arrives after an operation takes effect. Waits until the
+   * operation is complete, unless a provider overrides this with a cheaper mechanism.
+   *
+   * @param id the id of a started operation
+   */
+  protected void orderBeforeMessage(long id) {
+    await(id);
+  }
+
+  /**
+   * Validates the arguments of {@link Rma#expose}.
+   *
+   * @param memory the memory
+   * @param rights the peer's rights
+   * @return the rights
+   * @throws IllegalArgumentException as specified by {@link Rma#expose}
+   */
+  protected static Set<RmaRight> checkExposable(MemorySegment memory, RmaRight... rights) {
+    Registrations.check(memory);
+    Set<RmaRight> all = checkRights(rights);
+    if (memory.isReadOnly() && all.contains(RmaRight.WRITE)) {
+      throw new IllegalArgumentException("read-only memory cannot be exposed for writes");
+    }
+    return all;
+  }
+
+  private static Set<RmaRight> checkRights(RmaRight... rights) {
+    if (rights.length == 0) {
+      throw new IllegalArgumentException("no right given: expose memory for reads, writes or both");
+    }
+    return EnumSet.copyOf(Arrays.asList(rights));
+  }
+
+  /**
+   * Validates the arguments of {@link Rma#allocate}.
+   *
+   * @param size the size in bytes
+   * @param rights the peer's rights
+   * @return the rights
+   * @throws IllegalArgumentException as specified by {@link Rma#allocate}
+   */
+  protected static Set<RmaRight> checkAllocatable(long size, RmaRight... rights) {
+    if (size < 1) {
+      throw new IllegalArgumentException("invalid size: " + size + " bytes; the minimum is 1");
+    }
+    return checkRights(rights);
+  }
+
+  /**
+   * Decodes a handle.
+   *
+   * @param handle the handle given by the program
+   * @return the content of the handle
+   * @throws RemoteAccessException if the handle is malformed
+   */
+  protected final RmaKey decode(RmaHandle handle) {
+    return RmaKey.decode(handle)
+        .orElseThrow(
+            () ->
+                new RemoteAccessException(
+                    uri(), "invalid handle: not created by this version of Ferrule", null));
+  }
+
+  /**
+   * Returns the exception for memory that is not exposed to this side.
+   *
+   * @return the exception
+   */
+  protected final RemoteAccessException notExposed() {
+    return new RemoteAccessException(
+        uri(),
+        "the memory is not exposed: the handle belongs to another connection or was forged, or the"
+            + " peer has revoked the access",
+        null);
+  }
+
+  /**
+   * Returns the exception for exceeding the limit of exposed memory.
+   *
+   * @param limit the maximum number of pieces
+   * @return the exception
+   */
+  protected final ResourceExhaustedException tooMuchExposed(int limit) {
+    return new ResourceExhaustedException(
+        uri(),
+        limit
+            + " pieces of memory are exposed over this connection, which is the limit; close some,"
+            + " or expose larger ones",
+        null);
+  }
+
+  /**
+   * Records that an operation has failed. The failure is thrown by the next check of its id or of a
+   * later one.
+   *
+   * @param id the operation's id
+   * @param failure the failure
+   */
+  protected final void failed(long id, RemoteAccessException failure) {
+    failures.putIfAbsent(id, failure);
+  }
+
+  @Override
+  public final long write(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    return run(RmaRight.WRITE, local, localOffset, remote, remoteOffset, length);
+  }
+
+  @Override
+  public final long read(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    if (local.segment().isReadOnly()) {
+      throw new IllegalArgumentException("the local memory of a read must not be read-only");
+    }
+    return run(RmaRight.READ, local, localOffset, remote, remoteOffset, length);
+  }
+
+  private long run(
+      RmaRight right,
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length) {
+    checkOpen();
+    L from = local(local);
+    R to = remote(remote);
+    Objects.checkFromIndexSize(localOffset, length, from.segment().byteSize());
+    Objects.checkFromIndexSize(remoteOffset, length, to.length());
+    if (!to.allows(right)) {
+      throw new RemoteAccessException(
+          uri(), "the peer has not exposed the memory for " + right + " (see Rma.expose)", null);
+    }
+    begin(right, from, localOffset, to, remoteOffset, length, lastId + 1);
+    lastId++;
+    return lastId;
+  }
+
+  @Override
+  public final long writeAndSend(
+      RegisteredMemory local,
+      long localOffset,
+      RemoteMemory remote,
+      long remoteOffset,
+      long length,
+      MemorySegment message) {
+    checkOpen();
+    if (message.byteSize() > sender().maxMessageSize()) {
+      throw new MessageTooLongException(uri(), message.byteSize(), sender().maxMessageSize());
+    }
+    long id = write(local, localOffset, remote, remoteOffset, length);
+    orderBeforeMessage(id);
+    sender().send(message);
+    return id;
+  }
+
+  @Override
+  public final boolean isComplete(long id) {
+    checkId(id);
+    boolean done = isDone(id);
+    if (done) {
+      checkFailures(id);
+    }
+    return done;
+  }
+
+  @Override
+  public final void await(long id) {
+    checkId(id);
+    awaitDone(id, false, 0);
+    checkFailures(id);
+  }
+
+  @Override
+  public final void await(long id, Duration timeout) {
+    checkId(id);
+    if (!awaitDone(id, true, Deadlines.after(timeout))) {
+      throw new OperationTimeoutException(uri(), "timed out waiting for operation " + id, null);
+    }
+    checkFailures(id);
+  }
+
+  private void checkId(long id) {
+    if (id < 1 || id > lastId) {
+      throw new IllegalArgumentException(
+          "unknown operation id " + id + "; the last id is " + lastId);
+    }
+  }
+
+  private void checkFailures(long id) {
+    if (failures.isEmpty()) {
+      return;
+    }
+    Map.Entry<Long, RemoteAccessException> first = failures.firstEntry();
+    if (first.getKey() <= id) {
+      failures.pollFirstEntry();
+      throw first.getValue();
+    }
+  }
+}

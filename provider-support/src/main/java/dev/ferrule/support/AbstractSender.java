@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import dev.ferrule.Batch;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The base class of the providers' senders: the variants of claiming, the batch, and argument
+ * checks. The provider implements the transfer of messages.
+ */
+public abstract class AbstractSender implements Sender {
+
+  /** Returned instead of a place if there is no space. */
+  public static final int FULL = -2;
+
+  private final int maxMessageSize;
+  private final Batch batch = new StagedBatch();
+  private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
+
+  /**
+   * Creates a sender.
+   *
+   * @param maxMessageSize the peer's limit, in bytes
+   */
+  protected AbstractSender(int maxMessageSize) {
+    this.maxMessageSize = maxMessageSize;
+  }
+
+  /**
+   * Returns the URI that identifies the connection in errors.
+   *
+   * @return the URI
+   */
+  protected abstract URI uri();
+
+  /** Throws if the connection has ended. */
+  protected abstract void checkOpen();
+
+  /**
+   * Reserves space for a message, without waiting.
+   *
+   * @param length the message's length in bytes, already validated
+   * @return the message's place, in the provider's own terms; or {@link #FULL}
+   */
+  protected abstract int reserve(int length);
+
+  /**
+   * Waits until space for a message can be reserved.
+   *
+   * @param length the message's length in bytes
+   * @param bounded whether there is a deadline
+   * @param deadline the deadline, by System.nanoTime; ignored unless bounded
+   * @return the message's place; FULL after the deadline
+   */
+  protected abstract int awaitRoom(int length, boolean bounded, long deadline);
+
+  /**
+   * Lends a region to the program.
+   *
+   * @param place the place returned by reserving
+   * @param length the message's length in bytes
+   * @return the region
+   */
+  protected abstract SendRegion lend(int place, int length);
+
+  /**
+   * Stages the message of a region. The peer does not see it before {@link #publish}.
+   *
+   * @param region a region of this sender
+   * @param length the message's length in bytes
+   * @return the message's id
+   */
+  protected abstract long stage(SendRegion region, int length);
+
+  /**
+   * Stages a copy of a message. The peer does not see it before {@link #publish}. Waits while there
+   * is no space. On failure, nothing is staged or reserved.
+   *
+   * @param source the segment that contains the message, as given by the program
+   * @param offset the offset of the message in the segment, in bytes
+   * @param length the message's length in bytes
+   * @return the message's id
+   */
+  protected abstract long stage(MemorySegment source, long offset, long length);
+
+  /** Publishes all staged messages. */
+  protected abstract void publish();
+
+  /**
+   * Returns the number of staged messages that are not yet published.
+   *
+   * @return the number
+   */
+  protected abstract int staged();
+
+  /**
+   * Returns the id of the message staged last, by any thread.
+   *
+   * @return the id; ids start at 1
+   */
+  protected abstract long lastId();
+
+  @Override
+  public final int maxMessageSize() {
+    return maxMessageSize;
+  }
+
+  @Override
+  public final @Nullable SendRegion tryClaim(int length) {
+    int place = checkAndReserve(length);
+    if (place == FULL) {
+      stalls.increment();
+      return null;
+    }
+    return lend(place, length);
+  }
+
+  @Override
+  public final SendRegion claim(int length) {
+    int place = checkAndReserve(length);
+    return lend(place == FULL ? stall(length, false, 0) : place, length);
+  }
+
+  @Override
+  public final SendRegion claim(int length, Duration timeout) {
+    int place = checkAndReserve(length);
+    if (place == FULL) {
+      place = stall(length, true, Deadlines.after(timeout));
+      if (place == FULL) {
+        throw new OperationTimeoutException(
+            uri(),
+            "timed out waiting for space for a message of "
+                + length
+                + " bytes: the peer is not receiving",
+            null);
+      }
+    }
+    return lend(place, length);
+  }
+
+  /** An ended connection is reported before an invalid length. */
+  private int checkAndReserve(int length) {
+    checkOpen();
+    checkLength(length);
+    return reserve(length);
+  }
+
+  /**
+   * Reserves space for a message; waits as long as necessary.
+   *
+   * @param length the message's length in bytes, already validated
+   * @return the message's place
+   */
+  protected final int reserveOrWait(int length) {
+    int place = reserve(length);
+    return place == FULL ? stall(length, false, 0) : place;
+  }
+
+  private int stall(int length, boolean bounded, long deadline) {
+    stalled();
+    return awaitRoom(length, bounded, deadline);
+  }
+
+  /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
+  protected final void stalled() {
+    stalls.increment();
+    flush();
+  }
+
+  /**
+   * Validates the length of a message.
+   *
+   * @param length the length in bytes
+   */
+  protected final void checkLength(long length) {
+    if (length < 0) {
+      throw new IllegalArgumentException("negative message length: " + length);
+    }
+    if (length > maxMessageSize) {
+      throw new MessageTooLongException(uri(), length, maxMessageSize);
+    }
+  }
+
+  /**
+   * Validates the id of a message.
+   *
+   * @param id the id given by the program
+   */
+  protected final void checkId(long id) {
+    if (id < 1 || id > lastId()) {
+      throw new IllegalArgumentException(
+          "unknown message id " + id + "; the last id is " + lastId());
+    }
+  }
+
+  @Override
+  public final long sendAsync(SendRegion region) {
+    return sendAsync(region, region.length());
+  }
+
+  @Override
+  public final long sendAsync(SendRegion region, int length) {
+    long id = stage(region, length);
+    publish();
+    return id;
+  }
+
+  @Override
+  public final Batch batch() {
+    return batch;
+  }
+
+  /** Publishes the staged messages, if there are any. */
+  protected final void flush() {
+    if (staged() > 0) {
+      checkOpen();
+      publish();
+    }
+  }
+
+  /**
+   * Returns how often there was no space.
+   *
+   * @return the number of stalls
+   */
+  public final long stalls() {
+    return stalls.sum();
+  }
+
+  /** The batch of staged messages that are not yet published. */
+  private final class StagedBatch implements Batch {
+
+    @Override
+    public long add(SendRegion region) {
+      return add(region, region.length());
+    }
+
+    @Override
+    public long add(SendRegion region, int length) {
+      return stage(region, length);
+    }
+
+    @Override
+    public long add(MemorySegment source, long offset, long length) {
+      return stage(source, offset, length);
+    }
+
+    @Override
+    public int size() {
+      return staged();
+    }
+
+    @Override
+    public void flush() {
+      AbstractSender.this.flush();
+    }
+  }
+}

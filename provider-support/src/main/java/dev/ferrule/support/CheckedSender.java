@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import dev.ferrule.Batch;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A sender that detects concurrent use by two threads. */
+final class CheckedSender implements Sender {
+
+  private final Sender sender;
+  private final SingleThreadedUse use;
+  private final Batch batch;
+
+  CheckedSender(Sender sender, SingleThreadedUse use) {
+    this.sender = sender;
+    this.use = use;
+    this.batch = new CheckedBatch(sender.batch(), use);
+  }
+
+  /** Immutable, so any thread may call this. */
+  @Override
+  public int maxMessageSize() {
+    return sender.maxMessageSize();
+  }
+
+  @Override
+  public SendRegion claim(int length) {
+    use.begin();
+    try {
+      return sender.claim(length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public SendRegion claim(int length, Duration timeout) {
+    use.begin();
+    try {
+      return sender.claim(length, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public @Nullable SendRegion tryClaim(int length) {
+    use.begin();
+    try {
+      return sender.tryClaim(length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long sendAsync(SendRegion region) {
+    use.begin();
+    try {
+      return sender.sendAsync(region);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long sendAsync(SendRegion region, int length) {
+    use.begin();
+    try {
+      return sender.sendAsync(region, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    use.begin();
+    try {
+      return sender.sendAsync(memory, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public long send(MemorySegment source, long offset, long length) {
+    use.begin();
+    try {
+      return sender.send(source, offset, length);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public Batch batch() {
+    return batch;
+  }
+
+  @Override
+  public boolean isComplete(long id) {
+    use.begin();
+    try {
+      return sender.isComplete(id);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public void await(long id) {
+    use.begin();
+    try {
+      sender.await(id);
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public void await(long id, Duration timeout) {
+    use.begin();
+    try {
+      sender.await(id, timeout);
+    } finally {
+      use.end();
+    }
+  }
+
+  /** The sender's batch. */
+  private static final class CheckedBatch implements Batch {
+
+    private final Batch batch;
+    private final SingleThreadedUse use;
+
+    CheckedBatch(Batch batch, SingleThreadedUse use) {
+      this.batch = batch;
+      this.use = use;
+    }
+
+    @Override
+    public long add(SendRegion region) {
+      use.begin();
+      try {
+        return batch.add(region);
+      } finally {
+        use.end();
+      }
+    }
+
+    @Override
+    public long add(SendRegion region, int length) {
+      use.begin();
+      try {
+        return batch.add(region, length);
+      } finally {
+        use.end();
+      }
+    }
+
+    @Override
+    public long add(MemorySegment source, long offset, long length) {
+      use.begin();
+      try {
+        return batch.add(source, offset, length);
+      } finally {
+        use.end();
+      }
+    }
+
+    @Override
+    public int size() {
+      use.begin();
+      try {
+        return batch.size();
+      } finally {
+        use.end();
+      }
+    }
+
+    @Override
+    public void flush() {
+      use.begin();
+      try {
+        batch.flush();
+      } finally {
+        use.end();
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import java.lang.foreign.MemorySegment;
+
+/** A piece of memory that is lent to the program, taken back, and reused. */
+abstract class LentRegion {
+
+  private final String whenNotLent;
+  private MemorySegment buffer = MemorySegment.NULL;
+  private long offset;
+  private int length;
+  private boolean lent;
+
+  /** Creates a region, with the error message for use while it is not lent. */
+  LentRegion(String whenNotLent) {
+    this.whenNotLent = whenNotLent;
+  }
+
+  /**
+   * Lends the region to the program.
+   *
+   * @param newBuffer the memory that contains the message
+   * @param newOffset the offset in that memory, in bytes
+   * @param newLength the length in bytes
+   */
+  protected final void lend(MemorySegment newBuffer, long newOffset, int newLength) {
+    buffer = newBuffer;
+    offset = newOffset;
+    length = newLength;
+    lent = true;
+  }
+
+  /**
+   * Ends the loan.
+   *
+   * @throws IllegalStateException if the region is not lent
+   */
+  public final void takeBack() {
+    checkLent();
+    lent = false;
+  }
+
+  /**
+   * Checks that the region is lent to the program.
+   *
+   * @throws IllegalStateException if the region is not lent
+   */
+  protected final void checkLent() {
+    if (!lent) {
+      throw new IllegalStateException(whenNotLent);
+    }
+  }
+
+  /**
+   * Returns the region's memory.
+   *
+   * @return a segment of exactly the region
+   */
+  public final MemorySegment segment() {
+    checkLent();
+    return buffer.asSlice(offset, length);
+  }
+
+  /**
+   * Returns the memory that contains the region.
+   *
+   * @return a segment that is the same for successive regions
+   */
+  public final MemorySegment buffer() {
+    checkLent();
+    return buffer;
+  }
+
+  /**
+   * Returns the offset of the region in {@code buffer()}.
+   *
+   * @return the offset in bytes
+   */
+  public final long offset() {
+    return offset;
+  }
+
+  /**
+   * Returns the length of the region.
+   *
+   * @return the length in bytes
+   */
+  public final int length() {
+    return length;
+  }
+}

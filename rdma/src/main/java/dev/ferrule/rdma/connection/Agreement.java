@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.rdma.queue.Channel;
+
+/** The parameters that the two sides of a connection have negotiated. */
+public interface Agreement {
+
+  /**
+   * Returns the longest message that the peer accepts.
+   *
+   * @return the length in bytes
+   */
+  int peerMaxMessage();
+
+  /**
+   * Returns whether a side sends only messages for which the peer has posted receives. Then every
+   * work request is acknowledged soon, and a peer that acknowledges nothing is dead.
+   *
+   * @return whether the connection has flow control
+   */
+  boolean isFlowControlled();
+
+  /**
+   * Returns whether this side sends messages.
+   *
+   * @return false for the side of a simplex connection that only receives
+   */
+  default boolean canSend() {
+    return true;
+  }
+
+  /**
+   * Returns whether this side receives messages.
+   *
+   * @return false for the side of a simplex connection that only sends
+   */
+  default boolean canReceive() {
+    return true;
+  }
+
+  /**
+   * Creates the channel for the messages. Called once.
+   *
+   * @param parts the queues and memory of the connection
+   * @return the channel
+   */
+  Channel open(Channel.Parts parts);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.context.Cleanup;
+import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.rdma.onesided.AccessTable;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.Link;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendMemory;
+import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.support.ArenaCloser;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.QueuePairSizes;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmId;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The resources of a connection. They are acquired step by step during the handshake and released
+ * together, even if only some have been acquired.
+ */
+final class ConnectionResources {
+
+  private static final System.Logger LOGGER = System.getLogger(ConnectionResources.class.getName());
+
+  private final RdmaProtocol protocol;
+  private final RdmaContext rdmaContext;
+  private final CmId id;
+  private final @Nullable ReceiveGroup group;
+  private final Arena arena = Arena.ofShared();
+  private @Nullable SharedDevice device;
+  private final List<Long> keys = new ArrayList<>(); // of the listeners for completion events
+  private volatile Runnable sendListener = () -> {};
+  private @Nullable CompletionQueue sendCompletions;
+  private @Nullable CompletionQueue receiveCompletions;
+  private volatile @Nullable ReceiveQueue receiveQueue; // also read by the event loop
+  private @Nullable ReceiveSide receiveSide;
+  private int reserved;
+  private boolean stopped;
+  private boolean closed;
+  private @Nullable QueuePair queuePair;
+  private @Nullable SendMemory sendMemory;
+  private @Nullable AccessTable accessTable;
+
+  /**
+   * Takes ownership of an id.
+   *
+   * @param protocol creates the receive side
+   * @param rdmaContext retained for the resources, released with them
+   * @param id the id; bound to a device before {@link #makeQueues}
+   * @param group the resources shared with other connections, retained by the caller for this
+   *     object; null if there are none
+   */
+  ConnectionResources(
+      RdmaProtocol protocol, RdmaContext rdmaContext, CmId id, @Nullable ReceiveGroup group) {
+    this.protocol = protocol;
+    this.rdmaContext = rdmaContext;
+    this.id = id;
+    this.group = group;
+  }
+
+  /**
+   * Creates the queues and posts the receives.
+   *
+   * @param connects whether this side is the client
+   */
+  void makeQueues(ConnectionOptions options, boolean connects) {
+    SharedDevice found = rdmaContext.device(id);
+    device = found;
+    SharedReceiveSide shared = group == null ? null : group.shared();
+    ReceiveSide side =
+        shared == null
+            ? protocol.receiveSide(found, arena, options, connects)
+            : shared.admit(arena);
+    receiveSide = side;
+    int receives = side.receives();
+    int sends = options.get(RdmaOptions.UNACKED) + SendQueue.EXTRA_SENDS;
+    int limit = found.attributes().maxWorkRequests();
+    if (sends > limit || receives > limit) {
+      throw new VerbsException(
+          "rdma_create_qp",
+          receives + " receives, " + sends + " sends",
+          Errno.ENOMEM,
+          "the device supports " + limit + " each; " + protocol.texts().queuesTooLarge(),
+          null);
+    }
+    if (protocol.hasHandshake(options)) {
+      accessTable = new AccessTable(found.domain(), arena);
+    }
+    CompletionQueue ofSends =
+        found.createCompletionQueue(sends, listen(found, () -> sendListener.run()));
+    sendCompletions = ofSends;
+    CompletionQueue ofReceives = makeReceiveQueue(found, side);
+    QueuePair made = createQueuePair(sends, side, options, ofSends, ofReceives);
+    queuePair = made;
+    side.start(made);
+  }
+
+  private long listen(SharedDevice found, Runnable listener) {
+    long key = found.listen(listener);
+    keys.add(key);
+    return key;
+  }
+
+  private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side) {
+    if (group != null) {
+      int needed = side.receives(); // 0 if they are shared: the queue has entries for all of those
+      if (!group.reserveCompletions(needed)) {
+        throw new VerbsException(
+            "ibv_create_cq",
+            "",
+            Errno.ENOMEM,
+            "the common completion queue is full; " + protocol.texts().commonQueueFull(),
+            null);
+      }
+      reserved = needed;
+      receiveQueue = group.queue();
+      return group.completions();
+    }
+    CompletionQueue made =
+        found.createCompletionQueue(side.receives(), listen(found, this::onReceiveEvent));
+    receiveCompletions = made;
+    receiveQueue = ReceiveQueue.ofOne(made, side::stray);
+    return made;
+  }
+
+  private void onReceiveEvent() {
+    ReceiveQueue known = receiveQueue;
+    if (known != null) {
+      known.onEvent();
+    }
+  }
+
+  /** The device's inline limit cannot be queried, so it is found by trying smaller sizes. */
+  private QueuePair createQueuePair(
+      int sends,
+      ReceiveSide side,
+      ConnectionOptions options,
+      CompletionQueue ofSends,
+      CompletionQueue ofReceives) {
+    int inline = Math.toIntExact(options.get(RdmaOptions.INLINE));
+    while (true) {
+      try {
+        return id.createQueuePair(
+            device().domain(),
+            new QueuePairSizes(sends, side.receives(), inline),
+            ofSends,
+            ofReceives,
+            side.sharedQueue());
+      } catch (VerbsException e) {
+        if (inline == 0) {
+          throw e;
+        }
+        inline = inline / 2;
+      }
+    }
+  }
+
+  /** Allocates the send memory. */
+  void makeSendMemory(long size) {
+    sendMemory = new SendMemory(device().domain(), arena, size);
+  }
+
+  /**
+   * Returns the table for remote memory access; null without a handshake, which carries its key.
+   */
+  @Nullable AccessTable accessTable() {
+    return accessTable;
+  }
+
+  /** Returns the remote key of that table; 0 if there is none. */
+  int accessTableKey() {
+    AccessTable table = accessTable;
+    return table == null ? 0 : table.remoteKey();
+  }
+
+  /** Returns the parts from which the queues are created. */
+  Channel.Parts parts(ConnectionOptions options, Link link) {
+    long requestedInline = options.get(RdmaOptions.INLINE);
+    int supportedInline = queuePair().sizes().inline();
+    return new Channel.Parts(
+        queuePair(),
+        require(sendCompletions),
+        sendMemory(),
+        options.get(RdmaOptions.UNACKED),
+        requestedInline == 0 ? -1 : (int) Math.min(requestedInline, supportedInline),
+        link);
+  }
+
+  /** Sets the listener for the events of the completion queue of sends. */
+  void onSendEvent(Runnable listener) {
+    sendListener = listener;
+  }
+
+  RdmaProtocol protocol() {
+    return protocol;
+  }
+
+  RdmaContext rdmaContext() {
+    return rdmaContext;
+  }
+
+  CmId id() {
+    return id;
+  }
+
+  SharedDevice device() {
+    return require(device);
+  }
+
+  ReceiveQueue receiveQueue() {
+    return require(receiveQueue);
+  }
+
+  /** Returns whether other connections use the same receive queue. */
+  boolean isReceiveQueueCommon() {
+    return group != null;
+  }
+
+  /** Returns whether receives come from a shared receive queue. */
+  boolean isReceivingFromShared() {
+    return receiveSide != null && receiveSide.sharedQueue() != null;
+  }
+
+  ReceiveSide receiveSide() {
+    return require(receiveSide);
+  }
+
+  QueuePair queuePair() {
+    return require(queuePair);
+  }
+
+  /** Returns the addresses of the queues, as in the device's asynchronous events. */
+  List<Long> elements() {
+    List<Long> elements = new ArrayList<>();
+    elements.add(queuePair().address());
+    elements.add(require(sendCompletions).address());
+    elements.add((group == null ? require(receiveCompletions) : group.completions()).address());
+    SharedReceiveQueue shared = receiveSide().sharedQueue();
+    if (shared != null) {
+      elements.add(shared.address());
+    }
+    return elements;
+  }
+
+  SendMemory sendMemory() {
+    return require(sendMemory);
+  }
+
+  private static <T> T require(@Nullable T step) {
+    if (step == null) {
+      throw new IllegalStateException("the connection's resources are not created yet");
+    }
+    return step;
+  }
+
+  /**
+   * Stops sending and receiving. Receives that were consumed still complete; the other work
+   * requests are flushed. Poll the completions before the queue pair is destroyed: devices may drop
+   * the completions of a destroyed queue pair.
+   */
+  void stopQueuePair() {
+    if (receiveSide != null) {
+      receiveSide.stop();
+    }
+    if (queuePair != null && !stopped) {
+      stopped = true;
+      if (id.disconnect() < 0) { // not connected, or no longer connected
+        toError(queuePair);
+      }
+    }
+  }
+
+  private static void toError(QueuePair queuePair) {
+    try {
+      queuePair.toError();
+    } catch (VerbsException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "the device failed or is gone", e);
+    }
+  }
+
+  /** Destroys the queue pair. Its later completions are strays. */
+  void destroyQueuePair() {
+    stopQueuePair();
+    if (queuePair != null) {
+      id.destroyQueuePair();
+      queuePair = null;
+    }
+  }
+
+  /** Releases everything, once. To be called when no thread uses the queues any more. */
+  void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    Cleanup.close(
+        this::destroyQueuePair,
+        () -> rdmaContext.destroy(id),
+        receiveCompletions,
+        sendCompletions,
+        this::removeListeners,
+        receiveSide,
+        sendMemory,
+        accessTable,
+        () -> ArenaCloser.close(arena),
+        this::releaseGroup,
+        rdmaContext::release);
+  }
+
+  private void removeListeners() {
+    if (device != null) {
+      keys.forEach(device::forget);
+    }
+  }
+
+  private void releaseGroup() {
+    if (group != null) {
+      group.giveCompletionsBack(reserved);
+      group.release();
+    }
+  }
+}

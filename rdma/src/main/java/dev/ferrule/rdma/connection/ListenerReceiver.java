@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.rdma.queue.ReceiveMultiplexer;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.ReceiveSource;
+import dev.ferrule.support.Waiter;
+import java.net.URI;
+
+/**
+ * Receives the messages of all connections of a listener, from the common queue of each of its
+ * devices.
+ */
+final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
+
+  private static final ReceiveQueue[] NONE = {};
+
+  private final RdmaListener listener;
+  private final ReceiveMultiplexer arrivals = new ReceiveMultiplexer(this::wake);
+  private final RdmaReceiver receiver;
+  private ReceiveQueue[] armed = NONE; // by the receiving thread
+
+  ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
+    this.listener = listener;
+    this.receiver = new RdmaReceiver(this, this, arrivals, new Waiter(wait));
+  }
+
+  RdmaReceiver receiver() {
+    return receiver;
+  }
+
+  ReceiveMultiplexer arrivals() {
+    return arrivals;
+  }
+
+  /** Ends receiving when the listener is closed; the receivers of the connections take over. */
+  void close() {
+    arrivals.end();
+    receiver.wake();
+  }
+
+  void wake() {
+    receiver.wake();
+  }
+
+  @Override
+  public boolean poll() {
+    boolean any = false;
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      any |= queue.poll();
+    }
+    return any;
+  }
+
+  @Override
+  public void drain() {
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      queue.drain();
+    }
+  }
+
+  @Override
+  public void arm() {
+    armed = listener.commonQueues();
+    for (ReceiveQueue queue : armed) {
+      queue.arm();
+    }
+  }
+
+  /** Disarms the queues that were armed; the listener may have added another device meanwhile. */
+  @Override
+  public void disarm() {
+    for (ReceiveQueue queue : armed) {
+      queue.disarm();
+    }
+    armed = NONE;
+  }
+
+  @Override
+  public URI uri() {
+    return listener.uri();
+  }
+
+  @Override
+  public void checkUsable() {
+    if (listener.isClosed()) {
+      throw end();
+    }
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return listener.isClosed();
+  }
+
+  @Override
+  public FerruleException end() {
+    return new ConnectionClosedException(uri(), false, "the listener was closed", null);
+  }
+
+  @Override
+  public FerruleException interrupted(String doing) {
+    return new OperationInterruptedException(uri(), "interrupted while waiting to " + doing, null);
+  }
+
+  @Override
+  public void freeForStarvingPeers() {
+    for (ReceiveQueue queue : listener.commonQueues()) {
+      queue.freeForStarvingPeers();
+    }
+  }
+
+  @Override
+  public boolean isExhausted(int held) {
+    return false; // that depends on each connection
+  }
+
+  @Override
+  public String allHeldHint() {
+    return ""; // the limit of all connections together is unknown
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.verbs.cm.CmEvent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rest of {@code connectTimeout}. The timeout covers only the time that this side waits for the
+ * network and the peer: loading libraries, and allocating and registering memory, takes seconds in
+ * a cold JVM.
+ *
+ * <p>Not thread-safe.
+ */
+final class PeerTimeout {
+
+  private final Mailbox mailbox;
+  private final RdmaContext rdmaContext;
+  private long nanosLeft;
+
+  PeerTimeout(Mailbox mailbox, RdmaContext rdmaContext, ConnectionOptions options) {
+    this.mailbox = mailbox;
+    this.rdmaContext = rdmaContext;
+    this.nanosLeft = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();
+  }
+
+  /** Returns the time left in milliseconds, at least 1, as librdmacm requires. */
+  int millisLeft() {
+    return Math.clamp(nanosLeft / 1_000_000, 1, Integer.MAX_VALUE);
+  }
+
+  /** Waits for the next event; returns null if the wait times out. */
+  @Nullable CmEvent next() throws InterruptedException {
+    long start = System.nanoTime();
+    CmEvent event = mailbox.next(nanosLeft);
+    nanosLeft -= System.nanoTime() - start;
+    return event == null ? mailbox.last(rdmaContext) : event;
+  }
+}

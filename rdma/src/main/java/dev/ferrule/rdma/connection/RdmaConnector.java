@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
+import dev.ferrule.rdma.context.RdmaAddress;
+import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.ConnectionParameters;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Establishes a connection on the client's side. */
+final class RdmaConnector {
+
+  private static final String NO_HOST =
+      "timed out resolving the address: no host has answered (ARP); check ip neighbour and ping";
+
+  private static final String NO_ROUTE =
+      "timed out resolving the route to that host: check ip route and the rdmaContext's configuration";
+
+  private final RdmaProtocol protocol;
+  private final URI uri;
+  private final RdmaAddress server;
+  private final ConnectionOptions options;
+  private final Mailbox mailbox = new Mailbox();
+
+  private RdmaConnector(
+      RdmaProtocol protocol, URI uri, RdmaAddress server, ConnectionOptions options) {
+    this.protocol = protocol;
+    this.uri = uri;
+    this.server = server;
+    this.options = options;
+  }
+
+  static RdmaConnection connect(
+      RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
+    Handshake.checkPayload(protocol, options.payload(), ConnectionParameters.MAX_REQUEST_DATA);
+    RdmaAddress address = RdmaAddress.parse(uri);
+    if (address.port() == 0) {
+      throw new InvalidAddressException(
+          uri, "the port is missing: no listener has port 0; write the listener's port", null);
+    }
+    InetSocketAddress peer = address.resolve();
+    try {
+      return new RdmaConnector(protocol, uri, address, options).connect(library.get(), peer);
+    } catch (VerbsException e) {
+      throw RdmaFailures.of(uri, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(uri, "interrupted while connecting", e);
+    }
+  }
+
+  private RdmaConnection connect(VerbsLibrary library, InetSocketAddress peer)
+      throws InterruptedException {
+    RdmaContext rdmaContext = RdmaContext.retain(library);
+    CmId id;
+    boolean made = false;
+    try {
+      id = rdmaContext.createId(mailbox);
+      made = true;
+    } finally {
+      if (!made) {
+        rdmaContext.release();
+      }
+    }
+    PeerTimeout patience = new PeerTimeout(mailbox, rdmaContext, options);
+    ConnectionResources resources = new ConnectionResources(protocol, rdmaContext, id, null);
+    RdmaConnection connection;
+    boolean done = false;
+    try {
+      id.resolveAddress(peer, patience.millisLeft());
+      expect(patience, CmEvent.Type.ADDRESS_RESOLVED, NO_HOST);
+      id.setAckTimeout(RdmaOptions.ackTimeout(options, protocol.hasHandshake(options)));
+      id.resolveRoute(patience.millisLeft());
+      expect(patience, CmEvent.Type.ROUTE_RESOLVED, NO_ROUTE);
+      resources.makeQueues(options, true);
+      byte[] hello =
+          Handshake.hello(Hello.Kind.CONNECT, protocol, options, resources, options.payload());
+      id.connect(Handshake.request(hello, options, resources.device().attributes()));
+      CmEvent answer =
+          expect(
+              patience,
+              CmEvent.Type.ESTABLISHED,
+              "connect timed out: the listener has not accepted within connectTimeout (raise it, or"
+                  + " call accept() more often at the listener)");
+      connection = make(resources, answer);
+      done = true;
+    } finally {
+      if (!done) {
+        resources.close();
+      }
+    }
+    start(connection); // the connection owns the resources from here on
+    return connection;
+  }
+
+  private RdmaConnection make(ConnectionResources resources, CmEvent answer) {
+    Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
+    Agreement agreement = resources.receiveSide().agree(hello);
+    resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
+    return new RdmaConnection(
+        server.connectionUri(RdmaConnection.nextNumber()), resources, agreement, hello, options);
+  }
+
+  /**
+   * Starts a connection, or releases it if that fails. Events of the device may end it from here
+   * on.
+   */
+  private void start(RdmaConnection connection) {
+    boolean done = false;
+    try {
+      connection.start(connection::onConfirmed, options.get(RdmaOptions.MIN_RNR_TIMER));
+      connection.handleEvents(mailbox);
+      done = true;
+    } finally {
+      if (!done) {
+        connection.abandon("the connection could not be completed");
+      }
+    }
+  }
+
+  private Hello acceptance(CmEvent answer) {
+    Optional<Hello> hello = protocol.hello().decode(answer.privateData());
+    if (hello.isPresent() && hello.get().version() != protocol.hello().version()) {
+      throw Rejections.versionMismatch(uri, protocol, hello.get());
+    }
+    if (hello.isEmpty() || hello.get().kind() != Hello.Kind.ACCEPT) {
+      throw new ProtocolException(uri, protocol.texts().stranger(), null);
+    }
+    return hello.get();
+  }
+
+  /**
+   * Waits for an event; any other event ends the attempt.
+   *
+   * @param timedOut the message if the wait times out
+   */
+  private CmEvent expect(PeerTimeout patience, CmEvent.Type expected, String timedOut)
+      throws InterruptedException {
+    while (true) {
+      CmEvent event = patience.next();
+      if (event == null) {
+        throw new OperationTimeoutException(uri, timedOut, null);
+      }
+      if (event.type() == expected) {
+        return event;
+      }
+      if (event.type() != CmEvent.Type.CONNECT_RESPONSE) {
+        throw failure(event);
+      }
+    }
+  }
+
+  private FerruleException failure(CmEvent event) {
+    return switch (event.type()) {
+      case REJECTED -> Rejections.of(uri, protocol, protocol.hasHandshake(options), event);
+      case ADDRESS_ERROR, ROUTE_ERROR ->
+          event.status() == -Errno.ETIMEDOUT
+              ? new OperationTimeoutException(
+                  uri, event.type() == CmEvent.Type.ADDRESS_ERROR ? NO_HOST : NO_ROUTE, null)
+              : unreachable(event);
+      case UNREACHABLE ->
+          new ConnectionRefusedException(
+              uri,
+              "connection refused: that host does not answer (status "
+                  + event.status()
+                  + "); check that it is up, and the link to it",
+              null);
+      case DEVICE_REMOVAL -> new PeerLostException(uri, "the RDMA device was removed", null);
+      case CONNECT_ERROR ->
+          new ConnectionRefusedException(
+              uri,
+              "connection refused: this host could not complete the connection (status "
+                  + event.status()
+                  + "); the listener may have closed it at once: try again",
+              null);
+      case DISCONNECTED ->
+          new ConnectionRefusedException(
+              uri, "connection refused: the listener closed the connection at once", null);
+      default ->
+          new ConnectionRefusedException(
+              uri, "connection refused: " + event.type() + ", status " + event.status(), null);
+    };
+  }
+
+  private ConnectionRefusedException unreachable(CmEvent event) {
+    return new ConnectionRefusedException(
+        uri,
+        "connection refused: no RDMA device of this host reaches that address ("
+            + event.type()
+            + ", status "
+            + event.status()
+            + "): "
+            + VerbsLibrary.denial().orElse("check that it is the address of an RDMA device"),
+        null);
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.AddressInUseException;
+import dev.ferrule.FerruleException;
+import dev.ferrule.InvalidAddressException;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import java.net.URI;
+
+/** Converts a {@link VerbsException} to an exception of the API, with the address. */
+final class RdmaFailures {
+
+  private RdmaFailures() {}
+
+  static FerruleException of(URI uri, VerbsException e) {
+    String message = String.valueOf(e.getMessage());
+    return switch (e.errno()) {
+      case Errno.ENOMEM, Errno.EAGAIN -> new ResourceExhaustedException(uri, message, e);
+      case Errno.EADDRINUSE -> new AddressInUseException(uri, message, e);
+      case Errno.ENODEV, Errno.EADDRNOTAVAIL -> new InvalidAddressException(uri, message, e);
+      default -> new FerruleException(uri, message, e);
+    };
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.verbs.CompletionStatus;
+import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of an RDMA provider that depends on its protocol: the hello, the receive memory and the
+ * format of messages. The steps for each connection, in this order:
+ *
+ * <ol>
+ *   <li>this protocol, or the shared receive side of a listener, creates a {@link ReceiveSide};
+ *   <li>the common part creates the queue pair and {@linkplain ReceiveSide#start starts} the
+ *       receive side, which posts its receives;
+ *   <li>{@link ReceiveSide#offer} returns the body of this side's hello, and {@link
+ *       ReceiveSide#agree} reads the peer's;
+ *   <li>{@link Agreement#open} creates the channel for messages.
+ * </ol>
+ *
+ * <p><b>Threads:</b> safe for use by several threads.
+ */
+public interface RdmaProtocol {
+
+  /**
+   * Returns the scheme of the provider's URIs, which is also its name.
+   *
+   * @return the scheme
+   */
+  String scheme();
+
+  /**
+   * Returns the format of the provider's hello.
+   *
+   * @return the format
+   */
+  HelloFormat hello();
+
+  /**
+   * Returns whether the two sides exchange hellos.
+   *
+   * @param options this side's options
+   * @return false for a peer that is not Ferrule
+   */
+  default boolean hasHandshake(ConnectionOptions options) {
+    return true;
+  }
+
+  /**
+   * Checks the valid hello of a client.
+   *
+   * @param options the listener's options
+   * @param client the client's hello
+   * @return the reason to reject the client; null if the program may decide
+   */
+  default @Nullable String objection(ConnectionOptions options, Hello client) {
+    return null;
+  }
+
+  /**
+   * Creates the receive side of a connection that does not share its receives.
+   *
+   * @param device the connection's device
+   * @param arena the connection's memory; closed after the receive side is
+   * @param options this side's options
+   * @param connects whether this side is the client
+   * @return the receive side, not started yet, to be closed
+   */
+  ReceiveSide receiveSide(
+      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects);
+
+  /**
+   * Returns whether the connections of a listener share their receives.
+   *
+   * @param options the listener's options
+   * @return whether they do
+   */
+  default boolean sharesReceives(ConnectionOptions options) {
+    return false;
+  }
+
+  /**
+   * Creates the shared receive side of a listener's connections on one device. Called only if
+   * {@link #sharesReceives} returns true.
+   *
+   * @param device the device
+   * @param arena their memory; closed after the result
+   * @param options the listener's options
+   * @return the shared receive side
+   */
+  default SharedReceiveSide shareReceives(
+      SharedDevice device, Arena arena, ConnectionOptions options) {
+    throw new UnsupportedOperationException(scheme() + " does not share receives");
+  }
+
+  /**
+   * Returns whether the status of a failed work request means a protocol violation.
+   *
+   * @param status the status
+   * @return the violation; null if the status has another cause
+   */
+  @Nullable String violation(CompletionStatus status);
+
+  /**
+   * Returns the parts of error messages that depend on the protocol.
+   *
+   * @return the texts
+   */
+  ProtocolTexts texts();
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.Availability;
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Listener;
+import dev.ferrule.rdma.context.RdmaAvailability;
+import dev.ferrule.spi.ConnectionProvider;
+import dev.ferrule.verbs.VerbsLibrary;
+import java.net.URI;
+import java.util.function.Supplier;
+
+/** A provider of connections over RDMA, with a given protocol. */
+public abstract class RdmaProvider implements ConnectionProvider {
+
+  private final RdmaProtocol protocol;
+  private final Supplier<VerbsLibrary> library;
+
+  /**
+   * Creates a provider. Does not access the system.
+   *
+   * @param protocol the protocol
+   * @param library returns the libraries; called on first use
+   */
+  protected RdmaProvider(RdmaProtocol protocol, Supplier<VerbsLibrary> library) {
+    this.protocol = protocol;
+    this.library = library;
+  }
+
+  @Override
+  public final String scheme() {
+    return protocol.scheme();
+  }
+
+  @Override
+  public final Availability availability() {
+    return RdmaAvailability.here();
+  }
+
+  @Override
+  public final Connection connect(URI address, ConnectionOptions options) {
+    return RdmaConnector.connect(protocol, library, address, options.resolve(address, options()));
+  }
+
+  @Override
+  public final Listener listen(URI address, ConnectionOptions options) {
+    return RdmaListener.listen(protocol, library, address, options.resolve(address, options()));
+  }
+}

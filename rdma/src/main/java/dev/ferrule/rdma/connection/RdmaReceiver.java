@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.FerruleException;
+import dev.ferrule.MessageHandler;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.IncomingMessages;
+import dev.ferrule.rdma.queue.ReceiveSource;
+import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.SingleThreadedUse;
+import dev.ferrule.support.ViewUse;
+import dev.ferrule.support.Waiter;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiver of a connection, or of all connections of a listener: receives, polls and frees the
+ * {@link IncomingMessages} of a {@link ReceiveSource}.
+ */
+final class RdmaReceiver implements Receiver, EventCondition {
+
+  /** The owner of a receiver: a connection, or a listener. */
+  interface Owner {
+
+    /** Returns the URI for exceptions. */
+    URI uri();
+
+    /** Throws if nothing can be received any more, not even messages that have arrived. */
+    void checkUsable();
+
+    /** Returns whether no more messages will arrive. */
+    boolean hasEnded();
+
+    /** Returns the exception to throw then. */
+    FerruleException end();
+
+    /** Returns the exception to throw when the waiting thread is interrupted. */
+    FerruleException interrupted(String doing);
+
+    /** Posts freed buffers for peers that cannot send without them. */
+    void freeForStarvingPeers();
+
+    /**
+     * Returns whether no more messages can arrive before the program frees some of those it holds.
+     */
+    boolean isExhausted(int held);
+
+    /** Returns the advice for a program that holds that many. */
+    String allHeldHint();
+  }
+
+  private static final int REGIONS_AT_ONCE = 32;
+
+  private final Owner owner;
+  private final ReceiveSource queue;
+  private final IncomingMessages arrivals;
+  private final Waiter waiter;
+  private RdmaReceiveRegion[] idle = {}; // a stack: the last used one is the warmest in the cache
+  private int idleCount;
+  private int held;
+  private boolean polling;
+  private @Nullable Channel entered; // whose messages the handler is reading
+  private boolean claimed;
+  private final SingleThreadedUse use;
+  private final Receiver checked;
+
+  RdmaReceiver(Owner owner, ReceiveSource queue, IncomingMessages arrivals, Waiter waiter) {
+    this.use = new SingleThreadedUse(() -> "the receiver of " + owner.uri());
+    this.checked = use.check(this);
+    this.owner = owner;
+    this.queue = queue;
+    this.arrivals = arrivals;
+    this.waiter = waiter;
+  }
+
+  /** Returns this receiver with the check for use by one thread. */
+  Receiver checked() {
+    return checked;
+  }
+
+  @Override
+  public @Nullable ReceiveRegion tryReceive() {
+    checkMayReceive();
+    return isReady() ? take() : null;
+  }
+
+  @Override
+  public ReceiveRegion receive() {
+    checkMayReceive();
+    if (!isReady()) {
+      waiter.await(this, false, 0);
+    }
+    return take();
+  }
+
+  @Override
+  public ReceiveRegion receive(Duration timeout) {
+    checkMayReceive();
+    if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+      throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
+    }
+    return take();
+  }
+
+  private void checkMayReceive() {
+    checkMine();
+    checkNotPolling();
+  }
+
+  /** Checks, if no message has arrived, that one can still arrive. */
+  private void checkCanWait() {
+    if (held > 0 && owner.isExhausted(held)) {
+      throw new IllegalStateException(
+          "all receive buffers are held by this program, with "
+              + held
+              + " messages: free some before receiving more, or "
+              + owner.allHeldHint());
+    }
+  }
+
+  private void checkMine() {
+    if (!claimed) {
+      if (!arrivals.claim()) {
+        owner.checkUsable();
+        throw new IllegalStateException(
+            "Listener.receiver() receives the messages of this connection: receive from there");
+      }
+      claimed = true;
+    }
+  }
+
+  private void checkNotPolling() {
+    if (polling) {
+      throw new IllegalStateException("a poll's handler must not receive from the same Receiver");
+    }
+  }
+
+  private RdmaReceiveRegion take() {
+    Channel channel = arrivals.channel();
+    if (idleCount == 0) {
+      addRegions();
+    }
+    RdmaReceiveRegion region = idle[--idleCount];
+    region.lend(channel, arrivals.number(), arrivals.length());
+    arrivals.advance();
+    held++;
+    return region;
+  }
+
+  /** Adds regions. Their number is bounded by the messages that the program has held at a time. */
+  private void addRegions() {
+    idle = new RdmaReceiveRegion[idle.length + REGIONS_AT_ONCE];
+    for (int i = 0; i < REGIONS_AT_ONCE; i++) {
+      idle[idleCount++] = new RdmaReceiveRegion(this);
+    }
+  }
+
+  @Override
+  public int poll(MessageHandler handler, int limit) {
+    if (limit < 1) {
+      owner.checkUsable();
+      throw new IllegalArgumentException("the limit is " + limit + ", but must be at least 1");
+    }
+    checkMine();
+    checkNotPolling();
+    if (!isHere()) {
+      return 0;
+    }
+    int count = 0;
+    polling = true;
+    try {
+      do {
+        count++;
+        handOver(handler);
+      } while (count < limit && !owner.hasEnded() && hasNext());
+    } finally {
+      polling = false;
+      leave();
+    }
+    return count;
+  }
+
+  /**
+   * Keeps a connection's memory until the handler returns, see {@link ViewUse}. Consecutive
+   * messages of a connection share one mark.
+   */
+  private void enter(Channel channel) {
+    if (channel != entered) {
+      leave();
+      channel.viewUse().begin();
+      entered = channel;
+    }
+  }
+
+  private void leave() {
+    Channel channel = entered;
+    if (channel != null) {
+      entered = null;
+      channel.viewUse().end();
+    }
+  }
+
+  private void handOver(MessageHandler handler) {
+    Channel channel = arrivals.channel();
+    int number = arrivals.number();
+    int length = arrivals.length();
+    arrivals.advance();
+    enter(channel);
+    try {
+      if (!channel.isClosed()) { // by another thread meanwhile: its memory may be freed
+        handler.onMessage(channel.view(), channel.offset(number), length);
+      }
+    } finally {
+      channel.free(number);
+    }
+  }
+
+  private boolean hasNext() {
+    return arrivals.hasNext() || (queue.poll() && arrivals.hasNext());
+  }
+
+  /** Returns whether there is a message to lend; throws if there will never be one. */
+  @Override
+  public boolean isReady() {
+    if (isHere()) {
+      return true;
+    }
+    checkCanWait();
+    return false;
+  }
+
+  /** Returns whether there is a message; throws if there will never be another one. */
+  private boolean isHere() {
+    owner.checkUsable();
+    if (hasNext()) {
+      return true;
+    }
+    if (!owner.hasEnded()) {
+      owner.freeForStarvingPeers();
+      return false;
+    }
+    // the last message may have arrived between the poll and the end
+    queue.drain();
+    if (arrivals.hasNext()) {
+      return true;
+    }
+    throw owner.end();
+  }
+
+  @Override
+  public void free(ReceiveRegion message) {
+    if (!(message instanceof RdmaReceiveRegion region) || !region.belongsTo(this)) {
+      throw new IllegalArgumentException("the region was received from another connection");
+    }
+    use.begin();
+    try {
+      Channel channel = region.giveBack();
+      idle[idleCount++] = region;
+      held--;
+      channel.free(region.number());
+    } finally {
+      use.end();
+    }
+  }
+
+  @Override
+  public void arm() {
+    queue.arm();
+  }
+
+  @Override
+  public void disarm() {
+    queue.disarm();
+  }
+
+  @Override
+  public RuntimeException interrupted() {
+    return owner.interrupted("receive");
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  void awaitNoWaiters(long nanos) {
+    waiter.awaitNoWaiters(nanos);
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.rdma.queue.OneSidedOperations;
+import dev.ferrule.support.Registrations;
+import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import java.lang.foreign.MemorySegment;
+
+/** Registered memory of the program, which the device accesses directly. */
+final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations.Source {
+
+  private final RdmaSender sender;
+  private final MemorySegment segment;
+  private final MemoryRegion region;
+  private volatile long lastUse;
+  private volatile boolean accessed;
+  private volatile boolean closed;
+
+  RdmaRegisteredMemory(RdmaSender sender, ProtectionDomain domain, MemorySegment segment) {
+    Registrations.check(segment);
+    this.sender = sender;
+    this.segment = segment;
+    // an RDMA READ writes to it
+    this.region = domain.register(segment, segment.isReadOnly() ? 0 : Access.LOCAL_WRITE);
+  }
+
+  boolean belongsTo(RdmaSender candidate) {
+    return sender == candidate;
+  }
+
+  /** Throws if the memory may no longer be used. */
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the registration was closed");
+    }
+    if (!segment.scope().isAlive()) {
+      throw new IllegalStateException("the memory has been freed while it was registered");
+    }
+  }
+
+  @Override
+  public boolean isUsable() {
+    return !closed;
+  }
+
+  @Override
+  public int localKey() {
+    return region.localKey();
+  }
+
+  void used(long id) {
+    lastUse = id;
+  }
+
+  /** Marks it as used for remote memory access. */
+  void accessed() {
+    if (!accessed) {
+      accessed = true;
+    }
+  }
+
+  @Override
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      sender.awaitUnused(lastUse, accessed);
+      deregister();
+      sender.forget(this);
+    }
+  }
+
+  void deregister() {
+    closed = true;
+    region.close();
+  }
+}

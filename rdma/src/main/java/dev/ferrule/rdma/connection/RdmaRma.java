@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ExposedMemory;
+import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.RemoteAccessException;
+import dev.ferrule.RemoteMemory;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.RmaHandle;
+import dev.ferrule.RmaRight;
+import dev.ferrule.Sender;
+import dev.ferrule.rdma.onesided.AccessTable;
+import dev.ferrule.rdma.onesided.Exposure;
+import dev.ferrule.rdma.onesided.Exposures;
+import dev.ferrule.rdma.onesided.PeerMemory;
+import dev.ferrule.rdma.queue.OneSidedOperations;
+import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.support.AbstractRma;
+import dev.ferrule.support.RmaKey;
+import dev.ferrule.support.Threads;
+import dev.ferrule.support.Waiter;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remote memory access by RDMA WRITE and READ over the queue pair of the connection. So a message
+ * that is sent after a write arrives after it, and exposed memory is accessed without involving the
+ * peer's program (one-sided).
+ */
+final class RdmaRma extends AbstractRma<RdmaRegisteredMemory, PeerMemory> {
+
+  /**
+   * The size of one work request: large enough that the outstanding requests saturate any link, and
+   * small enough that a message does not wait long behind them, and that a request gets through a
+   * lossy link before the retries are exhausted.
+   */
+  private static final int PIECE = 64 << 10;
+
+  private static final long PAUSE_NANOS = 20_000;
+  private static final long PAGE = 4096;
+
+  private final RdmaConnection connection;
+  private final AccessTable table;
+  private final Exposures exposures;
+  private final SendQueue sends;
+  private final OneSidedOperations queue;
+  private final Waiter waiter;
+  private final RoomCondition roomCondition = new RoomCondition();
+  private final DoneCondition doneCondition = new DoneCondition();
+
+  // The next work request of the using thread.
+  private boolean nextWrite;
+  private @Nullable RdmaRegisteredMemory nextSource;
+  private long nextAddress;
+  private @Nullable PeerMemory nextTarget;
+  private long nextOffset;
+  private int nextLength;
+  private long nextOperation;
+
+  /**
+   * Creates an instance without exposed memory on either side.
+   *
+   * @param domain registers the memory
+   * @param table this side's table
+   * @param peerTable the remote key of the peer's table
+   * @param sends the connection's send queue
+   * @param waiter waits for the thread that uses this
+   */
+  RdmaRma(
+      RdmaConnection connection,
+      ProtectionDomain domain,
+      AccessTable table,
+      int peerTable,
+      SendQueue sends,
+      Waiter waiter) {
+    this.connection = connection;
+    this.table = table;
+    this.sends = sends;
+    this.queue = sends.accesses();
+    this.waiter = waiter;
+    queue.onRegionRelease(table::release);
+    exposures =
+        new Exposures(
+            domain,
+            table,
+            peerTable,
+            queue,
+            new Exposures.Life() {
+              @Override
+              public void checkOpen() {
+                connection.life().checkOpen();
+              }
+
+              @Override
+              public long patienceNanos() {
+                return connection.patienceNanos();
+              }
+
+              @Override
+              public void lost(String reason) {
+                connection.life().lost(reason);
+              }
+            });
+  }
+
+  @Override
+  protected URI uri() {
+    return connection.uri();
+  }
+
+  @Override
+  protected void checkOpen() {
+    connection.life().checkOpen();
+  }
+
+  @Override
+  protected Sender sender() {
+    return connection.sender();
+  }
+
+  @Override
+  public String path() {
+    return "rdma";
+  }
+
+  @Override
+  public ExposedMemory expose(MemorySegment memory, RmaRight... rights) {
+    checkOpen();
+    Set<RmaRight> all = checkExposable(memory, rights);
+    try {
+      Exposure exposure = exposures.add(memory, all);
+      if (exposure == null) {
+        throw tooMuchExposed(Exposures.limit());
+      }
+      return new RdmaExposedMemory(exposures, exposure);
+    } catch (VerbsException e) {
+      throw RdmaFailures.of(uri(), e);
+    } catch (IllegalStateException e) {
+      throw accessFailed(e);
+    }
+  }
+
+  /** Allocates ordinary memory, which the garbage collector frees. */
+  @Override
+  public ExposedMemory allocate(long size, RmaRight... rights) {
+    checkOpen();
+    checkAllocatable(size, rights);
+    try {
+      return expose(Arena.ofAuto().allocate(size, PAGE), rights);
+    } catch (OutOfMemoryError e) {
+      throw new ResourceExhaustedException(
+          uri(), "out of memory: cannot allocate " + size + " bytes; allocate less", e);
+    }
+  }
+
+  @Override
+  public RemoteMemory attach(RmaHandle handle) {
+    checkOpen();
+    RmaKey key = decode(handle);
+    try {
+      PeerMemory found = table.find(key);
+      if (found == null) {
+        throw notExposed();
+      }
+      return found;
+    } catch (IllegalStateException e) {
+      throw accessFailed(e);
+    }
+  }
+
+  /**
+   * Returns the exception for an access to the table, which is freed if the connection was closed
+   * meanwhile.
+   */
+  private RuntimeException accessFailed(IllegalStateException e) {
+    return connection.life().isReleased() ? connection.life().exception(e) : e;
+  }
+
+  @Override
+  protected RdmaRegisteredMemory local(RegisteredMemory memory) {
+    return connection.ownSender().own(memory);
+  }
+
+  @Override
+  protected PeerMemory remote(RemoteMemory memory) {
+    if (!(memory instanceof PeerMemory remote) || !remote.belongsTo(table)) {
+      throw new IllegalArgumentException("the memory was attached by another connection");
+    }
+    return remote;
+  }
+
+  @Override
+  protected void begin(
+      RmaRight right,
+      RdmaRegisteredMemory local,
+      long localOffset,
+      PeerMemory remote,
+      long remoteOffset,
+      long length,
+      long id) {
+    local.accessed();
+    long posted = 0;
+    try {
+      do {
+        nextWrite = right == RmaRight.WRITE;
+        nextAddress = local.segment().address() + localOffset + posted;
+        nextSource = local;
+        nextTarget = remote;
+        nextOffset = remote.first() + remoteOffset + posted;
+        nextLength = (int) Math.min(length - posted, PIECE);
+        posted += nextLength;
+        nextOperation = posted == length ? id : 0;
+        if (!roomCondition.isReady()) {
+          waiter.await(roomCondition, false, 0);
+        }
+      } while (posted < length);
+    } catch (RemoteAccessException | OperationInterruptedException e) {
+      awaitPosted(); // as the program gets no id to wait for, and may reuse its memory
+      throw e;
+    } finally {
+      nextSource = null;
+      nextTarget = null;
+    }
+  }
+
+  private void awaitPosted() {
+    long last = queue.lastRequest();
+    while (!queue.isRetired(last) && queue.isUsable()) {
+      Threads.pause(PAUSE_NANOS);
+    }
+  }
+
+  @Override
+  protected boolean isDone(long id) {
+    if (queue.isDone(id)) {
+      return true;
+    }
+    checkOpen();
+    return false;
+  }
+
+  @Override
+  protected boolean awaitDone(long id, boolean bounded, long deadline) {
+    if (isDone(id)) {
+      return true;
+    }
+    doneCondition.id = id;
+    return waiter.await(doneCondition, bounded, deadline);
+  }
+
+  @Override
+  public void fence() {
+    checkOpen();
+    queue.fence();
+  }
+
+  @Override
+  protected void orderBeforeMessage(long id) {
+    // the operation is posted, and the peer's device processes requests in the order of the queue
+  }
+
+  /** Ends all exposures; the queue pair is destroyed. */
+  void close() {
+    exposures.close();
+  }
+
+  void wake() {
+    waiter.wake();
+  }
+
+  void awaitNoWaiters(long nanos) {
+    waiter.awaitNoWaiters(nanos);
+  }
+
+  long sleeps() {
+    return waiter.sleeps();
+  }
+
+  /** Waits for work requests to complete. */
+  private abstract class RequestCondition implements EventCondition {
+
+    @Override
+    public void arm() {
+      sends.arm();
+    }
+
+    @Override
+    public RuntimeException interrupted() {
+      return connection.interrupted("access the peer's memory");
+    }
+  }
+
+  /** Waits for space in the send queue, and posts the next work request. */
+  private final class RoomCondition extends RequestCondition {
+
+    @Override
+    public boolean isReady() {
+      checkOpen();
+      RdmaRegisteredMemory source = nextSource;
+      PeerMemory target = nextTarget;
+      if (source == null || target == null) {
+        throw new IllegalStateException("there is no work request to post");
+      }
+      OneSidedOperations.Result result =
+          queue.tryPost(
+              nextWrite, source, nextAddress, target, nextOffset, nextLength, nextOperation);
+      if (result == OneSidedOperations.Result.GONE) {
+        checkOpen(); // its exception has the cause
+        throw notExposed();
+      }
+      if (result == OneSidedOperations.Result.CLOSED) {
+        source.checkOpen(); // which throws
+      }
+      return result == OneSidedOperations.Result.POSTED;
+    }
+  }
+
+  /** Waits for an operation to complete. */
+  private final class DoneCondition extends RequestCondition {
+
+    private long id;
+
+    @Override
+    public boolean isReady() {
+      return isDone(id);
+    }
+  }
+}

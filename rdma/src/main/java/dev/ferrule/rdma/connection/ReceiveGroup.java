@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.context.Cleanup;
+import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.rdma.queue.ReceiveMultiplexer;
+import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.support.ArenaCloser;
+import dev.ferrule.verbs.CompletionQueue;
+import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The resources that the connections of a listener share on one device, depending on its options: a
+ * completion queue (singleReceiver), or a completion queue and receives (srq). The group is
+ * reference-counted: the listener and each connection retain it.
+ *
+ * <p>Connections with shared receives share the completion queue as well: it has an entry for each
+ * buffer, so it is small and cannot overflow. Each of several completion queues would need as many
+ * entries, as a peer that ignores its credit can fill all buffers. A smaller queue could overflow.
+ * An overflow ends the connection, but all others lose the buffers of the lost completions, as
+ * nothing else identifies them.
+ */
+final class ReceiveGroup {
+
+  /**
+   * The entries of a common queue if each connection has its own receives. soft-RoCE and other
+   * devices cannot resize a queue.
+   */
+  private static final int COMMON_COMPLETIONS = 16_384;
+
+  private final RdmaContext rdmaContext;
+  private final SharedDevice device;
+  private final Arena arena = Arena.ofShared();
+  private @Nullable SharedReceiveSide shared;
+  private @Nullable CompletionQueue completions;
+  private volatile @Nullable ReceiveQueue queue; // also read by the event loop
+  private long key;
+  private int freeCompletions; // under the group's monitor
+  private int retained = 1; // under the group's monitor
+
+  /** Creates the resources that the options require; the caller retains the group. */
+  ReceiveGroup(
+      RdmaProtocol protocol,
+      RdmaContext rdmaContext,
+      SharedDevice device,
+      ConnectionOptions options) {
+    this.rdmaContext = rdmaContext;
+    this.device = device;
+    rdmaContext.retainMore();
+    boolean done = false;
+    try {
+      if (protocol.sharesReceives(options)) {
+        SharedReceiveSide made = protocol.shareReceives(device, arena, options);
+        shared = made;
+        makeCommonQueue(made.receives());
+      } else {
+        freeCompletions = Math.min(COMMON_COMPLETIONS, device.attributes().maxCompletions());
+        makeCommonQueue(freeCompletions);
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        release();
+      }
+    }
+  }
+
+  private void makeCommonQueue(int entries) {
+    key =
+        device.listen(
+            () -> {
+              ReceiveQueue known = queue;
+              if (known != null) {
+                known.onEvent();
+              }
+            });
+    CompletionQueue made = device.createCompletionQueue(entries, key);
+    completions = made;
+    queue = new ReceiveQueue(made, this::stray);
+  }
+
+  private void stray(int receive) {
+    if (shared != null) {
+      shared.stray(receive);
+    }
+  }
+
+  /** Returns the shared receive side; null if each connection has its own. */
+  @Nullable SharedReceiveSide shared() {
+    return shared;
+  }
+
+  /** Returns the common completion queue. */
+  CompletionQueue completions() {
+    return require(completions);
+  }
+
+  /** Returns the receive queue over {@link #completions}. */
+  ReceiveQueue queue() {
+    return require(queue);
+  }
+
+  private static <T> T require(@Nullable T made) {
+    if (made == null) {
+      throw new IllegalStateException("the group is not created yet");
+    }
+    return made;
+  }
+
+  /**
+   * Reserves entries of the common completion queue for a connection with its own receives; returns
+   * false if too few are left.
+   */
+  synchronized boolean reserveCompletions(int count) {
+    if (freeCompletions < count) {
+      return false;
+    }
+    freeCompletions -= count;
+    return true;
+  }
+
+  /** Returns entries of the common completion queue. */
+  synchronized void giveCompletionsBack(int count) {
+    freeCompletions += count;
+  }
+
+  /** Makes one receiver receive all messages. */
+  void collect(ReceiveMultiplexer arrivals) {
+    queue().collect(arrivals);
+  }
+
+  synchronized void retain() {
+    retained++;
+  }
+
+  void release() {
+    synchronized (this) {
+      retained--;
+      if (retained > 0) {
+        return;
+      }
+    }
+    Cleanup.close(
+        queue,
+        completions,
+        () -> device.forget(key),
+        shared,
+        () -> ArenaCloser.close(arena),
+        rdmaContext::release);
+  }
+}

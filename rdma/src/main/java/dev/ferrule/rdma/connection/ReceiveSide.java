@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receive side of a connection: its receive memory, and the receives that it posts.
+ *
+ * <p><b>Threads:</b> used by the thread that establishes the connection, then by the one that ends
+ * it; any thread may call {@link #stray}.
+ */
+public interface ReceiveSide extends AutoCloseable {
+
+  /**
+   * Returns the number of receives posted to the connection's own receive queue. There are never
+   * more completions than receives, whatever the peer sends.
+   *
+   * @return the number; 0 if there is a shared one
+   */
+  int receives();
+
+  /**
+   * Returns the shared receive queue, if receives come from one.
+   *
+   * @return the queue; null if the connection has its own
+   */
+  @Nullable SharedReceiveQueue sharedQueue();
+
+  /**
+   * Allocates and registers the memory, and posts the receives. Called before the hello is sent and
+   * before the peer can send messages.
+   *
+   * @param queuePair the queue pair, not connected
+   * @throws VerbsException if the device fails; the receive side has to be closed in this case as
+   *     well
+   */
+  void start(QueuePair queuePair);
+
+  /**
+   * Returns the body of this side's hello. Called after {@link #start}.
+   *
+   * @return the body
+   */
+  HelloBody offer();
+
+  /**
+   * Derives the parameters of the connection from both hellos.
+   *
+   * @param peer the peer's valid hello; null without a handshake, when this side assumes its own
+   *     parameters for the peer
+   * @return the parameters of the connection
+   */
+  Agreement agree(@Nullable Hello peer);
+
+  /**
+   * Handles the completion of a receive whose connection is closed. Called under a lock, so this
+   * must not block.
+   *
+   * @param receive the work request's id
+   */
+  void stray(int receive);
+
+  /** Stops posting receives, so that the queue pair can be destroyed. May be called twice. */
+  void stop();
+
+  /**
+   * Releases all resources, even if only some have been acquired. Called after the queue pair is
+   * destroyed.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import dev.ferrule.verbs.VerbsException;
+import java.lang.foreign.Arena;
+
+/**
+ * The receive side that the connections of a listener on one device share.
+ *
+ * <p><b>Threads:</b> safe for use by several threads.
+ */
+public interface SharedReceiveSide extends AutoCloseable {
+
+  /**
+   * Returns the total number of receives. Each completion occupies one of them until it is polled,
+   * so there are never more completions than receives, whatever the peers send. A single peer that
+   * ignores its credit can cause as many.
+   *
+   * @return the number
+   */
+  int receives();
+
+  /**
+   * Adds a connection.
+   *
+   * @param arena the connection's memory; closed after its receive side is
+   * @return the receive side of the connection, to be closed
+   * @throws VerbsException if resources for another connection are exhausted
+   */
+  ReceiveSide admit(Arena arena);
+
+  /**
+   * Handles the completion of a receive whose connection is closed. Called under a lock, so this
+   * must not block.
+   *
+   * @param receive the work request's id
+   */
+  void stray(int receive);
+
+  /** Releases all resources, after all connections are closed. */
+  @Override
+  void close();
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.pollfd;
+import dev.ferrule.support.Threads;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.calls.EventCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * An event loop: one thread that polls descriptors and runs timers. It dispatches connection,
+ * asynchronous and completion events; messages do not pass through it.
+ *
+ * <p><b>Threads:</b> safe for use by several threads. Actions on the event loop must not block.
+ */
+final class EventLoop implements AutoCloseable {
+
+  private static final System.Logger LOGGER = System.getLogger(EventLoop.class.getName());
+
+  private static final short READABLE = 1; // POLLIN
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final long TICK_NANOS = 250 * NANOS_PER_MILLI;
+
+  /** The pause after a failure; LOG_NANOS is the minimum time between two logged failures. */
+  private static final long BACK_OFF_NANOS = 10 * NANOS_PER_MILLI;
+
+  private static final long LOG_NANOS = 1_000 * NANOS_PER_MILLI;
+
+  /** A descriptor, and the action to run when it is readable. */
+  private record Source(int descriptor, Runnable action) {}
+
+  private final Thread thread;
+  private long lastLogged = System.nanoTime() - LOG_NANOS; // only by the event loop
+  private final int wakeUp;
+  private final List<Source> sources = new CopyOnWriteArrayList<>();
+  private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private volatile boolean stopped;
+
+  /**
+   * Starts a loop.
+   *
+   * @param name the thread's name
+   */
+  EventLoop(String name) {
+    this.wakeUp =
+        (int)
+            VerbsException.check(
+                "eventfd", name, EventCalls.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK()));
+    sources.add(new Source(wakeUp, this::drainWakeUp));
+    this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+  }
+
+  /** Adds a descriptor, and makes it non-blocking. */
+  void add(int descriptor, Runnable action) {
+    LibC.fcntl.makeInvoker(LibC.C_INT).apply(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
+    sources.add(new Source(descriptor, action));
+    wake();
+  }
+
+  /** Removes a descriptor. */
+  void remove(int descriptor) {
+    sources.removeIf(source -> source.descriptor() == descriptor);
+    wake();
+  }
+
+  /** Adds an action that runs every 250 milliseconds. */
+  void addTick(Runnable tick) {
+    ticks.add(tick);
+  }
+
+  /** Removes an action added by {@link #addTick}. */
+  void removeTick(Runnable tick) {
+    ticks.remove(tick);
+  }
+
+  /** Returns whether the calling thread is the event loop. */
+  boolean isCurrent() {
+    return Thread.currentThread() == thread;
+  }
+
+  /**
+   * Runs a task on the event loop and waits for its end.
+   *
+   * @param task the task; must not block
+   * @param nanos the maximum time to wait, since the event loop may be in a close callback that
+   *     blocks
+   */
+  void runAndAwait(Runnable task, long nanos) throws InterruptedException {
+    if (isCurrent()) {
+      task.run();
+      return;
+    }
+    CountDownLatch done = new CountDownLatch(1);
+    tasks.add(
+        () -> {
+          try {
+            task.run();
+          } finally {
+            done.countDown();
+          }
+        });
+    wake();
+    done.await(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void wake() {
+    try (Arena arena = Arena.ofConfined()) {
+      LibC.write(wakeUp, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
+    }
+  }
+
+  private void drainWakeUp() {
+    try (Arena arena = Arena.ofConfined()) {
+      LibC.read(wakeUp, arena.allocate(Long.BYTES), Long.BYTES);
+    }
+  }
+
+  private void run() {
+    long lastTick = System.nanoTime();
+    while (!stopped) {
+      List<Source> now = new ArrayList<>(sources);
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment descriptors = pollfd.allocateArray(now.size(), arena);
+        for (int i = 0; i < now.size(); i++) {
+          MemorySegment one = pollfd.asSlice(descriptors, i);
+          pollfd.fd(one, now.get(i).descriptor());
+          pollfd.events(one, READABLE);
+        }
+        LibC.poll(descriptors, now.size(), millisUntil(lastTick + TICK_NANOS));
+        for (int i = 0; i < now.size() && !stopped; i++) {
+          int events = pollfd.revents(pollfd.asSlice(descriptors, i));
+          if ((events & READABLE) != 0) {
+            guard(now.get(i).action());
+          } else if (events != 0) {
+            sources.remove(now.get(i)); // of a device that is gone; poll would report it each time
+          }
+        }
+      }
+      for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+        guard(task);
+      }
+      if (System.nanoTime() - lastTick >= TICK_NANOS) {
+        lastTick = System.nanoTime();
+        ticks.forEach(this::guard);
+      }
+    }
+  }
+
+  private static int millisUntil(long time) {
+    long nanos = time - System.nanoTime();
+    return (int) Math.max(0, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+  }
+
+  /** Catches all exceptions: all connections depend on the event loop, so no action may end it. */
+  private void guard(Runnable action) {
+    try {
+      action.run();
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  /** Logs a failure and pauses: it may recur at once, as its event is still pending. */
+  private void failed(Throwable problem) {
+    long now = System.nanoTime();
+    if (now - lastLogged >= LOG_NANOS) {
+      lastLogged = now;
+      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), problem);
+    }
+    LockSupport.parkNanos(BACK_OFF_NANOS);
+  }
+
+  /** Ends the event loop. To be called by another thread. */
+  @Override
+  public void close() {
+    stopped = true;
+    wake();
+    Threads.awaitEnd(thread);
+    LibC.close(wakeUp);
+  }
+}

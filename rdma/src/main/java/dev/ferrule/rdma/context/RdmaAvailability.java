@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import dev.ferrule.Availability;
+import dev.ferrule.verbs.DeviceFiles;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.VerbsLibrary;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Determines whether RDMA is available on this machine.
+ *
+ * <p><b>Threads:</b> safe for use by several threads.
+ */
+public final class RdmaAvailability {
+
+  private static final Path CM_DEVICE = Path.of("/dev/infiniband/rdma_cm");
+  private static final String PACKAGES =
+      "install the packages of rdma-core (Debian, Ubuntu: libibverbs1 librdmacm1"
+          + " ibverbs-providers)";
+
+  private RdmaAvailability() {}
+
+  /**
+   * Returns whether RDMA is available on this machine: the libraries are installed, the kernel has
+   * a device, and this process may use it. Never throws.
+   *
+   * @return the availability, with the reason and the fix if it is not available
+   */
+  public static Availability here() {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      return Availability.no("RDMA needs Linux", "run it on Linux");
+    }
+    try {
+      return of(VerbsLibrary.system(), DeviceFiles.system());
+    } catch (VerbsException e) {
+      return Availability.no(
+          "the devices cannot be listed: " + e.getMessage(),
+          "load ib_uverbs and the card's driver");
+    } catch (IllegalCallerException e) {
+      return Availability.no(
+          "the JVM does not permit calls of C functions",
+          "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
+              + " --enable-native-access="
+              + "dev.ferrule.bindings,dev.ferrule.verbs,dev.ferrule.rdma,"
+              + "dev.ferrule.sendrecv,dev.ferrule.magicring");
+    } catch (LinkageError e) {
+      return Availability.no("libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
+    }
+  }
+
+  private static Availability of(VerbsLibrary library, DeviceFiles files) {
+    List<String> devices = library.deviceNames();
+    if (devices.isEmpty()) {
+      return Availability.no(
+          "there is no RDMA device",
+          "load the driver of the card, or create a software device: modprobe rdma_rxe && rdma link"
+              + " add rxe0 type rxe netdev eth0; a checkout of Ferrule has the script with-rxe,"
+              + " which runs a command with such a device");
+    }
+    if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
+      return Files.exists(CM_DEVICE)
+          ? Availability.no(DeviceFiles.problem(CM_DEVICE), DeviceFiles.fix(CM_DEVICE))
+          : Availability.no("there is no " + CM_DEVICE, "load its module: modprobe rdma_ucm");
+    }
+    return ofDevices(library, files);
+  }
+
+  /** Returns whether one of the listed devices can be opened. */
+  static Availability ofDevices(VerbsLibrary library, DeviceFiles files) {
+    @Nullable VerbsException failure = null;
+    for (String name : library.deviceNames()) {
+      try {
+        library.open(name).close();
+        return Availability.yes();
+      } catch (VerbsException e) {
+        failure = e;
+      }
+    }
+    Optional<Path> forbidden = files.forbidden();
+    if (forbidden.isPresent()) {
+      return Availability.no(
+          DeviceFiles.problem(forbidden.get()), DeviceFiles.fix(forbidden.get()));
+    }
+    return Availability.no(
+        "no device can be opened: " + (failure == null ? "there is none" : failure.getMessage()),
+        "see ferrule doctor and the kernel's log (dmesg)");
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import dev.ferrule.verbs.VerbsContext;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.EventChannel;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The RDMA context of this process: the event loop for connection, asynchronous and completion
+ * events, and the resources that the connections on each device share. There is one per {@link
+ * VerbsLibrary}, and so one in a program. It is reference-counted.
+ *
+ * <p><b>Threads:</b> safe for use by several threads. Handlers run on the event loop and must not
+ * block.
+ */
+public final class RdmaContext {
+
+  /** How long a thread waits for the event loop to dispatch pending events. */
+  private static final long DISPATCH_NANOS = 2_000_000_000L;
+
+  private static final Map<VerbsLibrary, RdmaContext> CONTEXTS =
+      new HashMap<>(); // guarded by itself
+
+  private final VerbsLibrary library;
+  private final EventChannel channel;
+  private final EventLoop loop;
+  private final Map<Long, Consumer<CmEvent>> handlers = new ConcurrentHashMap<>();
+  private final Map<Long, SharedDevice> devices = new HashMap<>();
+  private int retained = 1;
+  private boolean ended;
+  private @Nullable Consumer<CmEvent> handler; // of the dispatched event; only by the event loop
+
+  private RdmaContext(VerbsLibrary library) {
+    this.library = library;
+    this.channel = EventChannel.create(library);
+    boolean done = false;
+    try {
+      this.loop = new EventLoop("ferrule-rdma");
+      done = true;
+    } finally {
+      if (!done) {
+        Cleanup.close(channel);
+      }
+    }
+    loop.add(channel.descriptor(), this::takeCmEvents);
+  }
+
+  /**
+   * Returns the rdmaContext of a library, retained for the caller.
+   *
+   * @param library the libraries
+   * @return the rdmaContext, to be released
+   */
+  public static RdmaContext retain(VerbsLibrary library) {
+    synchronized (CONTEXTS) {
+      RdmaContext rdmaContext = CONTEXTS.get(library);
+      if (rdmaContext == null) {
+        rdmaContext = new RdmaContext(library);
+        CONTEXTS.put(library, rdmaContext);
+      } else {
+        rdmaContext.retained++;
+      }
+      return rdmaContext;
+    }
+  }
+
+  /** Retains the rdmaContext once more. The caller has retained it already. */
+  public void retainMore() {
+    synchronized (CONTEXTS) {
+      retained++;
+    }
+  }
+
+  /** Releases the rdmaContext; the last release ends it. */
+  public void release() {
+    synchronized (CONTEXTS) {
+      retained--;
+      if (retained > 0 || ended) {
+        return; // a client that connected while the rdmaContext ended was rejected
+      }
+      ended = true;
+      CONTEXTS.remove(library, this);
+    }
+    if (loop.isCurrent()) {
+      // In a close callback: the event loop cannot wait for its own end.
+      Thread.ofPlatform().daemon().name("ferrule-rdma end").start(this::close);
+    } else {
+      close();
+    }
+  }
+
+  private void close() {
+    loop.close();
+    devices.values().forEach(SharedDevice::close);
+    Cleanup.close(channel);
+  }
+
+  /**
+   * Creates an id.
+   *
+   * @param handler receives the events of the id
+   * @return the id, to be destroyed by {@link #destroy}
+   */
+  public CmId createId(Consumer<CmEvent> handler) {
+    CmId id = channel.createId();
+    handlers.put(id.address(), handler);
+    return id;
+  }
+
+  /**
+   * Takes ownership of the id of a connect request. To be called by the handler of the request.
+   *
+   * @param request the request
+   * @param handler receives the events of the id
+   * @return the id, to be destroyed by {@link #destroy}
+   */
+  public CmId adopt(CmEvent request, Consumer<CmEvent> handler) {
+    CmId id = channel.adopt(request.id());
+    handlers.put(id.address(), handler);
+    return id;
+  }
+
+  /**
+   * Destroys an id. Its queue pair has to be destroyed before.
+   *
+   * @param id the id
+   */
+  public void destroy(CmId id) {
+    handlers.remove(id.address());
+    id.close();
+  }
+
+  /**
+   * Dispatches events to their handlers. The handler is looked up before the event is acknowledged:
+   * until then, its id cannot be destroyed, so no other id can have its address. The handler is
+   * called after that, as it may destroy the id.
+   */
+  private void takeCmEvents() {
+    Consumer<CmEvent> lookUp = event -> handler = handlerOf(event);
+    Optional<CmEvent> event = channel.nextEvent(lookUp);
+    while (event.isPresent()) {
+      dispatch(event.get(), handler);
+      handler = null;
+      event = channel.nextEvent(lookUp);
+    }
+  }
+
+  /**
+   * Dispatches all pending events of the connection manager. To be called before an operation times
+   * out: its event may be pending although the event loop has not been scheduled since. Waits for
+   * the event loop for at most two seconds.
+   *
+   * @throws InterruptedException if the calling thread is interrupted
+   */
+  public void takeWaitingEvents() throws InterruptedException {
+    loop.runAndAwait(this::takeCmEvents, DISPATCH_NANOS);
+  }
+
+  private static boolean isRequest(CmEvent event) {
+    return event.type() == CmEvent.Type.CONNECT_REQUEST;
+  }
+
+  private @Nullable Consumer<CmEvent> handlerOf(CmEvent event) {
+    return handlers.get(isRequest(event) ? event.listenerId() : event.id());
+  }
+
+  private void dispatch(CmEvent event, @Nullable Consumer<CmEvent> found) {
+    if (found != null) {
+      found.accept(event);
+    } else if (isRequest(event)) {
+      channel.adopt(event.id()).close(); // rejects; the listener was closed meanwhile
+    }
+  }
+
+  /**
+   * Returns the resources that the connections on an id's device share.
+   *
+   * @param id an id that is bound to a device
+   * @return the device
+   */
+  public SharedDevice device(CmId id) {
+    VerbsContext context = id.context().orElseThrow();
+    synchronized (devices) {
+      SharedDevice known = devices.get(context.address());
+      if (known == null) {
+        known = new SharedDevice(context);
+        devices.put(context.address(), known);
+        loop.add(known.channel().descriptor(), known::takeCompletionEvents);
+        loop.add(context.asyncDescriptor(), known::takeAsyncEvents);
+      }
+      return known;
+    }
+  }
+
+  /**
+   * Returns whether the calling thread is the event loop, which must not wait for events.
+   *
+   * @return whether it is
+   */
+  public boolean isCurrentThread() {
+    return loop.isCurrent();
+  }
+
+  /**
+   * Adds an action that runs several times a second.
+   *
+   * @param tick the action; must not block
+   */
+  public void addTick(Runnable tick) {
+    loop.addTick(tick);
+  }
+
+  /**
+   * Removes an action added by {@link #addTick}.
+   *
+   * @param tick the action
+   */
+  public void removeTick(Runnable tick) {
+    loop.removeTick(tick);
+  }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The control path common to both RDMA providers: addresses, and the {@link
+ * dev.ferrule.rdma.context.RdmaContext}, which has the event loop and the resources that all
+ * connections on a device share.
+ */
+@NullMarked
+package dev.ferrule.rdma.context;
+
+import org.jspecify.annotations.NullMarked;

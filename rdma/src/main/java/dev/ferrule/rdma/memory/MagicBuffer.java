@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.memory;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.support.ArenaCloser;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.calls.MappingCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The memory of a ring, mapped twice, back to back: bytes beyond the end of the first mapping alias
+ * its start, so a message that wraps around is contiguous.
+ *
+ * {@snippet lang=java :
+ * try (MagicBuffer ring = MagicBuffer.allocate(4096)) {
+ *   ring.segment().set(ValueLayout.JAVA_BYTE, 4096 + 5, (byte) 7);
+ *   System.out.println(ring.segment().get(ValueLayout.JAVA_BYTE, 5)); // 7
+ * }
+ * }
+ *
+ * <p>The memory is zeroed and committed on allocation, so that a later access cannot fail for lack
+ * of memory. A program may register {@link #segment} with a device, both mappings in one memory
+ * region.
+ *
+ * <p><b>Threads:</b> safe for use by several threads. A thread that accesses the segment after
+ * another one has closed the buffer gets an {@link IllegalStateException}.
+ *
+ * <p>Source: the protocol "Magic WriteSimplexConnection" of the KnowYourMemory thesis; mmap(2),
+ * memfd_create(2).
+ */
+public final class MagicBuffer implements AutoCloseable {
+
+  private static final String NAME = "ferrule-ring";
+  private static final long HUGE_PAGE = 2L << 20;
+  private static final int LOG_HUGE_PAGE = 21;
+  private static final long COMMITTED_AT_ONCE = 64L << 20; // whole huge pages
+
+  /**
+   * Requests pages of 2 MiB explicitly, as the system's default huge page size may be another one.
+   */
+  private static final int HUGE_FLAGS = LibC.MFD_HUGETLB() | LOG_HUGE_PAGE << LibC.MAP_HUGE_SHIFT();
+
+  private static final long PAGE = LibC.getpagesize();
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment segment;
+  private final long size;
+  private final boolean huge;
+
+  private MagicBuffer(long address, long size, boolean huge) {
+    this.size = size;
+    this.huge = huge;
+    this.segment =
+        MemorySegment.ofAddress(address)
+            .reinterpret(2 * size, arena, mapped -> MappingCalls.munmap(address, 2 * size));
+  }
+
+  /**
+   * Allocates a buffer.
+   *
+   * @param size the size in bytes, a positive multiple of the {@linkplain #pageSize page size}
+   * @return the buffer, to be closed
+   * @throws IllegalArgumentException if the size is invalid
+   * @throws VerbsException if the system lacks memory (ENOMEM) or descriptors (EMFILE)
+   */
+  public static MagicBuffer allocate(long size) {
+    check(size);
+    NativeMemory.checkAvailable("memfd_create", size, "use a smaller ring");
+    return new MagicBuffer(map(size, PAGE, 0), size, false);
+  }
+
+  /**
+   * Allocates a buffer in huge pages of 2 MiB if the system has reserved enough of them and the
+   * size is a multiple of 2 MiB, in normal pages otherwise; see {@link #isHuge}.
+   *
+   * @param size as for {@link #allocate}
+   * @return the buffer, to be closed
+   * @throws IllegalArgumentException if the size is invalid
+   * @throws VerbsException as for {@link #allocate}
+   */
+  public static MagicBuffer allocateHuge(long size) {
+    check(size);
+    if (size % HUGE_PAGE == 0) {
+      try {
+        return new MagicBuffer(map(size, HUGE_PAGE, HUGE_FLAGS), size, true);
+      } catch (VerbsException e) {
+        return allocate(size); // few systems reserve huge pages
+      }
+    }
+    return allocate(size);
+  }
+
+  private static void check(long size) {
+    if (size < 1 || size % PAGE != 0 || size > Long.MAX_VALUE / 4) {
+      throw new IllegalArgumentException(
+          "a ring of "
+              + size
+              + " bytes cannot be mapped twice: use a multiple of the page size, "
+              + PAGE);
+    }
+  }
+
+  /**
+   * Returns the size of a page.
+   *
+   * @return the size in bytes, a power of two
+   */
+  public static long pageSize() {
+    return PAGE;
+  }
+
+  private static long map(long size, long alignment, int flags) {
+    String subject = size + " bytes";
+    int file =
+        (int)
+            VerbsException.check(
+                "memfd_create", NAME, MappingCalls.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags));
+    try {
+      VerbsException.check("ftruncate", subject, MappingCalls.ftruncate(file, size));
+      VerbsException.check("fallocate", subject, commit(file, size));
+      return mapTwice(file, size, alignment);
+    } finally {
+      MappingCalls.close(file); // the mappings keep the file
+    }
+  }
+
+  /**
+   * Commits the memory in pieces that take a short time: a signal, such as a profiler's, interrupts
+   * fallocate, which then has to be repeated.
+   */
+  private static int commit(int file, long size) {
+    int result = 0;
+    for (long done = 0; done < size && result == 0; done += COMMITTED_AT_ONCE) {
+      do {
+        result = MappingCalls.fallocate(file, done, Math.min(COMMITTED_AT_ONCE, size - done));
+      } while (result == -Errno.EINTR);
+    }
+    return result;
+  }
+
+  /**
+   * Reserves the address range of both mappings, then maps over it. No part of the range is
+   * unmapped in between, so no mapping of another thread can be placed there or replaced.
+   */
+  private static long mapTwice(int file, long size, long alignment) {
+    String subject = "2 times " + size + " bytes";
+    long reserved = 2 * size + alignment - PAGE;
+    long start =
+        VerbsException.check(
+            "mmap",
+            subject,
+            MappingCalls.mmap(
+                0,
+                reserved,
+                LibC.PROT_NONE(),
+                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE(),
+                -1));
+    long first = (start + alignment - 1) / alignment * alignment;
+    boolean done = false;
+    try {
+      mapOver(first, size, file, subject);
+      mapOver(first + size, size, file, subject);
+      done = true;
+    } finally {
+      if (!done) {
+        MappingCalls.munmap(start, reserved);
+      }
+    }
+    unmapRest(start, first);
+    unmapRest(first + 2 * size, start + reserved);
+    return first;
+  }
+
+  private static void mapOver(long address, long size, int file, String subject) {
+    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
+    int flags = LibC.MAP_SHARED() | LibC.MAP_FIXED();
+    VerbsException.check(
+        "mmap", subject, MappingCalls.mmap(address, size, protection, flags, file));
+  }
+
+  private static void unmapRest(long from, long to) {
+    if (to > from) {
+      MappingCalls.munmap(from, to - from);
+    }
+  }
+
+  /**
+   * Returns both mappings.
+   *
+   * @return a segment of twice the {@linkplain #size size}, alive until the buffer is closed; any
+   *     thread may access it
+   */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /**
+   * Returns the size of the buffer.
+   *
+   * @return the size of one mapping in bytes
+   */
+  public long size() {
+    return size;
+  }
+
+  /**
+   * Returns whether the buffer is in huge pages.
+   *
+   * @return whether it is
+   */
+  public boolean isHuge() {
+    return huge;
+  }
+
+  /**
+   * Frees the memory. Memory regions of a device have to be deregistered before. Closing twice has
+   * no effect.
+   */
+  @Override
+  public void close() {
+    ArenaCloser.close(arena);
+  }
+}

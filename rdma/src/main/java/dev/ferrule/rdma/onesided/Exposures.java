@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.onesided;
+
+import static dev.ferrule.rdma.onesided.AccessTableLayout.INT;
+import static dev.ferrule.rdma.onesided.AccessTableLayout.LONG;
+
+import dev.ferrule.FerruleException;
+import dev.ferrule.RmaRight;
+import dev.ferrule.rdma.queue.OneSidedOperations;
+import dev.ferrule.support.RmaKey;
+import dev.ferrule.support.Threads;
+import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory that this side exposes. It is announced by RDMA WRITEs to the peer's {@link
+ * AccessTable}, without involving the peer's program.
+ *
+ * <p><b>Threads:</b> safe for use by several threads; calls are serialized.
+ */
+public final class Exposures {
+
+  private static final long PAUSE_NANOS = 20_000;
+  private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+
+  /** The time after the deadline for the peer's device to answer the last READ. */
+  private static final long LAST_ANSWER_NANOS = 1_000_000_000;
+
+  private final ProtectionDomain domain;
+  private final AccessTable own;
+  private final int peerTable;
+  private final OneSidedOperations queue;
+  private final Life life;
+  private final @Nullable Exposure[] exposures =
+      new @Nullable Exposure[AccessTableLayout.MAX_EXPOSURES];
+  private int next;
+
+  /** The connection's lifecycle, as used by this class. */
+  public interface Life {
+
+    /** Throws a {@link FerruleException} if the connection has ended. */
+    void checkOpen();
+
+    /**
+     * Returns the time to wait for a peer that still accesses memory whose exposure ends.
+     *
+     * @return the time in nanoseconds
+     */
+    long patienceNanos();
+
+    /**
+     * Ends the connection with a failure.
+     *
+     * @param reason the reason
+     */
+    void lost(String reason);
+  }
+
+  /**
+   * Creates an instance without exposures.
+   *
+   * @param domain registers the memory
+   * @param own this side's table, which has the scratch area
+   * @param peerTable the remote key of the peer's table
+   * @param queue posts the requests to it
+   * @param life the connection's lifecycle
+   */
+  public Exposures(
+      ProtectionDomain domain,
+      AccessTable own,
+      int peerTable,
+      OneSidedOperations queue,
+      Life life) {
+    this.domain = domain;
+    this.own = own;
+    this.peerTable = peerTable;
+    this.queue = queue;
+    this.life = life;
+  }
+
+  /**
+   * Returns the maximum number of exposures at a time.
+   *
+   * @return the limit
+   */
+  public static int limit() {
+    return AccessTableLayout.MAX_EXPOSURES;
+  }
+
+  /**
+   * Exposes memory, and waits until the peer's table has the entry: about the round-trip time of a
+   * message.
+   *
+   * @param memory native memory
+   * @param rights the access rights of the peer
+   * @return the exposure; null if the maximum number is reached
+   * @throws dev.ferrule.verbs.VerbsException if the registration fails, for example because of the
+   *     limit of locked memory
+   * @throws FerruleException if the connection ends meanwhile
+   */
+  public synchronized @Nullable Exposure add(MemorySegment memory, Set<RmaRight> rights) {
+    life.checkOpen(); // later exposures end with the connection
+    int id = freeId();
+    if (id < 0) {
+      return null;
+    }
+    MemoryRegion region = memory.byteSize() == 0 ? null : register(memory, rights);
+    boolean announced = false;
+    try {
+      int remoteKey = region == null ? 0 : region.remoteKey();
+      RmaKey key = new RmaKey(id, generation(), memory.byteSize(), rights, remoteKey);
+      announce(key, ProtectionDomain.firstByte(memory));
+      Exposure exposure = new Exposure(key, memory, region);
+      exposures[id] = exposure;
+      announced = true;
+      return exposure;
+    } finally {
+      if (!announced && region != null) {
+        region.close();
+      }
+    }
+  }
+
+  private MemoryRegion register(MemorySegment memory, Set<RmaRight> rights) {
+    boolean writable = rights.contains(RmaRight.WRITE);
+    return domain.registerRelocated(
+        memory,
+        (writable ? Access.LOCAL_WRITE | Access.REMOTE_WRITE : 0)
+            | (rights.contains(RmaRight.READ) ? Access.REMOTE_READ : 0));
+  }
+
+  /** Returns a free number, in rotation so that a number is not reused soon. */
+  private int freeId() {
+    for (int i = 0; i < exposures.length; i++) {
+      int id = (next + i) % exposures.length;
+      if (exposures[id] == null) {
+        next = (id + 1) % exposures.length;
+        return id;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * Returns a random generation, which distinguishes exposures of the same number. It is no secret:
+   * the device protects memory that is not exposed.
+   */
+  private static long generation() {
+    long generation = ThreadLocalRandom.current().nextLong();
+    return generation == 0 ? 1 : generation;
+  }
+
+  /**
+   * Writes an entry to the peer's table. The generation is written last, as it makes the entry
+   * valid.
+   */
+  private void announce(RmaKey key, int first) {
+    MemorySegment memory = own.memory();
+    long scratch = AccessTableLayout.SCRATCH;
+    LONG.set(memory, scratch + AccessTableLayout.ENTRY_LENGTH, key.length());
+    INT.set(memory, scratch + AccessTableLayout.ENTRY_KEY, key.key());
+    INT.set(memory, scratch + AccessTableLayout.ENTRY_RIGHTS, RmaKey.bits(key.rights()));
+    INT.set(memory, scratch + AccessTableLayout.ENTRY_FIRST, first);
+    writeEntry(
+        key.id(),
+        AccessTableLayout.ENTRY_LENGTH,
+        AccessTableLayout.ENTRY_SIZE - AccessTableLayout.ENTRY_LENGTH);
+    writeGeneration(key.id(), key.generation());
+    // a READ completes only after the WRITEs before it have been placed
+    long number = readInUse(key.id());
+    while (!isRead(number)) {
+      life.checkOpen();
+      Threads.pause(PAUSE_NANOS);
+    }
+  }
+
+  private void writeGeneration(int id, long generation) {
+    LONG.setVolatile(
+        own.memory(), AccessTableLayout.SCRATCH + AccessTableLayout.ENTRY_GENERATION, generation);
+    writeEntry(id, AccessTableLayout.ENTRY_GENERATION, Long.BYTES);
+  }
+
+  private void writeEntry(int id, int offset, int length) {
+    queue.postForTable(
+        true,
+        AccessTableLayout.SCRATCH + offset,
+        own.localKey(),
+        AccessTableLayout.entry(id) + offset,
+        peerTable,
+        length);
+  }
+
+  /**
+   * Reads the peer's number of outstanding requests for an entry; returns the number of the work
+   * request.
+   */
+  private long readInUse(int id) {
+    return queue.postForTable(
+        false,
+        AccessTableLayout.SCRATCH_READ,
+        own.localKey(),
+        AccessTableLayout.inUse(id),
+        peerTable,
+        Integer.BYTES);
+  }
+
+  /** Returns whether a READ has completed; always false if it could not be posted. */
+  private boolean isRead(long number) {
+    return number != 0 && queue.isRetired(number);
+  }
+
+  /**
+   * Ends an exposure, and waits until the peer no longer accesses the memory. No effect if it has
+   * ended.
+   *
+   * @param exposure the exposure
+   */
+  public void takeBack(Exposure exposure) {
+    if (!exposure.end()) {
+      awaitRemoved(exposure); // ended by another thread
+      return;
+    }
+    boolean ended = retract(exposure);
+    remove(exposure);
+    if (!ended) {
+      // not under the monitor, and last, as it runs the program's callbacks
+      life.lost(
+          "timed out ending an exposure: the peer has accessed the memory for longer than"
+              + " closeTimeout (it is stopped, delayed by earlier messages, or hostile)");
+    }
+  }
+
+  /**
+   * Clears the entry in the peer's table, and waits for the peer's outstanding requests. A failed
+   * or closed queue has ended the peer's access as well. A connection that is being closed
+   * continues until all messages are acknowledged.
+   *
+   * @return false if the wait for the peer timed out
+   */
+  private synchronized boolean retract(Exposure exposure) {
+    int id = exposure.key().id();
+    writeGeneration(id, 0);
+    long number = readInUse(id);
+    long deadline = System.nanoTime() + life.patienceNanos();
+    long pause = PAUSE_NANOS;
+    boolean last = false; // the last READ was posted after the deadline, so its result is final
+    while (queue.isUsable()) {
+      boolean late = deadline - System.nanoTime() < 0; // read before polling
+      if (isRead(number)) {
+        if ((int) INT.getVolatile(own.memory(), AccessTableLayout.SCRATCH_READ) == 0) {
+          return true;
+        }
+        if (last) {
+          return false;
+        }
+        last = late;
+        number = readInUse(id);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS); // the peer counts down when it polls
+      } else if (late && deadline + LAST_ANSWER_NANOS - System.nanoTime() < 0) {
+        return false; // the peer does not receive earlier messages either
+      }
+      Threads.pause(pause);
+    }
+    return true;
+  }
+
+  private void awaitRemoved(Exposure exposure) {
+    while (isListed(exposure)) {
+      Threads.pause(PAUSE_NANOS);
+    }
+  }
+
+  private synchronized boolean isListed(Exposure exposure) {
+    return exposures[exposure.key().id()] == exposure;
+  }
+
+  private synchronized void remove(Exposure exposure) {
+    exposure.deregister();
+    if (exposures[exposure.key().id()] == exposure) {
+      exposures[exposure.key().id()] = null;
+    }
+  }
+
+  /**
+   * Ends all exposures, including those that another thread is just ending. The queue pair is
+   * destroyed, so the peer no longer accesses any memory.
+   */
+  public synchronized void close() {
+    for (Exposure exposure : exposures) {
+      if (exposure != null) {
+        exposure.end();
+        remove(exposure);
+      }
+    }
+  }
+}

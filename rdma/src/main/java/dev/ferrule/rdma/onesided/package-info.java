@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Remote memory access over RDMA: the tables by which two sides agree on the accessible memory.
+ * This is the control path only; operations go through {@link
+ * dev.ferrule.rdma.queue.OneSidedOperations}.
+ */
+@NullMarked
+package dev.ferrule.rdma.onesided;
+
+import org.jspecify.annotations.NullMarked;

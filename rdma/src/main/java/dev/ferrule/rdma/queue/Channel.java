@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.support.ViewUse;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.QueuePair;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection's part of the queues: its send queue, and its received messages. Protocols implement
+ * the meaning of receive completions and the location of messages.
+ *
+ * <p><b>Threads:</b> the receiver's thread frees messages; the other methods state their threads.
+ */
+public abstract class Channel {
+
+  private final QueuePair queuePair;
+  private final SendQueue sends;
+  private final Link link;
+  private final Inbox inbox;
+  private volatile ReceiveMultiplexer.@Nullable Place place; // in a receiver for many connections
+  private final Object freeing = new Object(); // a lock; reentrant, since close callbacks may free
+  private final MemorySegment view;
+  private final ViewUse viewUse = new ViewUse();
+  private final AtomicLong reports = new AtomicLong(); // by any reporting thread
+  private volatile boolean closed;
+  private final AtomicBoolean touched = new AtomicBoolean();
+  private @Nullable Channel touchedBefore;
+
+  // Findings of a poll, handled after it; written under the receive queue's lock.
+  private volatile boolean goodbye;
+  private volatile boolean failed;
+  private CompletionStatus failure = CompletionStatus.SUCCESS;
+  private int vendorError;
+  private volatile String violation = "";
+  private volatile int postError;
+
+  /**
+   * The parts of a connection.
+   *
+   * @param queuePair the queue pair, connected or connecting
+   * @param sendCompletions the completion queue of its sends
+   * @param sendMemory the send memory
+   * @param unacked the maximum number of unacknowledged messages
+   * @param inline the maximum length of an inline message; below 0 no message is inline
+   * @param link the connection
+   */
+  public record Parts(
+      QueuePair queuePair,
+      CompletionQueue sendCompletions,
+      SendMemory sendMemory,
+      int unacked,
+      int inline,
+      Link link) {}
+
+  /**
+   * Creates a channel.
+   *
+   * @param parts the parts of the connection
+   * @param protocol the sending half of the protocol
+   * @param inboxCapacity the maximum number of messages that wait for the program
+   * @param view the memory of received messages, readable until the connection is closed
+   */
+  protected Channel(Parts parts, SendProtocol protocol, int inboxCapacity, MemorySegment view) {
+    this.queuePair = parts.queuePair();
+    this.link = parts.link();
+    this.sends = new SendQueue(parts, protocol);
+    this.view = view;
+    this.inbox = new Inbox(inboxCapacity);
+  }
+
+  /**
+   * Handles a completed receive: a message, to be {@link #deliver delivered}, or a control message
+   * of the protocol. Under the receive queue's lock.
+   *
+   * @param completions has the completion, which is a success
+   * @param index the completion's index
+   * @return a protocol violation, which ends the connection; null if there is none
+   */
+  protected abstract @Nullable String received(CompletionQueue completions, int index);
+
+  /**
+   * Handles a receive that is discarded: it failed, or violated the protocol. Under the receive
+   * queue's lock.
+   *
+   * @param receive the work request's id
+   */
+  protected abstract void dropped(int receive);
+
+  /**
+   * Returns the location of a message.
+   *
+   * @param message the message's number, as delivered
+   * @return the offset in {@link #view}
+   */
+  public abstract long offset(int message);
+
+  /**
+   * Frees the buffer space of a message. By one thread at a time.
+   *
+   * @param message the message's number, as delivered
+   */
+  protected abstract void freed(int message);
+
+  /** Passes freed buffers to the peer if it cannot send without them. By one thread at a time. */
+  protected abstract void giveOnForStarvingPeer();
+
+  /**
+   * Returns whether no more messages can arrive before the program frees some of those that it
+   * holds. Called if no message waits, by the receiver's thread.
+   *
+   * @param held the number of messages that the program holds, at least 1
+   * @return whether these occupy all buffers
+   */
+  public abstract boolean isExhausted(int held);
+
+  /** Stops posting receives: the queue pair is destroyed. */
+  protected abstract void stopReceives();
+
+  /**
+   * Frees a message. By the receiver's thread.
+   *
+   * @param message the message's number, as delivered
+   */
+  public final void free(int message) {
+    if (place == null) {
+      freed(message);
+      return;
+    }
+    // a closed common receiver may still free its last message when the connection's receiver
+    // starts
+    synchronized (freeing) {
+      freed(message);
+    }
+  }
+
+  /** Passes freed buffers to the peer if it cannot send without them. By the receiver's thread. */
+  public final void freeForStarvingPeer() {
+    if (place == null) {
+      giveOnForStarvingPeer();
+      return;
+    }
+    synchronized (freeing) {
+      giveOnForStarvingPeer();
+    }
+  }
+
+  /**
+   * Adds a message to the inbox. Under the receive queue's lock.
+   *
+   * @param message a number that identifies it in {@link #offset} and {@link #free}
+   * @param length its length in bytes
+   */
+  protected final void deliver(int message, int length) {
+    if (!inbox.add(message, length)) {
+      violation = "more messages than receive buffers";
+    }
+  }
+
+  /** Records the peer's goodbye. Under the receive queue's lock. */
+  protected final void goodbyeReceived() {
+    goodbye = true;
+  }
+
+  /**
+   * Records the result of a receive posted by {@link #received}.
+   *
+   * @param result the result of posting; below 0 if it failed
+   */
+  protected final void posted(int result) {
+    if (result < 0) {
+      postError = -result;
+    }
+  }
+
+  final int queuePairNumber() {
+    return queuePair.number();
+  }
+
+  /**
+   * Returns the send queue.
+   *
+   * @return the queue
+   */
+  public final SendQueue sends() {
+    return sends;
+  }
+
+  /**
+   * Returns the inbox of this connection.
+   *
+   * @return the inbox
+   */
+  public final Inbox inbox() {
+    return inbox;
+  }
+
+  /**
+   * Returns the inbox as arrivals for the connection's own receiver.
+   *
+   * @return the arrivals, which another receiver may have claimed
+   */
+  public final IncomingMessages arrivals() {
+    return new OwnMessages(this, inbox);
+  }
+
+  /**
+   * Makes a common receiver take the messages from now on, unless the connection's own receiver has
+   * claimed them. Under the receive queue's lock.
+   */
+  final void deliverTo(ReceiveMultiplexer common) {
+    if (inbox.giveUp()) {
+      ReceiveMultiplexer.Place made = new ReceiveMultiplexer.Place(common, this);
+      place = made;
+      made.offer();
+    }
+  }
+
+  /** Returns whether the messages went to a common receiver that has ended. */
+  final boolean isCommonReceiverEnded() {
+    ReceiveMultiplexer.Place known = place;
+    return known != null && known.isEnded();
+  }
+
+  /**
+   * Returns the memory of received messages.
+   *
+   * @return a read-only segment, alive until the connection is closed
+   */
+  public final MemorySegment view() {
+    return view;
+  }
+
+  /**
+   * Returns whether the goodbye of the peer has been polled.
+   *
+   * @return whether it has
+   */
+  public final boolean isGoodbyeSaid() {
+    return goodbye;
+  }
+
+  /**
+   * Returns the connection.
+   *
+   * @return the connection
+   */
+  public final Link link() {
+    return link;
+  }
+
+  /**
+   * Returns the number of reports: control messages that announce free buffer space to the peer.
+   *
+   * @return the number
+   */
+  public final long reports() {
+    return reports.get();
+  }
+
+  /**
+   * Links the channel in front of others with new completions, unless it is in such a list already;
+   * the thread that handles that list has not handled this channel yet. Under the queue's lock,
+   * after the completion is taken.
+   */
+  final boolean touch(@Nullable Channel others) {
+    if (touched.getAndSet(true)) {
+      return false;
+    }
+    touchedBefore = others;
+    return true;
+  }
+
+  /** Unlinks the channel and returns the next one. Later completions link the channel again. */
+  final @Nullable Channel untouch() {
+    Channel next = touchedBefore;
+    touchedBefore = null;
+    touched.getAndSet(false);
+    return next;
+  }
+
+  /** Handles a receive completion. Never throws. Under the queue's lock. */
+  final void take(CompletionQueue completions, int index) {
+    if (!violation.isEmpty()) { // later messages cannot be trusted
+      dropped((int) completions.workRequestId(index));
+      return;
+    }
+    if (completions.isSuccess(index)) {
+      String objection;
+      try {
+        objection = received(completions, index);
+      } catch (RuntimeException | Error e) { // or messages of other connections would be lost
+        objection = "its message cannot be handled: " + e;
+      }
+      if (objection == null) {
+        return;
+      }
+      violation = objection;
+    } else if (!failed) {
+      failure = completions.status(index);
+      vendorError = completions.vendorError(index);
+      failed = true;
+    }
+    dropped((int) completions.workRequestId(index));
+  }
+
+  /**
+   * Sends a report of free buffer space to the peer, if one is due. Also called periodically, since
+   * it may not have been possible before. By any thread, not under a lock.
+   */
+  public final void reportIfDue() {
+    if (sends.sendReport()) {
+      reports.incrementAndGet();
+    }
+  }
+
+  /**
+   * Sends a report of any unreported free buffer space, even if it is little: the peer may need it.
+   * By any thread, not under a lock.
+   */
+  public final void reportOwed() {
+    if (sends.sendOwedReport()) {
+      reports.incrementAndGet();
+    }
+  }
+
+  /**
+   * Returns whether a report cannot be sent before the peer's answer to an earlier one is polled.
+   * By any thread, not under a lock.
+   *
+   * @return whether it is; then completions should be polled, as the program may not do so
+   */
+  public final boolean isReportHeldUp() {
+    return sends.isReportHeldUp();
+  }
+
+  /**
+   * Called periodically by the event loop: reports free buffer space, and wakes the receiver to
+   * post the receives that it collects for one doorbell.
+   */
+  public final void tick() {
+    reportOwed();
+    if (keepsFreed()) {
+      link.onProgress();
+      ReceiveMultiplexer.Place known = place;
+      if (known != null) {
+        known.wake();
+      }
+    }
+  }
+
+  /**
+   * Returns whether freed buffers are held back. After this call, the receiver passes them to the
+   * peer when it frees or polls the next time. By any thread.
+   *
+   * @return whether any are
+   */
+  protected boolean keepsFreed() {
+    return false;
+  }
+
+  /** Handles the findings of a poll; not under a lock. */
+  final void afterPoll() {
+    ReceiveMultiplexer.Place known = place;
+    if (known != null) {
+      known.offer();
+    }
+    reportIfDue();
+    link.onProgress();
+    if (goodbye) {
+      link.onGoodbye();
+    }
+    if (!violation.isEmpty()) {
+      link.onViolation(violation);
+    }
+    if (failed) {
+      sends.look(); // it may have the cause; a flushed receive has none
+      link.onFailure(failure, vendorError);
+    }
+    if (postError != 0) {
+      link.onPostFailure("ibv_post_recv", postError);
+    }
+  }
+
+  /**
+   * Stops posting receives. Messages that the program holds or has not yet received become
+   * inaccessible.
+   */
+  public final void closeReceives() {
+    closed = true;
+    ReceiveMultiplexer.Place known = place;
+    if (known != null) {
+      known.clear();
+    }
+    stopReceives();
+  }
+
+  /**
+   * Returns the mark for threads in a poll whose handler reads messages of this connection in
+   * place.
+   *
+   * @return the mark
+   */
+  public final ViewUse viewUse() {
+    return viewUse;
+  }
+
+  /**
+   * Returns whether the connection was closed, so that its messages can no longer be read.
+   *
+   * @return whether it was
+   */
+  public final boolean isClosed() {
+    return closed;
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.CompletionQueue;
+
+/**
+ * The notification request of a completion queue. A request is a system call and is valid for one
+ * event, so one request suffices for all threads that sleep meanwhile.
+ *
+ * <p><b>Threads:</b> safe for use by several threads; {@link #stop} is called under the lock.
+ * Without the lock, a thread could see a request that another thread is about to make and that
+ * fails; or a request could be recorded after its event was handled, so that no thread would make
+ * another one.
+ */
+final class EventRequest {
+
+  private final CompletionQueue completions;
+  private final SpinLock lock;
+  private boolean pending; // made, and its event not handled yet; under the lock
+  private boolean stopped; // under the lock
+
+  /**
+   * Creates an instance without a request.
+   *
+   * @param completions the completion queue
+   * @param lock the lock of the queue over it; callers hold it only for {@link #stop}
+   */
+  EventRequest(CompletionQueue completions, SpinLock lock) {
+    this.completions = completions;
+    this.lock = lock;
+  }
+
+  /** Requests an event, unless one is pending. The next call retries a failed request. */
+  void make() {
+    lock.lock();
+    try {
+      if (!pending && !stopped) {
+        pending = completions.requestNotification() >= 0;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Called on an event, before threads are woken, so that they make another request. */
+  void used() {
+    lock.lock();
+    try {
+      pending = false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Stops making requests, so that the completion queue can be destroyed. Under the lock. */
+  void stop() {
+    stopped = true;
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.CompletionStatus;
+
+/**
+ * The callbacks of the queues to their connection. None of these methods may be called under a
+ * lock.
+ */
+public interface Link {
+
+  /** Called on progress that a thread may wait for: a message, or credit. */
+  void onProgress();
+
+  /** Called on the goodbye of the peer. */
+  void onGoodbye();
+
+  /**
+   * Called when a work request has failed, and with it the queue pair.
+   *
+   * @param status the status of the completion
+   * @param vendorError the vendor's error code
+   */
+  void onFailure(CompletionStatus status, int vendorError);
+
+  /**
+   * Called on a protocol violation by the peer.
+   *
+   * @param reason the violation
+   */
+  void onViolation(String reason);
+
+  /**
+   * Called when the device has failed to post a work request although its queue has space.
+   *
+   * @param function the C function
+   * @param errno the errno, positive
+   */
+  void onPostFailure(String function, int errno);
+
+  /**
+   * Called on a failure of this side after which the connection cannot continue.
+   *
+   * @param reason the failure
+   */
+  default void onFault(String reason) {
+    onViolation(reason); // ends the connection as well
+  }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import java.util.function.IntConsumer;
+
+/**
+ * The part of a send queue for remote memory access. Every request is signaled. Requests have their
+ * own share of the send queue, so they and messages do not wait for each other's space.
+ *
+ * <p>The bytes are never sent inline: they are in the program's memory, which may be freed, and
+ * only the device can read freed memory safely, as its pages are pinned.
+ *
+ * <p><b>Threads:</b> safe for use by several threads, by the send queue's lock.
+ */
+public final class OneSidedOperations {
+
+  /** The maximum number of outstanding requests of operations. */
+  private static final int PIECES = 32;
+
+  /** The maximum number of outstanding requests for the peer's table, in addition. */
+  public static final int TABLE_REQUESTS = 4;
+
+  /** The work requests in the send queue for remote memory access. */
+  static final int SENDS = PIECES + TABLE_REQUESTS;
+
+  /** The result of posting a request. */
+  public enum Result {
+    /** The request is posted. */
+    POSTED,
+    /** The queue has no space. */
+    FULL,
+    /** The peer no longer exposes its memory. */
+    GONE,
+    /** This side's memory is no longer registered. */
+    CLOSED
+  }
+
+  /** Memory of this side. */
+  public interface Source {
+
+    /**
+     * Returns the local key.
+     *
+     * @return the lkey
+     */
+    int localKey();
+
+    /**
+     * Returns whether it may be used. Called under the queue's lock. A thread that closes the
+     * memory takes the lock afterwards, in {@link OneSidedOperations#lastRequest}, and so sees all
+     * requests that use the memory.
+     *
+     * @return false if it is closed
+     */
+    boolean isUsable();
+  }
+
+  /** Memory of the peer. */
+  public interface Target {
+
+    /**
+     * Returns the remote key.
+     *
+     * @return the rkey
+     */
+    int remoteKey();
+
+    /**
+     * Returns the region of the peer.
+     *
+     * @return the number that is passed to the action of {@link #onRegionRelease}
+     */
+    int region();
+
+    /**
+     * Prevents the peer from ending the exposure until the region is released. Called under the
+     * queue's lock.
+     *
+     * @return false if the peer has ended the exposure already; then there is nothing to release
+     */
+    boolean acquire();
+  }
+
+  private final QueuePair queuePair;
+  private final SendQueue queue;
+  private final SpinLock lock;
+  private final SendLedger ledger;
+  private final SendFailures failures;
+  private final SendChain chain = new SendChain(1);
+  private boolean fenced; // whether the next request has a fence; under the lock
+
+  OneSidedOperations(
+      QueuePair queuePair,
+      SendQueue queue,
+      SpinLock lock,
+      SendLedger ledger,
+      SendFailures failures) {
+    this.queuePair = queuePair;
+    this.queue = queue;
+    this.lock = lock;
+    this.ledger = ledger;
+    this.failures = failures;
+  }
+
+  /**
+   * Sets the action that is called with the region of each completed request.
+   *
+   * @param action called under the lock, so it must not block
+   */
+  public void onRegionRelease(IntConsumer action) {
+    lock.lock();
+    try {
+      ledger.onRegionRelease(action);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Posts a request of an operation, if there is space and the peer still exposes the memory. Each
+   * posted request releases its region once.
+   *
+   * @param write true for an RDMA WRITE, false for an RDMA READ
+   * @param source this side's memory
+   * @param address the local address
+   * @param target the peer's memory
+   * @param offset the remote address
+   * @param length the length in bytes; may be 0
+   * @param operation the id of the operation if this is its last request; else 0
+   * @return the result; POSTED if the connection has ended
+   */
+  public Result tryPost(
+      boolean write,
+      Source source,
+      long address,
+      Target target,
+      long offset,
+      int length,
+      long operation) {
+    Result result;
+    lock.lock();
+    try {
+      if (ledger.accessesPosted() >= PIECES) {
+        queue.poll();
+      }
+      result = ledger.accessesPosted() >= PIECES ? Result.FULL : Result.POSTED;
+      if (result == Result.POSTED && queue.isUsable()) {
+        if (!source.isUsable()) {
+          result = Result.CLOSED;
+        } else if (target.acquire()) {
+          long number = ledger.addAccess(target.region(), length, operation);
+          int flags = SendChain.SIGNALED | (fenced ? SendChain.FENCE : 0);
+          fenced = false;
+          if (length == 0) {
+            post(true, number, 0, 0, 0, 0, 0, flags);
+          } else {
+            int localKey = source.localKey();
+            post(write, number, address, localKey, length, offset, target.remoteKey(), flags);
+          }
+        } else {
+          result = Result.GONE;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return result;
+  }
+
+  private void post(
+      boolean write,
+      long number,
+      long address,
+      int localKey,
+      int length,
+      long remoteAddress,
+      int remoteKey,
+      int flags) {
+    SendOperation operation = write ? SendOperation.RDMA_WRITE : SendOperation.RDMA_READ;
+    chain.set(0, operation, number, address, length, localKey, flags);
+    chain.setRemote(0, remoteAddress, remoteKey);
+    failures.posted(queuePair.post(chain, 0, 1));
+  }
+
+  /**
+   * Makes the next request wait for all outstanding RDMA READs. Devices keep any other order: the
+   * peer's device processes requests in sequence.
+   */
+  public void fence() {
+    lock.lock();
+    try {
+      fenced = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Posts a request for the peer's table of this side's exposures. At most {@link #TABLE_REQUESTS}
+   * may be outstanding.
+   *
+   * @param write true for an RDMA WRITE, false for an RDMA READ
+   * @param address the local address
+   * @param localKey the local key
+   * @param offset the offset in the table
+   * @param tableKey the remote key of the table
+   * @param length the length in bytes, at least 1
+   * @return the request's number, for {@link #isRetired}
+   */
+  public long postForTable(
+      boolean write, long address, int localKey, long offset, int tableKey, int length) {
+    long number = 0;
+    lock.lock();
+    try {
+      if (queue.isUsable()) {
+        number = ledger.addAccess(-1, length, 0);
+        post(write, number, address, localKey, length, offset, tableKey, SendChain.SIGNALED);
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return number;
+  }
+
+  /**
+   * Returns the number of the last posted request.
+   *
+   * @return the number, for {@link #isRetired}; 0 if there was none
+   */
+  public long lastRequest() {
+    lock.lock();
+    try {
+      return ledger.lastAccess();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns whether requests can be executed.
+   *
+   * @return false if the queue was closed, or a request has failed
+   */
+  public boolean isUsable() {
+    lock.lock();
+    try {
+      return queue.isUsable();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns whether a request has completed. Polls for completions.
+   *
+   * @param number the request's number
+   * @return whether it has
+   */
+  public boolean isRetired(long number) {
+    boolean result;
+    lock.lock();
+    try {
+      queue.poll();
+      result = ledger.isRetired(number);
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return result;
+  }
+
+  /**
+   * Returns whether an operation has completed. Polls for completions if necessary.
+   *
+   * @param operation the operation's id
+   * @return whether it and all operations before it have completed
+   */
+  public boolean isDone(long operation) {
+    if (operation <= ledger.completedOperation()) {
+      return true;
+    }
+    lock.lock();
+    try {
+      queue.poll();
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return operation <= ledger.completedOperation();
+  }
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.CompletionQueue;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue of receive completions of one connection or of many. It is polled in batches of up to 32,
+ * which are distributed to the inboxes of the connections by queue pair number.
+ *
+ * <p><b>Threads:</b> safe for use by several threads; one thread at a time polls.
+ */
+public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
+
+  private static final System.Logger LOGGER = System.getLogger(ReceiveQueue.class.getName());
+
+  /** The number of polls that empty any queue, even if peers keep filling it. */
+  private static final int MAX_DRAIN = 65_536 / CompletionQueue.BATCH;
+
+  private final CompletionQueue completions;
+  private final IntConsumer strays;
+  private final boolean single;
+  private final SpinLock lock = new SpinLock();
+  private final EventRequest event;
+  private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
+  private volatile Channel[] channels = {}; // the same, for other threads; written under the lock
+  private volatile @Nullable Channel only; // of a queue of one connection, which needs no lookup
+  private volatile @Nullable ReceiveMultiplexer common; // written under the lock
+  private final AtomicInteger sleepers = new AtomicInteger(); // threads that requested an event
+  private @Nullable Channel touched; // a list of channels with new completions; under the lock
+  private boolean closed; // under the lock
+
+  /**
+   * Creates a queue for any number of connections.
+   *
+   * @param completions the completion queue of receives
+   * @param strays called with the id of a completed receive of a closed connection
+   */
+  public ReceiveQueue(CompletionQueue completions, IntConsumer strays) {
+    this(completions, strays, false);
+  }
+
+  private ReceiveQueue(CompletionQueue completions, IntConsumer strays, boolean single) {
+    this.completions = completions;
+    this.event = new EventRequest(completions, lock);
+    this.strays = strays;
+    this.single = single;
+  }
+
+  /**
+   * Creates a queue of one connection, whose completions need no lookup of their connection.
+   *
+   * @param completions the completion queue of receives
+   * @param strays called with the id of a completed receive after the connection is closed
+   * @return the queue
+   */
+  public static ReceiveQueue ofOne(CompletionQueue completions, IntConsumer strays) {
+    return new ReceiveQueue(completions, strays, true);
+  }
+
+  /**
+   * Adds a connection. In a queue of many connections, the connection's queue pair must not receive
+   * yet; in a queue of one connection, completions in the queue belong to it.
+   *
+   * @param channel the connection
+   */
+  public void add(Channel channel) {
+    Channel next;
+    lock.lock();
+    try {
+      if (!single) {
+        takeLeftovers();
+      }
+      next = takeTouched();
+      byNumber.put(channel.queuePairNumber(), channel);
+      channels = with(channels, channel);
+      collect(channel);
+      only = single ? channel : null;
+    } finally {
+      lock.unlock();
+    }
+    act(next);
+  }
+
+  /** Takes the completions of a closed connection whose queue pair number the new one may reuse. */
+  private void takeLeftovers() {
+    int rounds = 0;
+    while (rounds < MAX_DRAIN && takeBatch() > 0) {
+      rounds++;
+    }
+  }
+
+  /**
+   * Removes a connection. Its queue pair is in the error state but must not be destroyed yet: its
+   * number could be reused then, and the device may drop its completions.
+   *
+   * @param channel the connection
+   */
+  public void remove(Channel channel) {
+    drain();
+    lock.lock();
+    try {
+      if (byNumber.get(channel.queuePairNumber()) == channel) {
+        byNumber.remove(channel.queuePairNumber());
+      }
+      channels = without(channels, channel);
+      only = null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Makes one receiver take all messages from now on, including those that wait, except messages of
+   * connections whose own receiver has claimed them.
+   *
+   * @param arrivals the arrivals of the receiver
+   */
+  public void collect(ReceiveMultiplexer arrivals) {
+    lock.lock();
+    try {
+      common = arrivals;
+      for (Channel channel : channels) {
+        collect(channel);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void collect(Channel channel) {
+    ReceiveMultiplexer known = common;
+    if (known != null) {
+      channel.deliverTo(known);
+    }
+  }
+
+  @Override
+  public boolean poll() {
+    if (!lock.tryLock()) {
+      return false; // another thread is polling
+    }
+    return pollLocked();
+  }
+
+  @Override
+  public void drain() {
+    int rounds = 0;
+    do {
+      lock.lock();
+      rounds++;
+    } while (pollLocked() && rounds < MAX_DRAIN);
+  }
+
+  private boolean pollLocked() {
+    int count;
+    Channel next;
+    try {
+      count = takeBatch();
+      next = takeTouched();
+    } finally {
+      lock.unlock();
+    }
+    if (count <= 0) {
+      return false;
+    }
+    act(next);
+    return true;
+  }
+
+  /** Takes completions; returns their number. Under the lock. */
+  private int takeBatch() {
+    int count = closed ? 0 : completions.poll(CompletionQueue.BATCH);
+    for (int i = 0; i < count; i++) {
+      take(i);
+    }
+    return count;
+  }
+
+  /** Returns the list of channels whose completions were taken. Under the lock. */
+  private @Nullable Channel takeTouched() {
+    Channel first = touched;
+    touched = null;
+    return first;
+  }
+
+  /** Handles the completions that were taken; not under the lock. */
+  private void act(@Nullable Channel first) {
+    VarHandle.fullFence(); // Dekker-style: a sleeper has seen the messages, or is seen asleep
+    Channel next = first;
+    while (next != null) {
+      Channel channel = next;
+      next = channel.untouch();
+      handle(channel);
+    }
+    wakeCommon();
+  }
+
+  /**
+   * Handles one channel, and catches all exceptions: the other channels of the batch have to be
+   * handled too, and the polling thread may belong to another connection.
+   */
+  private static void handle(Channel channel) {
+    try {
+      channel.afterPoll();
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(System.Logger.Level.WARNING, "after a poll", e);
+    }
+  }
+
+  private void take(int index) {
+    Channel known = only;
+    Channel channel = known != null ? known : byNumber.get(completions.queuePairNumber(index));
+    if (channel == null) {
+      strays.accept((int) completions.workRequestId(index));
+      return;
+    }
+    channel.take(completions, index);
+    if (channel != touched && channel.touch(touched)) { // after the completion is taken: see touch
+      touched = channel;
+    }
+  }
+
+  /**
+   * In a queue of many connections, completions that are already in the queue cause no event. They
+   * may be behind a batch that another thread is taking, which wakes only the connections of its
+   * batch. So the queue is drained here, even if another thread is polling.
+   */
+  @Override
+  public void arm() {
+    sleepers.incrementAndGet();
+    event.make();
+    if (!single) {
+      drain();
+    }
+  }
+
+  @Override
+  public void disarm() {
+    sleepers.decrementAndGet();
+  }
+
+  /**
+   * Handles a requested event. A queue of one connection wakes its threads, which poll.
+   *
+   * <p>A queue of many connections is drained here, which wakes only the receivers of connections
+   * with completions. Waking all of them would cost as many wake-ups per message as there are
+   * connections. The event has used up the request of all sleeping threads, so those that continue
+   * to sleep need another one. Completions before that request cause no event, so the queue is
+   * drained again after it.
+   */
+  public void onEvent() {
+    event.used();
+    if (single) {
+      wakeOnly();
+      return;
+    }
+    drain();
+    if (sleepers.get() > 0) {
+      event.make();
+      drain();
+    }
+  }
+
+  private void wakeOnly() {
+    Channel known = only;
+    if (known != null) {
+      known.link().onProgress();
+    }
+  }
+
+  private void wakeCommon() {
+    ReceiveMultiplexer known = common;
+    if (known != null) {
+      known.wake();
+    }
+  }
+
+  /**
+   * Posts freed buffers for each peer that cannot send without them. By the thread of the common
+   * receiver.
+   */
+  public void freeForStarvingPeers() {
+    for (Channel channel : channels) {
+      if (channel.inbox().isGivenUp()) {
+        channel.freeForStarvingPeer();
+      }
+    }
+  }
+
+  /** Stops polling, so that the completion queue can be destroyed. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      event.stop();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static Channel[] with(Channel[] channels, Channel one) {
+    Channel[] result = Arrays.copyOf(channels, channels.length + 1);
+    result[channels.length] = one;
+    return result;
+  }
+
+  private static Channel[] without(Channel[] channels, Channel one) {
+    return Arrays.stream(channels).filter(channel -> channel != one).toArray(Channel[]::new);
+  }
+}

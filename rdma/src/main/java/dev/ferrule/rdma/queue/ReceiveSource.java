@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+/** The source of completions for a receiver: one queue, or several. */
+public interface ReceiveSource {
+
+  /**
+   * Polls for completions.
+   *
+   * @return whether there were any
+   */
+  boolean poll();
+
+  /** Polls until there are no completions, even if another thread is polling. */
+  void drain();
+
+  /**
+   * Requests an event at the next completion, before the thread sleeps. Each call is followed by
+   * one of {@link #disarm}.
+   */
+  void arm();
+
+  /** Called when the thread is awake again. A later event has no effect. */
+  void disarm();
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.CompletionStatus;
+
+/**
+ * The failures of a send queue, until they are reported to the connection.
+ *
+ * <p><b>Threads:</b> under the send queue's lock, except {@link #report}, which takes it. Exactly
+ * one thread reports a failure: the first one to call report after it. This need not be the thread
+ * that found it, as not all threads may call report.
+ */
+final class SendFailures {
+
+  private final SpinLock lock;
+  private final Link link;
+  private boolean failed;
+  private CompletionStatus failure = CompletionStatus.SUCCESS; // not reported yet
+  private int vendorError;
+  private int postError; // not reported yet
+
+  /**
+   * Whether one of the two is pending. Written under the lock and read without it: a reporting
+   * thread has just released the lock, so it sees all failures found before; a thread that finds a
+   * later failure reports it itself.
+   */
+  private volatile boolean unreported;
+
+  SendFailures(SpinLock lock, Link link) {
+    this.lock = lock;
+    this.link = link;
+  }
+
+  /** Returns whether a work request has failed, and with it all later ones. */
+  boolean isFailed() {
+    return failed;
+  }
+
+  /** Records the first failed work request. */
+  void completed(CompletionStatus status, int error) {
+    failed = true;
+    failure = status;
+    vendorError = error;
+    unreported = true;
+  }
+
+  /**
+   * Records the result of posting.
+   *
+   * @param result the result of posting; below 0 if it failed
+   */
+  void posted(int result) {
+    if (result < 0) {
+      postError = -result;
+      unreported = true;
+    }
+  }
+
+  /** Reports a failure to the connection. Not under the lock, since it runs callbacks. */
+  void report() {
+    if (!unreported) {
+      return;
+    }
+    CompletionStatus status;
+    int vendor;
+    int error;
+    lock.lock();
+    try {
+      unreported = false;
+      vendor = vendorError;
+      status = failure;
+      failure = CompletionStatus.SUCCESS;
+      error = postError;
+      postError = 0;
+    } finally {
+      lock.unlock();
+    }
+    if (status != CompletionStatus.SUCCESS) {
+      link.onFailure(status, vendor);
+    } else if (error != 0) {
+      link.onPostFailure("ibv_post_send", error);
+    }
+  }
+}

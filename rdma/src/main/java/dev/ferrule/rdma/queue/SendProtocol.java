@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The sending half of a protocol: flow control, and the protocol-specific fields of work requests.
+ * In addition to messages there are control messages: reports, which announce free buffer space to
+ * the peer, and a goodbye. A control message has up to {@link SendQueue#LINE} bytes.
+ *
+ * <p><b>Threads:</b> called under the send queue's lock unless stated otherwise. Other threads
+ * write the state of the receiving half that it reads.
+ */
+public interface SendProtocol {
+
+  /**
+   * Reserves the resources of the peer that a message needs: credit, or memory.
+   *
+   * @param length the message's length in bytes
+   * @return false if the peer lacks them; nothing is reserved then
+   */
+  boolean tryReserve(int length);
+
+  /**
+   * Releases the reservation of a message that is not sent.
+   *
+   * @param length the reserved length in bytes
+   */
+  void unreserve(int length);
+
+  /**
+   * Returns the operation of a message's work request. Not under the lock.
+   *
+   * @return the operation, a constant
+   */
+  SendOperation messageOperation();
+
+  /**
+   * Sets the fields of a message's work request: immediate data, and the remote address of an RDMA
+   * operation. Requests are posted at once, in the order of the calls.
+   *
+   * @param chain the chain of the request
+   * @param index the index of the request
+   * @param reservedLength the reserved length in bytes
+   * @param length the message's length in bytes, at most the reserved length
+   */
+  void prepare(SendChain chain, int index, int reservedLength, int length);
+
+  /**
+   * Returns whether the peer has returned all credit or memory, so that there is nothing to wait
+   * for.
+   *
+   * @return whether it has
+   */
+  boolean isAllBack();
+
+  /**
+   * Returns whether a report to the peer is due; called after every poll of the receive queue. Not
+   * under the lock.
+   *
+   * @return whether it is
+   */
+  boolean isReportDue();
+
+  /**
+   * Returns whether there is anything to report, even if no report is due; called periodically. Not
+   * under the lock.
+   *
+   * @return whether there is
+   */
+  default boolean isReportOwed() {
+    return isReportDue();
+  }
+
+  /**
+   * Returns whether the peer can receive another report.
+   *
+   * @return whether it is
+   */
+  boolean mayReport();
+
+  /**
+   * Returns the operation of a control message's work request: {@link SendOperation#SEND} with or
+   * without immediate data. Not under the lock.
+   *
+   * @return the operation, a constant
+   */
+  SendOperation controlOperation();
+
+  /**
+   * Prepares the work request of a report of this side's free buffer space. It is posted at once.
+   *
+   * @param chain the chain of the request
+   * @param index the index of the request
+   * @param memory receives the bytes, if there are any
+   * @param offset the offset in the memory; the request owns {@link SendQueue#LINE} bytes from
+   *     there until it completes
+   * @return the number of bytes
+   */
+  int prepareReport(SendChain chain, int index, MemorySegment memory, long offset);
+
+  /**
+   * Returns whether the protocol has a goodbye. Not under the lock.
+   *
+   * @return whether it has; if not, a peer that disconnects has closed the connection
+   */
+  boolean saysGoodbye();
+
+  /**
+   * Prepares the work request of a goodbye. It is posted at once.
+   *
+   * @param chain the chain of the request
+   * @param index the index of the request
+   * @param memory receives the bytes, if there are any
+   * @param offset the offset in the memory, as for a report
+   * @return the number of bytes
+   */
+  int prepareGoodbye(SendChain chain, int index, MemorySegment memory, long offset);
+}

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.support.AbstractSender;
+import dev.ferrule.support.LineAllocator;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The send queue of a connection, with its completions and its send memory.
+ *
+ * <p>Work requests, including control messages, are numbered in posting order; {@link SendLedger}
+ * records them. An unsignaled request is awaited by posting a signaled zero-length RDMA WRITE
+ * behind it, which does not involve the peer's program.
+ *
+ * <p><b>Threads:</b> the connection's sender calls most methods; any thread may call {@link
+ * #sendReport}, {@link #probe} and {@link #close}. A lock protects the state.
+ */
+public final class SendQueue {
+
+  private static final System.Logger LOGGER = System.getLogger(SendQueue.class.getName());
+
+  /** The maximum number of work requests posted at a time. */
+  public static final int MAX_CHAIN = 64;
+
+  /** The result of {@link #reserve} if there is no space. */
+  public static final int FULL = AbstractSender.FULL;
+
+  /** The line of a message without bytes in the send memory. */
+  public static final int NO_LINES = -1;
+
+  /**
+   * The length from which each message is signaled: a completion for many of them would take too
+   * long.
+   */
+  private static final int LONG_MESSAGE = 256 << 10;
+
+  /** The part of {@link #CONTROL_SENDS} that is reserved for reports and a goodbye. */
+  private static final int RESERVED_SENDS = 4;
+
+  /** The work requests for reports, the goodbye and zero-length WRITEs. */
+  static final int CONTROL_SENDS = 8;
+
+  /** The work requests in the send queue in addition to messages. */
+  public static final int EXTRA_SENDS = CONTROL_SENDS + OneSidedOperations.SENDS;
+
+  /** The size of a line in bytes, the unit of allocation. */
+  public static final int LINE = 64;
+
+  private final QueuePair queuePair;
+  private final CompletionQueue completions;
+  private final SendMemory memory;
+  private final SendProtocol protocol;
+  private final int unacked;
+  private final int inlineMax;
+  private final LineAllocator lines;
+  private final SendChain chain = new SendChain(MAX_CHAIN);
+  private final SendChain controlChain = new SendChain(1);
+  private final StagedMessages staged = new StagedMessages();
+  private final SpinLock lock = new SpinLock();
+  private final Link link;
+  private final EventRequest event;
+
+  // All of these are guarded by the lock.
+  private final SendLedger ledger;
+  private final SendFailures failures;
+  private final OneSidedOperations accesses;
+  private int reserved; // reserved messages that are not posted yet
+  private boolean closed;
+
+  /**
+   * Creates a queue.
+   *
+   * @param parts the parts of the connection
+   * @param protocol the sending half of the protocol
+   */
+  SendQueue(Channel.Parts parts, SendProtocol protocol) {
+    this.queuePair = parts.queuePair();
+    this.completions = parts.sendCompletions();
+    this.link = parts.link();
+    this.event = new EventRequest(completions, lock);
+    this.memory = parts.sendMemory();
+    this.protocol = protocol;
+    this.unacked = parts.unacked();
+    this.inlineMax = parts.inline();
+    this.lines = new LineAllocator((int) (memory.messages().byteSize() / LINE));
+    this.ledger = new SendLedger(unacked, lines);
+    this.failures = new SendFailures(lock, link);
+    this.accesses = new OneSidedOperations(queuePair, this, lock, ledger, failures);
+  }
+
+  /**
+   * Returns the part of the queue for remote memory access.
+   *
+   * @return always the same object
+   */
+  public OneSidedOperations accesses() {
+    return accesses;
+  }
+
+  /** Returns the number of lines of a message. */
+  private static int linesFor(int length) {
+    return (length + LINE - 1) / LINE;
+  }
+
+  /**
+   * Reserves space for a message: memory, a work request, and resources of the peer.
+   *
+   * @param length the message's length in bytes
+   * @param needsMemory whether it needs send memory
+   * @return its first line, {@link #NO_LINES} or {@link #FULL}
+   */
+  public int reserve(int length, boolean needsMemory) {
+    int result;
+    lock.lock();
+    try {
+      result = tryReserve(length, needsMemory);
+      if (result == FULL) {
+        poll();
+        result = tryReserve(length, needsMemory);
+      }
+      if (result == FULL && !ledger.isCompletionDue()) {
+        signalLast(Long.MAX_VALUE); // or no completion would ever free space
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    if (result == FULL) {
+      sendReport(); // it may request buffer space
+    }
+    return result;
+  }
+
+  private int tryReserve(int length, boolean needsMemory) {
+    if (closed || reserved + ledger.unacknowledged() >= unacked || !protocol.tryReserve(length)) {
+      return FULL;
+    }
+    int line = NO_LINES;
+    if (length > 0 && needsMemory) {
+      line = lines.allocate(linesFor(length), Integer.MAX_VALUE);
+      if (line == LineAllocator.NONE) {
+        protocol.unreserve(length);
+        return FULL;
+      }
+    }
+    reserved++;
+    return line;
+  }
+
+  /**
+   * Returns whether anything is outstanding that will free space.
+   *
+   * @return false if all space is reserved by this side
+   */
+  public boolean isAnythingOut() {
+    lock.lock();
+    try {
+      return ledger.unacknowledged() != 0 || !protocol.isAllBack();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Releases the space of a reservation.
+   *
+   * @param line the result of {@link #reserve}
+   * @param length the reserved length in bytes
+   */
+  public void unreserve(int line, int length) {
+    lock.lock();
+    try {
+      reserved--;
+      protocol.unreserve(length);
+      if (line >= 0) {
+        lines.release(line);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Stages a message in the send memory.
+   *
+   * @param line the result of {@link #reserve}
+   * @param reservedLength the reserved length in bytes
+   * @param length the message's length in bytes, at most the reserved length
+   * @return whether more can be staged before {@link #publish}
+   */
+  public boolean stage(int line, int reservedLength, int length) {
+    long address = memory.messages().address() + Math.max(line, 0) * (long) LINE;
+    return staged.add(line, address, reservedLength, length, memory.localKey());
+  }
+
+  /**
+   * Stages a message in registered memory of the program, after its reservation.
+   *
+   * @param address the address of the message
+   * @param length its length in bytes, as reserved
+   * @param key the local key of the memory
+   * @return whether more can be staged before {@link #publish}
+   */
+  public boolean stageRegistered(long address, int length, int key) {
+    return staged.add(NO_LINES, address, length, length, key);
+  }
+
+  /**
+   * Returns the number of staged messages.
+   *
+   * @return the number
+   */
+  public int staged() {
+    return staged.count();
+  }
+
+  /**
+   * Posts the staged messages, with one doorbell.
+   *
+   * @return whether posting succeeded; if not, the connection has ended
+   */
+  public boolean publish() {
+    boolean taken = true;
+    lock.lock();
+    try {
+      if (staged.count() > 0) {
+        taken = !closed && post();
+      }
+      staged.clear();
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return taken;
+  }
+
+  private boolean post() {
+    SendOperation operation = protocol.messageOperation();
+    int count = staged.count();
+    for (int i = 0; i < count; i++) {
+      int length = staged.length(i);
+      long number = ledger.addMessage(staged.line(i), length, length >= LONG_MESSAGE);
+      int flags =
+          (ledger.isSignaled(number) ? SendChain.SIGNALED : 0)
+              | (length <= inlineMax ? SendChain.INLINE : 0);
+      chain.set(i, operation, number, staged.address(i), length, staged.key(i), flags);
+      protocol.prepare(chain, i, staged.reservedLength(i), length);
+    }
+    int result = queuePair.post(chain, 0, count);
+    failures.posted(result);
+    reserved -= count;
+    return result >= 0;
+  }
+
+  /**
+   * Returns the id of the last staged or posted message.
+   *
+   * @return the id; ids count from 1
+   */
+  public long lastId() {
+    return ledger.sent() + staged.count();
+  }
+
+  /**
+   * Returns whether the peer's device has acknowledged a message. Polls for completions if
+   * necessary.
+   *
+   * @param id the id of a posted message
+   * @return whether it has
+   */
+  public boolean isComplete(long id) {
+    if (id <= ledger.completedId()) {
+      return true;
+    }
+    lock.lock();
+    try {
+      poll();
+      if (id > ledger.completedId()) {
+        signalLast(id);
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return id <= ledger.completedId();
+  }
+
+  /** Ensures that there will be a completion for a message, or for the last one. */
+  private void signalLast(long id) {
+    if (!closed
+        && !failures.isFailed()
+        && !ledger.isSignaledFor(id)
+        && ledger.controlsPosted() < CONTROL_SENDS - RESERVED_SENDS) {
+      postEmptyWrite();
+    }
+  }
+
+  /** Returns whether requests can be posted; under the lock. */
+  boolean isUsable() {
+    return !closed && !failures.isFailed();
+  }
+
+  /** Polls for completions; under the lock. */
+  void poll() {
+    int count = closed ? 0 : completions.poll(CompletionQueue.BATCH);
+    while (count > 0) {
+      for (int i = 0; i < count; i++) {
+        if (completions.isSuccess(i)) {
+          ledger.retire(completions.workRequestId(i));
+        } else if (!failures.isFailed()) {
+          failures.completed(completions.status(i), completions.vendorError(i));
+        }
+      }
+      count = count == CompletionQueue.BATCH ? completions.poll(CompletionQueue.BATCH) : 0;
+    }
+  }
+
+  /** Posts a signaled zero-length RDMA WRITE, whose completion retires the requests before it. */
+  private void postEmptyWrite() {
+    controlChain.set(0, SendOperation.RDMA_WRITE, ledger.addControl(), 0, 0, 0, SendChain.SIGNALED);
+    controlChain.setRemote(0, 0, 0);
+    failures.posted(queuePair.post(controlChain, 0, 1));
+  }
+
+  private void postReport() {
+    long offset = memory.controlOffset(ledger.nextControlSlot());
+    postControl(offset, protocol.prepareReport(controlChain, 0, memory.all(), offset));
+  }
+
+  private void postGoodbye() {
+    long offset = memory.controlOffset(ledger.nextControlSlot());
+    postControl(offset, protocol.prepareGoodbye(controlChain, 0, memory.all(), offset));
+  }
+
+  /** Posts a control message that the protocol has prepared. */
+  private void postControl(long offset, int length) {
+    int flags = SendChain.SIGNALED | (length > 0 && length <= inlineMax ? SendChain.INLINE : 0);
+    controlChain.set(
+        0,
+        protocol.controlOperation(),
+        ledger.addControl(),
+        length == 0 ? 0 : memory.all().address() + offset,
+        length,
+        length == 0 ? 0 : memory.localKey(),
+        flags);
+    failures.posted(queuePair.post(controlChain, 0, 1));
+  }
+
+  /**
+   * Sends a report of free buffer space to the peer, if one is due.
+   *
+   * @return whether a report was posted
+   */
+  boolean sendReport() {
+    return protocol.isReportDue() && sendReport(false);
+  }
+
+  /**
+   * Sends a report of any unreported free buffer space.
+   *
+   * @return whether a report was posted
+   */
+  boolean sendOwedReport() {
+    return protocol.isReportOwed() && sendReport(true);
+  }
+
+  /**
+   * Returns whether there is something to report, but the peer is not known to be able to receive
+   * it.
+   *
+   * @return whether there is
+   */
+  boolean isReportHeldUp() {
+    if (!protocol.isReportOwed()) {
+      return false;
+    }
+    lock.lock();
+    try {
+      return !protocol.mayReport();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean sendReport(boolean early) {
+    boolean done = false;
+    lock.lock();
+    try {
+      boolean due = early ? protocol.isReportOwed() : protocol.isReportDue();
+      if (due && !closed && !failures.isFailed() && protocol.mayReport()) {
+        if (ledger.controlsPosted() >= CONTROL_SENDS) {
+          poll();
+        }
+        if (ledger.controlsPosted() < CONTROL_SENDS) {
+          postReport();
+          done = true;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+    return done;
+  }
+
+  /**
+   * Posts a goodbye to the peer.
+   *
+   * @return whether it was posted
+   */
+  public boolean sayGoodbye() {
+    boolean done = false;
+    lock.lock();
+    try {
+      poll();
+      if (!closed
+          && !failures.isFailed()
+          && protocol.saysGoodbye()
+          && ledger.controlsPosted() < CONTROL_SENDS) {
+        postGoodbye();
+        done = true;
+      }
+    } finally {
+      lock.unlock();
+    }
+    return done;
+  }
+
+  /**
+   * Returns whether a peer sends a goodbye before it disconnects.
+   *
+   * @return whether it does, unless it fails
+   */
+  public boolean saysGoodbye() {
+    return protocol.saysGoodbye();
+  }
+
+  /**
+   * Returns whether all posted requests are acknowledged. Polls for completions.
+   *
+   * @return whether they are, or never will be
+   */
+  public boolean isDrained() {
+    lock.lock();
+    try {
+      poll();
+      signalLast(Long.MAX_VALUE);
+      return closed || failures.isFailed() || ledger.isAllRetired();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns whether all posted requests are acknowledged, without polling.
+   *
+   * @return whether they are; false if a work request has failed
+   */
+  public boolean isDelivered() {
+    lock.lock();
+    try {
+      return !failures.isFailed() && ledger.isAllRetired();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Probes the peer's host: if no request is outstanding, posts a zero-length RDMA WRITE, which
+   * fails if the host does not answer.
+   */
+  public void probe() {
+    lock.lock();
+    try {
+      poll();
+      ledger.probe();
+      if (!closed && !failures.isFailed() && ledger.isAllRetired()) {
+        postEmptyWrite();
+      } else {
+        signalLast(Long.MAX_VALUE); // or there might never be a completion
+      }
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+  }
+
+  /**
+   * Returns whether no request was acknowledged for longer than a live peer needs, including the
+   * transfer time of the outstanding bytes.
+   *
+   * @param probes the number of consecutive {@link #probe probes} without progress that is
+   *     tolerated for short messages, not counting the first one
+   * @param probeNanos the time between probes
+   * @return whether the peer is dead
+   */
+  public boolean isStalled(int probes, long probeNanos) {
+    lock.lock();
+    try {
+      return ledger.isStalled(probes, probeNanos);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Requests an event at the next completion. */
+  public void arm() {
+    event.make();
+  }
+
+  /** Handles a requested event: wakes the threads that wait for completions. */
+  public void onEvent() {
+    event.used();
+    link.onProgress();
+  }
+
+  /** Polls for completions, and reports failures. */
+  public void look() {
+    lock.lock();
+    try {
+      poll();
+    } finally {
+      lock.unlock();
+    }
+    failures.report();
+  }
+
+  /** Moves the queue pair to the error state, so that the peer can send nothing more. */
+  public void abort() {
+    lock.lock();
+    try {
+      if (!closed) {
+        queuePair.toError();
+      }
+    } catch (VerbsException e) {
+      LOGGER.log(System.Logger.Level.DEBUG, "the device failed or is gone", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns the maximum length of an inline message.
+   *
+   * @return the length in bytes; below 0 no message is inline
+   */
+  public int inlineMax() {
+    return inlineMax;
+  }
+
+  /** Stops posting and polling, so that the queue pair can be destroyed. */
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      event.stop();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns the send memory for messages.
+   *
+   * @return a segment that is alive until the connection is closed
+   */
+  public MemorySegment memory() {
+    return memory.messages();
+  }
+}

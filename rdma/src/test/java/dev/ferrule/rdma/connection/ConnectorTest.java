@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.ConnectionRejectedException;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.rdma.context.RdmaContext;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Connecting, depending on the events of the connection manager and their timing. */
+@Timeout(60)
+class ConnectorTest {
+
+  private static final int LEVEL_ID = 0;
+  private static final int OPTION_ACK_TIMEOUT = 3;
+
+  private final FakeManager manager = new FakeManager();
+  private final FakeProvider provider = new FakeProvider(manager);
+
+  /** The reaction to a connect request. */
+  private volatile Runnable onConnect = this::establish;
+
+  @BeforeEach
+  void answer() {
+    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ADDRESS_RESOLVED));
+    when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
+        .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
+    when(manager.device.cm.connect(anyLong(), any()))
+        .thenAnswer(
+            call -> {
+              onConnect.run();
+              return 0;
+            });
+  }
+
+  @AfterEach
+  void close() {
+    manager.close();
+  }
+
+  private int emit(CmEvent.Type type) {
+    manager.emit(type, manager.lastId);
+    return 0;
+  }
+
+  private void establish() {
+    byte[] hello = FakeProvider.hello(Hello.Kind.ACCEPT);
+    manager.hold(CmEvent.Type.ESTABLISHED, manager.lastId, 0, hello);
+    emit(CmEvent.Type.TIMEWAIT_EXIT); // wakes the event loop, and is ignored
+  }
+
+  private void reject(int status, byte[] privateData) {
+    onConnect =
+        () -> {
+          manager.hold(CmEvent.Type.REJECTED, manager.lastId, status, privateData);
+          emit(CmEvent.Type.TIMEWAIT_EXIT);
+        };
+  }
+
+  @Test
+  void aPendingAnswerIsInTime() {
+    onConnect =
+        () ->
+            manager.hold(
+                CmEvent.Type.ESTABLISHED, manager.lastId, 0, FakeProvider.hello(Hello.Kind.ACCEPT));
+    when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
+        .thenAnswer(
+            call -> {
+              manager.hold(CmEvent.Type.ADDRESS_RESOLVED, manager.lastId, 0, new byte[0]);
+              return 0;
+            });
+    try (Connection connection = provider.connect("?connectTimeout=1ms")) {
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    }
+  }
+
+  @Test
+  void timeToCreateResourcesIsNotPartOfTheTimeout() {
+    Duration timeout = Duration.ofMillis(1_500);
+    when(manager.device.verbs.createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt()))
+        .thenAnswer(
+            call -> {
+              Thread.sleep(800); // for each of two, longer than the timeout in total
+              return 0x5000L;
+            });
+    Thread client = Thread.currentThread();
+    CountDownLatch done = new CountDownLatch(1);
+    onConnect =
+        () ->
+            Thread.ofPlatform()
+                .daemon()
+                .start(
+                    () -> {
+                      while (client.getState() != Thread.State.TIMED_WAITING) {
+                        Thread.onSpinWait(); // until it waits for the answer
+                      }
+                      establish();
+                      done.countDown();
+                    });
+    try (Connection connection = provider.connect("?connectTimeout=" + timeout.toMillis() + "ms")) {
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    }
+    assertThat(done.getCount()).isZero();
+  }
+
+  @Test
+  void connectingToAListenerThatNeverAnswersTimesOut() {
+    onConnect = () -> {};
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> provider.connect("?connectTimeout=300ms"))
+        .isInstanceOf(OperationTimeoutException.class)
+        .hasMessageContaining("connectTimeout");
+    assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(299_000_000);
+  }
+
+  @Test
+  void theMessageNamesTheProtocolOfAnotherListener() {
+    reject(CmEvent.REJECTED_BY_CONSUMER, padded("Frsr\1\3\5\0\0\0\0\0hello"));
+
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining(
+            "connection refused: the listener speaks sendrecv, not fake; connect to sendrecv://");
+  }
+
+  private static byte[] padded(String text) {
+    return Arrays.copyOf(text.getBytes(StandardCharsets.ISO_8859_1), 148);
+  }
+
+  @Test
+  void aRejectionByAForeignProgramDiffersFromTheEndOfAListener() {
+    reject(CmEvent.REJECTED_BY_CONSUMER, padded("no"));
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("the listener is not Ferrule");
+
+    reject(CmEvent.REJECTED_BY_CONSUMER, padded(""));
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("the listener was closed, or its process ended");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"28", "-" + Errno.ECONNREFUSED}) // InfiniBand and iWARP
+  void aRejectionByTheProgramIsReported(int status) {
+    reject(status, FakeProvider.hello(Hello.Kind.REJECT));
+    assertThatThrownBy(() -> provider.connect("")).isInstanceOf(ConnectionRejectedException.class);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "8, no listener at that port",
+    "10, earlier connection",
+    "4, timed out",
+    "6, is unknown to",
+    "9, does not support this kind",
+    "12, check the addresses",
+    "26, MTU",
+    "27, RDMA READs",
+    "77, rejects the connection",
+  })
+  void aRejectionByTheKernelHasItsReason(int reason, String text) {
+    reject(reason, new byte[0]);
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining(text)
+        .hasMessageContaining("(reject reason " + reason + ")");
+  }
+
+  @Test
+  void aHostWithoutQueuePairsIsOutOfResources() {
+    reject(1, new byte[0]);
+    assertThatThrownBy(() -> provider.connect("")).isInstanceOf(ResourceExhaustedException.class);
+  }
+
+  @Test
+  void aConnectErrorNamesTheListenerAsALikelyCause() {
+    onConnect = () -> emit(CmEvent.Type.CONNECT_ERROR);
+    assertThatThrownBy(() -> provider.connect(""))
+        .isInstanceOf(ConnectionRefusedException.class)
+        .hasMessageContaining("could not complete the connection")
+        .hasMessageContaining("closed it at once");
+  }
+
+  private List<Integer> ackTimeouts() {
+    List<Integer> set = new ArrayList<>();
+    when(manager.device.cm.setOption(anyLong(), anyInt(), anyInt(), any()))
+        .thenAnswer(
+            call -> {
+              if (call.<Integer>getArgument(1) == LEVEL_ID
+                  && call.<Integer>getArgument(2) == OPTION_ACK_TIMEOUT) {
+                set.add((int) call.<MemorySegment>getArgument(3).get(ValueLayout.JAVA_BYTE, 0));
+              }
+              return 0;
+            });
+    return set;
+  }
+
+  @Test
+  void withoutAHandshakeTheAckTimeoutIsLongerThanTheRnrTimer() {
+    List<Integer> set = ackTimeouts();
+    provider.connect("").close();
+    provider.hasHandshake = false;
+    provider.connect("").close();
+    provider.connect("?ackTimeout=5").close();
+
+    assertThat(set).containsExactly(14, 18, 5);
+    assertThat(4_096L << 18).as("ns").isGreaterThan(655_360_000);
+    assertThat(4_096L << 17).as("ns").isLessThan(655_360_000);
+  }
+
+  @Test
+  void retryExceededHasTwoCausesWithoutFlowControl() {
+    RdmaConnection connection = provider.connect("");
+    connection.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    assertThat(connection.failure())
+        .isInstanceOf(PeerLostException.class)
+        .hasMessageContaining("does not answer (its host is dead, or the link is cut)")
+        .hasMessageNotContaining("RNR");
+    connection.close();
+
+    provider.flowControlled = false;
+    RdmaConnection plain = provider.connect("");
+    plain.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    assertThat(plain.failure())
+        .hasMessageContaining("its host is dead, or the link is cut")
+        .hasMessageContaining("no receive posted (RNR)")
+        .hasMessageContaining("raise ackTimeout");
+    plain.close();
+  }
+
+  /**
+   * Blocks like rdma_rxe, whose packets wait in the network stack for an address that is never
+   * resolved.
+   */
+  private CountDownLatch blockDestroyingQueuePairs() {
+    CountDownLatch block = new CountDownLatch(1);
+    doAnswer(
+            call -> {
+              block.await(50, TimeUnit.SECONDS);
+              manager.calls.add("destroyQp");
+              return null;
+            })
+        .when(manager.device.cm)
+        .destroyQp(anyLong());
+    return block;
+  }
+
+  @Test
+  void closingAFailedConnectionDoesNotWaitUntilTheQueuePairIsDestroyed() {
+    CountDownLatch block = blockDestroyingQueuePairs();
+    RdmaConnection connection = provider.connect("");
+    connection.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+
+    long start = System.nanoTime();
+    connection.close();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    assertThatThrownBy(connection::checkUsable).isInstanceOf(FerruleException.class);
+    block.countDown();
+    while (!manager.calls.contains("destroyQp")) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void closingAnOpenConnectionDestroysTheQueuePairBeforeItReturns() {
+    provider.connect("").close();
+
+    assertThat(manager.calls).containsExactly("destroyQp");
+  }
+
+  /** An event would use the freed queue pair. */
+  @Test
+  void aConnectionThatCannotBeCompletedGetsNoEventsAfterItsQueuePairIsDestroyed() throws Exception {
+    when(manager.device.verbs.modifyQp(anyLong(), any(), anyInt()))
+        .thenAnswer(
+            call -> {
+              manager.calls.add("modifyQp");
+              return -Errno.ENOMEM;
+            });
+    RdmaContext rdmaContext =
+        RdmaContext.retain(manager.device.library); // keeps the event loop running
+    try {
+      assertThatThrownBy(() -> provider.connect(""))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("ibv_modify_qp");
+      while (!manager.calls.contains("destroyQp")) {
+        Thread.onSpinWait();
+      }
+      manager.reportFatalError();
+      manager.awaitTicks();
+
+      assertThat(manager.calls).endsWith("destroyQp").contains("modifyQp");
+    } finally {
+      rdmaContext.release();
+    }
+  }
+}

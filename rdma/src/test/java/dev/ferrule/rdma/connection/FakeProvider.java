@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import static org.mockito.Mockito.mock;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Option;
+import dev.ferrule.rdma.context.SharedDevice;
+import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.IdleChannel;
+import dev.ferrule.rdma.queue.SendProtocol;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.SharedReceiveQueue;
+import dev.ferrule.verbs.VerbsLibrary;
+import java.lang.foreign.Arena;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A fake protocol without receives, for a peer without resources. */
+final class FakeProvider implements RdmaProtocol {
+
+  static final URI ADDRESS = URI.create("fake://127.0.0.1:7");
+
+  private static final HelloFormat HELLO =
+      new HelloFormat(0x656b6146, 1, 0, (kind, body) -> true); // "Fake"
+
+  /** Whether a message arrives before any event of the peer. */
+  volatile boolean messageCame;
+
+  /** Whether the connection has flow control. */
+  volatile boolean flowControlled = true;
+
+  /** Whether the connection has a handshake. */
+  volatile boolean hasHandshake = true;
+
+  private final FakeManager manager;
+
+  FakeProvider(FakeManager manager) {
+    this.manager = manager;
+  }
+
+  private static ConnectionOptions options(String query) {
+    List<Option<?>> known = new ArrayList<>(RdmaOptions.standard());
+    known.addAll(
+        List.of(
+            RdmaOptions.UNACKED,
+            RdmaOptions.ACK_TIMEOUT,
+            RdmaOptions.RETRIES,
+            RdmaOptions.MIN_RNR_TIMER));
+    return ConnectionOptions.defaults().resolve(URI.create(ADDRESS + query), known);
+  }
+
+  RdmaListener listen(String query) {
+    return RdmaListener.listen(this, this::library, ADDRESS, options(query));
+  }
+
+  RdmaConnection connect(String query) {
+    return RdmaConnector.connect(this, this::library, ADDRESS, options(query));
+  }
+
+  private VerbsLibrary library() {
+    return manager.device.library;
+  }
+
+  /** Returns the hello of a peer. */
+  static byte[] hello(Hello.Kind kind) {
+    return HELLO.encode(kind, new byte[0]);
+  }
+
+  @Override
+  public String scheme() {
+    return "fake";
+  }
+
+  @Override
+  public HelloFormat hello() {
+    return HELLO;
+  }
+
+  @Override
+  public boolean hasHandshake(ConnectionOptions options) {
+    return hasHandshake;
+  }
+
+  @Override
+  public ReceiveSide receiveSide(
+      SharedDevice device, Arena arena, ConnectionOptions options, boolean connects) {
+    return new Side();
+  }
+
+  @Override
+  public @Nullable String violation(CompletionStatus status) {
+    return null;
+  }
+
+  @Override
+  public ProtocolTexts texts() {
+    return new ProtocolTexts("stranger", "receiverNotReady", "queuesTooLarge", "full", "allHeld");
+  }
+
+  private final class Side implements ReceiveSide {
+
+    @Override
+    public int receives() {
+      return 8;
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedQueue() {
+      return null;
+    }
+
+    @Override
+    public void start(QueuePair queuePair) {}
+
+    @Override
+    public HelloBody offer() {
+      return new HelloBody(0, new byte[0]);
+    }
+
+    @Override
+    public Agreement agree(@Nullable Hello peer) {
+      return new Agreement() {
+        @Override
+        public int peerMaxMessage() {
+          return 64;
+        }
+
+        @Override
+        public boolean isFlowControlled() {
+          return flowControlled;
+        }
+
+        @Override
+        public Channel open(Channel.Parts parts) {
+          return new Messages(parts);
+        }
+      };
+    }
+
+    @Override
+    public void stray(int receive) {}
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Messages extends IdleChannel {
+
+    Messages(Parts parts) {
+      super(parts, mock(SendProtocol.class), 8);
+      if (messageCame) {
+        deliver(0, 0);
+      }
+    }
+  }
+}

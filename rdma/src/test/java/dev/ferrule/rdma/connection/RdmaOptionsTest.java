@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.StandardOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The memory sizes that follow from the options of both RDMA providers. */
+class RdmaOptionsTest {
+
+  private static final ConnectionOptions DEFAULTS = ConnectionOptions.defaults();
+
+  @Test
+  void byDefaultAllUnacknowledgedMessagesMayHaveTheMaximumLength() {
+    int longest = RdmaOptions.maxMessage(DEFAULTS);
+    int unacked = DEFAULTS.get(RdmaOptions.UNACKED);
+
+    assertThat(unacked).isGreaterThanOrEqualTo(64);
+    assertThat(RdmaOptions.sendMemory(DEFAULTS, longest))
+        .isGreaterThanOrEqualTo((long) unacked * longest);
+  }
+
+  /** The table of docs/sendrecv.md, Memory. */
+  @ParameterizedTest
+  @CsvSource({
+    "64, 256",
+    "4096, 256",
+    "16384, 1024",
+    "65536, 4096",
+    "1048576, 4096",
+    "2097152, 8192"
+  })
+  void anAreaHasRoomFor64MessagesUpTo4MebibytesAndFor4AtLeast(int maxMessage, long kib) {
+    assertThat(RdmaOptions.areaFor(maxMessage)).isEqualTo(kib << 10);
+  }
+
+  @Test
+  void theDefaultAreaIsAtMost64Mebibytes() {
+    assertThat(RdmaOptions.areaFor(1 << 30)).isEqualTo(64 << 20);
+  }
+
+  @Test
+  void allStandardOptionsAreListedInTheirOrder() {
+    assertThat(RdmaOptions.standard())
+        .extracting(option -> option.name())
+        .containsExactlyElementsOf(
+            StandardOptions.all().stream().map(option -> option.name()).toList());
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.verbs.cm.CmEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How long a listener waits for the confirmation of an accepted client, and what counts as one. */
+@Timeout(60)
+class RequestPatienceTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** The time to confirm expires at once. */
+  private static final String NO_TIME = "?connectTimeout=1ms";
+
+  private final FakeManager manager = new FakeManager();
+  private final FakeProvider provider = new FakeProvider(manager);
+
+  @AfterEach
+  void close() {
+    manager.close();
+  }
+
+  private void onAccept(LongConsumer action) {
+    manager.onAccept = action;
+  }
+
+  /** Accepts a client by calls that do not wait for its confirmation. */
+  private void acceptWithoutWaiting(RdmaListener listener) throws InterruptedException {
+    CountDownLatch accepted = new CountDownLatch(1);
+    onAccept(id -> accepted.countDown());
+    bringClient();
+    while (accepted.getCount() > 0) {
+      assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+  }
+
+  private long bringClient() {
+    return manager.bringClient(FakeProvider.hello(Hello.Kind.CONNECT));
+  }
+
+  private void expectOpen(Connection connection) {
+    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    assertThat(manager.calls).doesNotContain("destroyQp");
+  }
+
+  @Test
+  void aConfirmedClientIsReturnedByALaterAcceptHoweverLate() throws Exception {
+    try (RdmaListener listener = provider.listen("?connectTimeout=2s")) {
+      acceptWithoutWaiting(listener);
+      manager.emit(CmEvent.Type.ESTABLISHED, manager.lastId);
+      Thread.sleep(2_100); // longer than the time to confirm
+
+      try (Connection connection = listener.accept(Duration.ZERO)) {
+        expectOpen(connection);
+      }
+    }
+  }
+
+  @Test
+  void aPendingConfirmationCountsWhenTheProgramAccepts() {
+    onAccept(id -> manager.hold(CmEvent.Type.ESTABLISHED, id, 0, new byte[0]));
+    try (RdmaListener listener = provider.listen(NO_TIME)) {
+      bringClient();
+      ConnectionRequest request = listener.nextRequest(PATIENCE);
+      try (Connection connection = request.accept()) {
+        expectOpen(connection);
+      }
+    }
+  }
+
+  @Test
+  void aClientWithAPendingConfirmationIsNotReleasedAsSilent() throws Exception {
+    try (RdmaListener listener = provider.listen(NO_TIME)) {
+      CountDownLatch accepted = new CountDownLatch(1);
+      onAccept(
+          id -> {
+            manager.hold(CmEvent.Type.ESTABLISHED, id, 0, new byte[0]);
+            accepted.countDown();
+          });
+      bringClient();
+      while (accepted.getCount() > 0) {
+        acceptWithoutWaitingForAClient(listener);
+      }
+      manager.awaitTicks();
+      manager.awaitTicks();
+
+      assertThat(manager.calls).doesNotContain("destroyQp");
+    }
+  }
+
+  /** Accepts; a client that has already confirmed may be returned as well. */
+  private void acceptWithoutWaitingForAClient(RdmaListener listener) {
+    try {
+      expectOpen(listener.accept(Duration.ZERO));
+    } catch (OperationTimeoutException e) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aClientThatNeverConfirmsIsReleasedByTheEventLoop() throws Exception {
+    try (RdmaListener listener = provider.listen("?connectTimeout=300ms")) {
+      acceptWithoutWaiting(listener);
+      while (!manager.calls.contains("destroyQp")) {
+        manager.awaitTicks();
+      }
+      assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+          .isInstanceOf(OperationTimeoutException.class);
+    }
+  }
+
+  @Test
+  void theTimeToConfirmBeginsWhenTheAcceptanceIsSent() {
+    AtomicLong sentAt = new AtomicLong();
+    onAccept(
+        id -> {
+          sentAt.set(System.nanoTime());
+          manager.emit(CmEvent.Type.ESTABLISHED, id);
+        });
+    try (RdmaListener listener = provider.listen("?connectTimeout=7s")) {
+      bringClient();
+      RdmaConnectionRequest request = (RdmaConnectionRequest) listener.nextRequest(PATIENCE);
+      try (Connection connection = request.accept()) {
+        expectOpen(connection);
+        assertThat(Duration.ofNanos(request.deadline() - sentAt.get()))
+            .isGreaterThanOrEqualTo(Duration.ofSeconds(7));
+        assertThat(request.overdueAt() - sentAt.get())
+            .isGreaterThanOrEqualTo(RdmaListener.OVERDUE_NANOS);
+      }
+    }
+  }
+
+  @Test
+  void aMessageConfirmsAClientWhoseConfirmationIsLost() {
+    provider.messageCame = true;
+    onAccept(id -> manager.emit(CmEvent.Type.UNREACHABLE, id));
+    try (RdmaListener listener = provider.listen("")) {
+      bringClient();
+      try (Connection connection = listener.accept(PATIENCE)) {
+        expectOpen(connection);
+      }
+      onAccept(id -> {}); // a message is the only sign of the client
+      bringClient();
+      try (Connection connection = listener.accept(PATIENCE)) {
+        assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+      }
+    }
+  }
+
+  @Test
+  void theTimeToConfirmIsShortenedIfTooManyClientsBlockOthers() throws Exception {
+    List<Long> silent = new CopyOnWriteArrayList<>();
+    try (RdmaListener listener = provider.listen("?connectTimeout=24h")) {
+      onAccept(
+          id -> {
+            if (silent.size() < 16) {
+              silent.add(id);
+            } else {
+              manager.emit(CmEvent.Type.ESTABLISHED, id);
+            }
+          });
+      for (int i = 0; i < 17; i++) {
+        bringClient();
+      }
+      long start = System.nanoTime();
+      try (Connection connection = listener.accept(PATIENCE)) {
+        assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+        assertThat(System.nanoTime() - start)
+            .isGreaterThanOrEqualTo(RdmaConnectionRequest.SHORT_CONFIRM_NANOS);
+      }
+      assertThat(silent).hasSize(16);
+      assertThat(TimeUnit.NANOSECONDS.toSeconds(RdmaConnectionRequest.SHORT_CONFIRM_NANOS))
+          .isEqualTo(5);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.contract.LoggedRecords;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The event loop on which all connections depend. */
+class EventLoopTest {
+
+  private static final long PATIENCE_SECONDS = 20;
+
+  @Test
+  void aTickThatThrowsDoesNotPreventOthers() throws InterruptedException {
+    List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(3).toList();
+    try (LoggedRecords logged = LoggedRecords.of(EventLoop.class)) {
+      runTicks(done);
+
+      assertThat(logged.all())
+          .isNotEmpty()
+          .allMatch(record -> record.getThrown() instanceof IllegalStateException)
+          .allMatch(record -> record.getMessage().equals("in ferrule-test"));
+    }
+  }
+
+  @Test
+  void repeatedFailuresDoNotFillTheLog() throws InterruptedException {
+    List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(40).toList();
+    try (LoggedRecords logged = LoggedRecords.of(EventLoop.class)) {
+      runTicks(done);
+
+      assertThat(logged.all()).hasSizeBetween(1, 20); // one a second, however slow the machine is
+    }
+  }
+
+  private static void runTicks(List<CountDownLatch> done) throws InterruptedException {
+    try (EventLoop loop = new EventLoop("ferrule-test")) {
+      for (CountDownLatch one : done) {
+        loop.addTick(
+            () -> {
+              one.countDown();
+              throw new IllegalStateException("thrown by the test");
+            });
+      }
+      for (CountDownLatch one : done) {
+        assertThat(one.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+}

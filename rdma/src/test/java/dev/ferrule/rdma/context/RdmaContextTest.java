@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.context;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.rdmacm.rdma_cm_event;
+import dev.ferrule.bindings.rdmacm.rdma_event_channel;
+import dev.ferrule.bindings.verbs.ibv_async_event;
+import dev.ferrule.bindings.verbs.ibv_device_attr;
+import dev.ferrule.verbs.AsyncEvent;
+import dev.ferrule.verbs.Errno;
+import dev.ferrule.verbs.FakeDevice;
+import dev.ferrule.verbs.VerbsException;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The dispatch of events if addresses are reused. */
+@Timeout(30)
+class RdmaContextTest {
+
+  private final FakeDevice device = new FakeDevice();
+
+  private int eventChannel(int readable) {
+    device.connectionManager();
+    int descriptor = LibC.eventfd(readable, LibC.EFD_CLOEXEC());
+    MemorySegment channel = rdma_event_channel.allocate(device.arena);
+    rdma_event_channel.fd(channel, descriptor);
+    when(device.cm.createEventChannel()).thenReturn(channel.address());
+    return descriptor;
+  }
+
+  /** A client that connects at that time is rejected, which must not end another rdmaContext. */
+  @Test
+  void shouldEndOnceIfItIsRetainedWhileItEnds() {
+    int descriptor = eventChannel(0);
+    RdmaContext rdmaContext = RdmaContext.retain(device.library);
+    rdmaContext.release();
+    RdmaContext next = RdmaContext.retain(device.library);
+
+    rdmaContext.retainMore();
+    rdmaContext.release();
+
+    assertThat(next).isNotSameAs(rdmaContext);
+    verify(device.cm, times(1)).destroyEventChannel(anyLong());
+    assertThat(RdmaContext.retain(device.library)).isSameAs(next);
+    next.release();
+    next.release();
+    verify(device.cm, times(2)).destroyEventChannel(anyLong());
+    LibC.close(descriptor);
+  }
+
+  /** After the acknowledgement, another thread may destroy the id and create one at its address. */
+  @Test
+  void shouldPassAnEventToTheHandlerOfItsIdAndNotOfTheNextOneAtTheSameAddress() throws Exception {
+    int descriptor = eventChannel(1); // readable
+    MemorySegment event = rdma_cm_event.allocate(device.arena);
+    rdma_cm_event.event(event, CmEvent.Type.DISCONNECTED.ordinal());
+    rdma_cm_event.id(event, device.id());
+    BlockingQueue<String> received = new LinkedBlockingQueue<>();
+    BlockingQueue<Long> events = new LinkedBlockingQueue<>();
+    when(device.cm.getCmEvent(anyLong()))
+        .thenAnswer(
+            call -> {
+              Long next = events.poll();
+              return next == null ? (long) -Errno.EAGAIN : next;
+            });
+    AtomicReference<Runnable> onAcknowledgement = new AtomicReference<>(() -> {});
+    doAnswer(
+            call -> {
+              onAcknowledgement.get().run();
+              return null;
+            })
+        .when(device.cm)
+        .ackCmEvent(anyLong());
+    RdmaContext rdmaContext =
+        RdmaContext.retain(device.library); // its event loop starts to call these
+    CmId first = rdmaContext.createId(one -> received.add("first"));
+    onAcknowledgement.set(
+        () -> {
+          rdmaContext.destroy(first);
+          rdmaContext.createId(one -> received.add("second"));
+        });
+
+    events.add(event.address());
+
+    assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo("first");
+    rdmaContext.release();
+    assertThat(received).isEmpty();
+    LibC.close(descriptor);
+  }
+
+  /** Pending events count before an operation times out, even if the event loop has not run. */
+  @Test
+  void pendingEventsAreDispatchedOnRequest() throws Exception {
+    int descriptor = eventChannel(0); // never readable
+    MemorySegment event = rdma_cm_event.allocate(device.arena);
+    rdma_cm_event.event(event, CmEvent.Type.ESTABLISHED.ordinal());
+    rdma_cm_event.id(event, device.id());
+    BlockingQueue<Long> events = new LinkedBlockingQueue<>(List.of(event.address()));
+    when(device.cm.getCmEvent(anyLong()))
+        .thenAnswer(
+            call -> {
+              Long next = events.poll();
+              return next == null ? (long) -Errno.EAGAIN : next;
+            });
+    List<CmEvent.Type> received = new CopyOnWriteArrayList<>();
+    RdmaContext rdmaContext = RdmaContext.retain(device.library);
+    rdmaContext.createId(one -> received.add(one.type()));
+
+    rdmaContext.takeWaitingEvents();
+
+    assertThat(received).containsExactly(CmEvent.Type.ESTABLISHED);
+    rdmaContext.release();
+    LibC.close(descriptor);
+  }
+
+  @Test
+  void shouldPassAnAsynchronousEventToTheWatcherOfItsQueuePairAndNotOfTheNextOne() {
+    SharedDevice shared = new SharedDevice(device.context());
+    List<String> received = new ArrayList<>();
+    when(device.verbs.getAsyncEvent(anyLong(), any()))
+        .thenAnswer(
+            call -> {
+              MemorySegment event = call.getArgument(1);
+              ibv_async_event.event_type(event, AsyncEvent.Type.QUEUE_PAIR_FATAL.ordinal());
+              event.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), 5);
+              return 0;
+            })
+        .thenReturn(-Errno.EAGAIN);
+    Consumer<AsyncEvent> first = event -> received.add("first");
+    shared.watch(List.of(5L), first);
+    doAnswer(
+            call -> {
+              shared.unwatch(List.of(5L), first);
+              shared.watch(List.of(5L), event -> received.add("second"));
+              return null;
+            })
+        .when(device.verbs)
+        .ackAsyncEvent(any());
+
+    shared.takeAsyncEvents();
+
+    assertThat(received).containsExactly("first");
+  }
+
+  @Test
+  void shouldRefuseACompletionQueueThatExceedsTheDevicesLimit() {
+    when(device.verbs.queryDevice(anyLong(), any()))
+        .thenAnswer(
+            call -> {
+              ibv_device_attr.max_cqe(call.getArgument(1), 100);
+              return 0;
+            });
+    SharedDevice shared = new SharedDevice(device.context());
+
+    assertThatThrownBy(() -> shared.createCompletionQueue(101, 1))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+        .hasMessageContaining("101 entries")
+        .hasMessageContaining("the device supports 100");
+
+    verify(device.verbs, never()).createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt());
+    shared.createCompletionQueue(100, 1);
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.fake;
+
+import dev.ferrule.rdma.queue.Link;
+import dev.ferrule.verbs.CompletionStatus;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Records the callbacks to a connection. */
+public class RecordingLink implements Link {
+
+  public final AtomicInteger progress = new AtomicInteger();
+  public final List<String> told = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void onProgress() {
+    progress.incrementAndGet();
+  }
+
+  @Override
+  public void onGoodbye() {
+    told.add("goodbye");
+  }
+
+  @Override
+  public void onFailure(CompletionStatus status, int vendorError) {
+    told.add(status + " " + vendorError);
+  }
+
+  @Override
+  public void onViolation(String reason) {
+    told.add(reason);
+  }
+
+  @Override
+  public void onPostFailure(String function, int errno) {
+    told.add(function + " " + errno);
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** The handling of completions that is common to all protocols. */
+class ChannelTest {
+
+  private static final int NUMBER = 77;
+  private static final int CAPACITY = 8;
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 20_000;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final CompletionQueue sendCompletions = device.completionQueue();
+  private final RecordingLink link = new RecordingLink();
+  private final FakeChannel channel =
+      FakeChannel.on(device, NUMBER, sendCompletions, link, CAPACITY);
+  private final ReceiveQueue queue = new ReceiveQueue(completions, receive -> {});
+
+  private void receive(int receive, int kind) {
+    queue.add(channel);
+    device.received(completions, NUMBER, receive, 10, kind);
+    queue.poll();
+  }
+
+  @Test
+  void aMessageWaitsInTheInboxAndIsProgress() {
+    receive(3, FakeChannel.MESSAGE);
+    assertThat(channel.inbox().hasNext()).isTrue();
+    assertThat(channel.inbox().nextNumber()).isEqualTo(3);
+    assertThat(link.progress).hasValue(1);
+    assertThat(link.told).isEmpty();
+    assertThat(channel.dropped).isEmpty();
+  }
+
+  @Test
+  void aViolationIsReportedAndItsReceiveDropped() {
+    receive(3, 9);
+    assertThat(link.told).containsExactly("unknown kind");
+    assertThat(channel.dropped).containsExactly(3);
+    assertThat(channel.inbox().hasNext()).isFalse();
+  }
+
+  @Test
+  void anExceptionOfTheProtocolEndsOnlyItsConnection() {
+    FakeChannel other = FakeChannel.on(device, 78, sendCompletions, new RecordingLink(), CAPACITY);
+    queue.add(other);
+    queue.add(channel);
+    device.received(completions, NUMBER, 3, 10, FakeChannel.FAULT);
+    device.received(completions, 78, 4, 10, FakeChannel.MESSAGE);
+    queue.poll();
+    assertThat(link.told).singleElement().asString().contains("thrown by the test");
+    assertThat(channel.dropped).containsExactly(3);
+    assertThat(other.inbox().hasNext()).isTrue();
+  }
+
+  @Test
+  void receivesBehindAViolationAreDropped() {
+    queue.add(channel);
+    device.received(completions, NUMBER, 1, 10, FakeChannel.MESSAGE);
+    device.received(completions, NUMBER, 2, 10, FakeChannel.FAULT);
+    device.received(completions, NUMBER, 3, 10, FakeChannel.MESSAGE);
+    queue.poll();
+    assertThat(channel.inbox().nextNumber()).isEqualTo(1);
+    channel.inbox().advance();
+    assertThat(channel.inbox().hasNext()).isFalse();
+    assertThat(channel.dropped).containsExactly(2, 3);
+    assertThat(link.told).singleElement().asString().contains("thrown by the test");
+  }
+
+  @Test
+  void failedReceivesAreDroppedAndTheFirstIsReported() {
+    queue.add(channel);
+    device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
+    device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsExactly("LOCAL_LENGTH_ERROR " + 0x81);
+    assertThat(channel.dropped).containsExactly(0, 1);
+  }
+
+  @Test
+  void aFailureToPostAReceiveIsReported() {
+    channel.postResult = -Errno.ENOMEM;
+    receive(0, FakeChannel.REPORT);
+    assertThat(link.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
+  }
+
+  @Test
+  void aGoodbyeIsReported() {
+    assertThat(channel.isGoodbyeSaid()).isFalse();
+    receive(0, FakeChannel.GOODBYE);
+    assertThat(channel.isGoodbyeSaid()).isTrue();
+    assertThat(link.told).containsExactly("goodbye");
+  }
+
+  @Test
+  void reportsOfAllThreadsAreCounted() throws Exception {
+    device.onSend = send -> device.sent(sendCompletions, send.id());
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        running.add(threads.submit(this::report));
+      }
+      for (Future<?> thread : running) {
+        thread.get(1, TimeUnit.MINUTES);
+      }
+    } finally {
+      threads.shutdown();
+    }
+    assertThat(channel.reports()).isEqualTo(device.sendPosts.get());
+  }
+
+  private void report() {
+    for (int i = 0; i < ROUNDS; i++) {
+      channel.protocol().reportDue = true;
+      channel.reportIfDue();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.contract.Jcstress;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs {@link QueueStress}. */
+class QueueConcurrencyTest {
+
+  @Test
+  void shouldHaveNoForbiddenOutcome(@TempDir Path folder) throws IOException, InterruptedException {
+    Jcstress.run(QueueStress.class, folder);
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+import org.openjdk.jcstress.infra.results.ZI_Result;
+
+/**
+ * The visibility of one thread's writes to another through the queues, for jcstress; run by {@link
+ * QueueConcurrencyTest}.
+ */
+public final class QueueStress {
+
+  private QueueStress() {}
+
+  /** A message in the inbox is visible completely or not at all. */
+  @JCStressTest
+  @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not visible yet")
+  @Outcome(id = "5, 7", expect = Expect.ACCEPTABLE, desc = "visible")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "partly visible")
+  @State
+  public static class InboxAdd {
+    private final Inbox inbox = new Inbox(4);
+
+    /** Polls. */
+    @Actor
+    public void poller() {
+      inbox.add(5, 7);
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result the received message
+     */
+    @Actor
+    public void receiver(II_Result result) {
+      if (inbox.hasNext()) {
+        result.r1 = inbox.nextNumber();
+        result.r2 = inbox.nextLength();
+      }
+    }
+  }
+
+  /** A slot of the inbox is reused only after the receiver has read it. */
+  @JCStressTest
+  @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the old message; the new one fits")
+  @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the old message; still full")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "overwritten while being read")
+  @State
+  public static class InboxReuse {
+    private final Inbox inbox = new Inbox(1);
+
+    /** Fills the inbox. */
+    public InboxReuse() {
+      inbox.add(1, 1);
+      inbox.hasNext();
+    }
+
+    /**
+     * Polls.
+     *
+     * @param result whether a slot was free
+     */
+    @Actor
+    public void poller(II_Result result) {
+      result.r2 = inbox.add(2, 2) ? 1 : 0;
+    }
+
+    /**
+     * Receives.
+     *
+     * @param result the received message
+     */
+    @Actor
+    public void receiver(II_Result result) {
+      result.r1 = inbox.nextNumber();
+      inbox.advance();
+    }
+
+    /**
+     * Checks the remaining message.
+     *
+     * @param result -2 if it is wrong
+     */
+    @Arbiter
+    public void after(II_Result result) {
+      boolean right = inbox.hasNext() ? result.r2 == 1 && inbox.nextNumber() == 2 : result.r2 == 0;
+      if (!right) {
+        result.r1 = -2;
+      }
+    }
+  }
+
+  /** Writes under the lock are visible to its next holder. */
+  @JCStressTest
+  @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "one after the other")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "at the same time")
+  @State
+  public static class Lock {
+    private final SpinLock lock = new SpinLock();
+    private int sum;
+
+    /** Acquires the lock. */
+    @Actor
+    public void waits() {
+      lock.lock();
+      sum++;
+      lock.unlock();
+    }
+
+    /** Tries to acquire the lock, and waits for it otherwise. */
+    @Actor
+    public void tries() {
+      if (!lock.tryLock()) {
+        lock.lock();
+      }
+      sum++;
+      lock.unlock();
+    }
+
+    /**
+     * Reads the sum.
+     *
+     * @param result the sum
+     */
+    @Arbiter
+    public void after(I_Result result) {
+      result.r1 = sum;
+    }
+  }
+
+  /**
+   * The thread that takes a completion handles the channel, or the thread that does so sees the
+   * completion; see {@link Channel#touch}.
+   */
+  @JCStressTest
+  @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "no thread handles it")
+  @Outcome(expect = Expect.ACCEPTABLE, desc = "a thread handles it")
+  @State
+  public static class Touch {
+    private final Channel channel = FakeChannel.any();
+    private int taken;
+
+    /** Links the channel for an earlier completion. */
+    public Touch() {
+      channel.touch(null);
+    }
+
+    /**
+     * Takes a completion.
+     *
+     * @param result whether this thread has to handle the channel
+     */
+    @Actor
+    public void poller(ZI_Result result) {
+      taken = 1;
+      result.r1 = channel.touch(null);
+    }
+
+    /**
+     * Handles the earlier completion.
+     *
+     * @param result the value that it sees
+     */
+    @Actor
+    public void earlier(ZI_Result result) {
+      channel.untouch();
+      result.r2 = taken;
+    }
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.ferrule.bindings.verbs.ibv_send_wr;
+import dev.ferrule.bindings.verbs.ibv_sge;
+import dev.ferrule.verbs.FakeDevice;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.calls.RawMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A send queue with a protocol whose messages need memory of the peer. */
+class SendQueueProtocolTest {
+
+  private static final int UNACKED = 4;
+  private static final int MEMORY = 4 * SendQueue.LINE;
+  private static final int REPORT_LENGTH = 24;
+
+  /** A posted request. */
+  private record Posted(int operation, long address, int length, int key, int flags) {}
+
+  /** A peer with limited memory; a report has {@value #REPORT_LENGTH} bytes that begin with 42. */
+  private static final class Bytes implements SendProtocol {
+
+    private int left = 200;
+    private boolean reportDue;
+    private final List<String> prepared = new ArrayList<>();
+
+    @Override
+    public boolean tryReserve(int length) {
+      if (length > left) {
+        return false;
+      }
+      left -= length;
+      return true;
+    }
+
+    @Override
+    public void unreserve(int length) {
+      left += length;
+    }
+
+    @Override
+    public SendOperation messageOperation() {
+      return SendOperation.RDMA_WRITE_WITH_IMMEDIATE;
+    }
+
+    @Override
+    public void prepare(SendChain chain, int index, int reservedLength, int length) {
+      left += reservedLength - length;
+      prepared.add(index + ": " + length + " of " + reservedLength);
+    }
+
+    @Override
+    public boolean isAllBack() {
+      return left == 200;
+    }
+
+    @Override
+    public boolean isReportDue() {
+      return reportDue;
+    }
+
+    @Override
+    public boolean mayReport() {
+      return true;
+    }
+
+    @Override
+    public SendOperation controlOperation() {
+      return SendOperation.SEND;
+    }
+
+    @Override
+    public int prepareReport(SendChain chain, int index, MemorySegment memory, long offset) {
+      memory.set(ValueLayout.JAVA_LONG, offset, 42);
+      return REPORT_LENGTH;
+    }
+
+    @Override
+    public boolean saysGoodbye() {
+      return true;
+    }
+
+    @Override
+    public int prepareGoodbye(SendChain chain, int index, MemorySegment memory, long offset) {
+      memory.set(ValueLayout.JAVA_LONG, offset, 43);
+      return REPORT_LENGTH;
+    }
+  }
+
+  private final FakeDevice device = new FakeDevice();
+  private final Bytes protocol = new Bytes();
+  private final List<Posted> posted = new ArrayList<>();
+  private SendMemory memory;
+
+  @BeforeEach
+  void takePosts() {
+    device.registrations();
+    memory = new SendMemory(device.domain(), device.arena, MEMORY);
+    when(device.verbs.postSend(any(), anyLong(), anyLong(), anyLong()))
+        .thenAnswer(
+            call -> {
+              long request = call.getArgument(2);
+              while (request != 0) {
+                posted.add(read(request));
+                request = RawMemory.getLong(request + ibv_send_wr.next$offset());
+              }
+              return 0;
+            });
+  }
+
+  private static Posted read(long request) {
+    long piece = RawMemory.getLong(request + ibv_send_wr.sg_list$offset());
+    return new Posted(
+        RawMemory.getInt(request + ibv_send_wr.opcode$offset()),
+        RawMemory.getLong(piece + ibv_sge.addr$offset()),
+        RawMemory.getInt(piece + ibv_sge.length$offset()),
+        RawMemory.getInt(piece + ibv_sge.lkey$offset()),
+        RawMemory.getInt(request + ibv_send_wr.send_flags$offset()));
+  }
+
+  private SendQueue queue(int inline) {
+    return new SendQueue(
+        new Channel.Parts(
+            device.queuePair(),
+            device.completionQueue(),
+            memory,
+            UNACKED,
+            inline,
+            mock(Link.class)),
+        protocol);
+  }
+
+  @Test
+  void shouldPassTheReservedLengthOfAShorterMessage() {
+    SendQueue queue = queue(-1);
+    int first = queue.reserve(100, true);
+    int second = queue.reserve(64, true);
+
+    queue.stage(second, 64, 10);
+    queue.stage(first, 100, 100);
+    assertThat(queue.publish()).isTrue();
+
+    assertThat(protocol.prepared).containsExactly("0: 10 of 64", "1: 100 of 100");
+    assertThat(posted).extracting(Posted::length).containsExactly(10, 100);
+    assertThat(protocol.left).isEqualTo(200 - 110);
+    assertThat(queue.isAnythingOut()).isTrue();
+  }
+
+  @Test
+  void shouldReserveNothingOfThePeerIfNoLinesAreFree() {
+    SendQueue queue = queue(-1);
+    int first = queue.reserve(1, true);
+    int second = queue.reserve(3 * SendQueue.LINE - 63, true);
+    int left = protocol.left;
+
+    assertThat(queue.reserve(2 * SendQueue.LINE, true)).isEqualTo(SendQueue.FULL);
+
+    assertThat(protocol.left).isEqualTo(left);
+    queue.unreserve(first, 1);
+    queue.unreserve(second, 3 * SendQueue.LINE - 63);
+    assertThat(protocol.isAllBack()).isTrue();
+    assertThat(queue.isAnythingOut()).isFalse();
+  }
+
+  @Test
+  void shouldBeFullIfThePeerIsAndReserveNoLines() {
+    SendQueue queue = queue(-1);
+    protocol.left = 10;
+
+    assertThat(queue.reserve(11, true)).isEqualTo(SendQueue.FULL);
+
+    protocol.left = MEMORY;
+    assertThat(queue.reserve(MEMORY, true)).isZero();
+  }
+
+  @Test
+  void shouldSendReportsFromLinesAfterThoseOfMessages() {
+    SendQueue queue = queue(-1);
+    assertThat(queue.sendReport()).isFalse();
+    protocol.reportDue = true;
+
+    assertThat(queue.sendReport()).isTrue();
+    assertThat(queue.sayGoodbye()).isTrue();
+
+    long start = memory.messages().address() + MEMORY;
+    int send = 2; // IBV_WR_SEND
+    assertThat(posted)
+        .containsExactly(
+            new Posted(send, start, REPORT_LENGTH, 5, SendChain.SIGNALED),
+            new Posted(send, start + SendQueue.LINE, REPORT_LENGTH, 5, SendChain.SIGNALED));
+    assertThat(RawMemory.getLong(start)).isEqualTo(42);
+    assertThat(RawMemory.getLong(start + SendQueue.LINE)).isEqualTo(43);
+  }
+
+  @Test
+  void shouldSendShortReportsInline() {
+    SendQueue queue = queue(REPORT_LENGTH);
+    protocol.reportDue = true;
+
+    queue.sendReport();
+
+    assertThat(posted)
+        .extracting(Posted::flags)
+        .containsExactly(SendChain.SIGNALED | SendChain.INLINE);
+  }
+
+  @Test
+  void shouldLimitOutstandingControlMessagesToTheirLines() {
+    SendQueue queue = queue(-1);
+    protocol.reportDue = true;
+    for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
+      assertThat(queue.sendReport()).isTrue();
+    }
+
+    assertThat(queue.sendReport()).isFalse();
+    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(posted).hasSize(SendQueue.CONTROL_SENDS);
+  }
+}

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.rdma.fake.ScriptedDevice.Send;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.CompletionStatus;
+import dev.ferrule.verbs.Errno;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The send queue of a connection on a fake device. */
+class SendQueueTest {
+
+  private static final int UNACKED = 16;
+  private static final int SIGNAL_INTERVAL = UNACKED / 4;
+  private static final int LINES = 64;
+  private static final int PLENTY = 1000;
+  private static final int LONG_MESSAGE = 256 << 10;
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final CompletionQueue completions = device.completionQueue();
+  private final SendMemory memory = device.sendMemory(LINES * SendQueue.LINE);
+  private final RecordingLink link = new RecordingLink();
+  private FakeProtocol protocol = new FakeProtocol(PLENTY);
+  private SendQueue queue = queue(-1);
+
+  private SendQueue queue(int inline) {
+    return queue(UNACKED, inline, link);
+  }
+
+  private SendQueue queue(int unacked, int inline, Link callbacks) {
+    return new SendQueue(
+        new Channel.Parts(device.queuePair(77), completions, memory, unacked, inline, callbacks),
+        protocol);
+  }
+
+  private void useCredits(int credits) {
+    protocol = new FakeProtocol(credits);
+    queue = queue(-1);
+  }
+
+  private void send(int count) {
+    for (int i = 0; i < count; i++) {
+      int line = queue.reserve(1, true);
+      assertThat(line).isNotEqualTo(SendQueue.FULL);
+      queue.stage(line, 1, 1);
+      assertThat(queue.publish()).isTrue();
+    }
+  }
+
+  /** Posts the maximum number of empty WRITEs. */
+  private void postAllEmptyWrites() {
+    for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
+      send(1);
+      assertThat(queue.isComplete(queue.lastId())).isFalse();
+    }
+  }
+
+  private long posted(int operation) {
+    return device.sends().stream().filter(send -> send.operation() == operation).count();
+  }
+
+  @Test
+  void aMessageWithoutCreditFindsTheQueueFull() {
+    useCredits(3);
+    send(3);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.isAnythingOut()).isTrue();
+
+    protocol.grant();
+
+    send(1);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void withUnlimitedCreditsOnlyAcknowledgementsLimitMessages() {
+    useCredits(FakeProtocol.UNLIMITED);
+    send(UNACKED);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void unacknowledgedMessagesAreLimited() {
+    send(UNACKED);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+
+    device.sent(completions, SIGNAL_INTERVAL);
+
+    send(SIGNAL_INTERVAL);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void aReservationHoldsItsSpaceUntilItIsReleased() {
+    int line = queue.reserve(1, true);
+    for (int i = 1; i < UNACKED; i++) {
+      assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+    }
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.isAnythingOut()).as("the peer cannot free any").isFalse();
+
+    queue.unreserve(line, 1);
+
+    assertThat(queue.reserve(1, true)).isEqualTo(line);
+  }
+
+  @Test
+  void aReservationTakesCredit() {
+    useCredits(2);
+    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+  }
+
+  @Test
+  void aMessageFindsTheQueueFullUntilMemoryIsFree() {
+    int all = LINES * SendQueue.LINE;
+    int line = queue.reserve(all - 1, true);
+    assertThat(line).isZero();
+    queue.stage(line, all - 1, all - 1);
+    queue.publish();
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
+    assertThat(queue.reserve(1, false)).isEqualTo(SendQueue.NO_LINES);
+
+    assertThat(device.lastSend().operation())
+        .as("an unsignaled message is followed by a signaled WRITE")
+        .isEqualTo(ScriptedDevice.RDMA_WRITE);
+    device.sent(completions, device.lastSend().id());
+
+    assertThat(queue.reserve(all, true)).isZero();
+  }
+
+  @Test
+  void onlyEveryNthMessageIsSignaledAndOneCompletionRetiresAllBeforeIt() {
+    useCredits(FakeProtocol.UNLIMITED);
+    send(2 * SIGNAL_INTERVAL);
+    assertThat(device.sends())
+        .filteredOn(Send::isSignaled)
+        .extracting(Send::id)
+        .containsExactly((long) SIGNAL_INTERVAL, 2L * SIGNAL_INTERVAL);
+
+    device.sent(completions, 2 * SIGNAL_INTERVAL);
+
+    for (int id = 1; id <= 2 * SIGNAL_INTERVAL; id++) {
+      assertThat(queue.isComplete(id)).isTrue();
+    }
+    assertThat(queue.isAnythingOut()).isFalse();
+    assertThat(queue.reserve(LINES * SendQueue.LINE, true)).as("memory").isZero();
+  }
+
+  @Test
+  void awaitingAnUnsignaledMessagePostsAnEmptyWrite() {
+    send(SIGNAL_INTERVAL + 1);
+    device.sent(completions, SIGNAL_INTERVAL);
+    long last = queue.lastId();
+
+    assertThat(queue.isComplete(last)).isFalse();
+
+    Send emptyWrite = device.lastSend();
+    assertThat(emptyWrite.operation()).isEqualTo(ScriptedDevice.RDMA_WRITE);
+    assertThat(emptyWrite.length()).isZero();
+    assertThat(emptyWrite.isSignaled()).isTrue();
+
+    assertThat(queue.isComplete(last)).isFalse();
+    assertThat(posted(ScriptedDevice.RDMA_WRITE)).as("one is enough").isEqualTo(1);
+
+    device.sent(completions, emptyWrite.id());
+    assertThat(queue.isComplete(last)).isTrue();
+  }
+
+  @Test
+  void awaitingAMessageBeforeASignaledOnePostsNothing() {
+    send(SIGNAL_INTERVAL);
+    assertThat(queue.isComplete(SIGNAL_INTERVAL - 1)).isFalse();
+    assertThat(device.sends()).hasSize(SIGNAL_INTERVAL);
+  }
+
+  @Test
+  void eachLongMessageIsSignaled() {
+    for (int i = 0; i < 2; i++) {
+      assertThat(queue.reserve(LONG_MESSAGE, false)).isEqualTo(SendQueue.NO_LINES);
+      queue.stageRegistered(0x10000L, LONG_MESSAGE, 9);
+    }
+    assertThat(queue.reserve(LONG_MESSAGE - 1, false)).isEqualTo(SendQueue.NO_LINES);
+    queue.stageRegistered(0x10000L, LONG_MESSAGE - 1, 9);
+    queue.publish();
+
+    assertThat(device.sends()).extracting(Send::isSignaled).containsExactly(true, true, false);
+    assertThat(device.sends()).extracting(Send::key).containsOnly(9);
+    assertThat(device.sends()).extracting(Send::address).containsOnly(0x10000L);
+  }
+
+  @Test
+  void stagedMessagesArePostedTogetherFromTheirPlace() {
+    int first = queue.reserve(100, true);
+    int second = queue.reserve(7, true);
+    queue.stage(first, 100, 100);
+    queue.stage(second, 7, 7);
+    assertThat(device.sends()).isEmpty();
+
+    assertThat(queue.publish()).isTrue();
+
+    assertThat(device.sendPosts).hasValue(1);
+    assertThat(device.sends()).extracting(Send::length).containsExactly(100, 7);
+    assertThat(device.sends())
+        .extracting(Send::address)
+        .containsExactly(
+            memory.messages().address(), memory.messages().address() + 2 * SendQueue.LINE);
+    assertThat(device.sends()).extracting(Send::key).containsOnly(memory.localKey());
+    assertThat(queue.publish()).as("nothing").isTrue();
+    assertThat(device.sendPosts).hasValue(1);
+  }
+
+  @Test
+  void stagedMessagesAreLimitedByTheChain() {
+    SendQueue wide = queue(4 * SendQueue.MAX_CHAIN, -1, link);
+    for (int i = 1; i <= SendQueue.MAX_CHAIN; i++) {
+      assertThat(wide.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
+      assertThat(wide.stage(SendQueue.NO_LINES, 0, 0)).isEqualTo(i < SendQueue.MAX_CHAIN);
+    }
+    wide.publish();
+    assertThat(wide.staged()).isZero();
+    assertThat(wide.lastId()).isEqualTo(SendQueue.MAX_CHAIN);
+    assertThat(device.sends()).hasSize(SendQueue.MAX_CHAIN);
+  }
+
+  @Test
+  void messagesAreInlineUpToTheLimit() {
+    queue = queue(8);
+    for (int length = 7; length < 10; length++) {
+      queue.stage(queue.reserve(length, true), length, length);
+    }
+    queue.publish();
+    assertThat(device.sends()).extracting(Send::isInline).containsExactly(true, true, false);
+  }
+
+  @Test
+  void withoutInliningEvenAnEmptyMessageIsNotInline() {
+    queue.stage(queue.reserve(0, true), 0, 0);
+    queue.publish();
+    assertThat(device.lastSend().isInline()).isFalse();
+  }
+
+  @Test
+  void aProtocolWithoutGoodbyeSendsNone() {
+    protocol.saysGoodbye = false;
+    assertThat(queue.saysGoodbye()).isFalse();
+    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(device.sends()).isEmpty();
+  }
+
+  @Test
+  void aReportIsASeparateMessage() {
+    assertThat(queue.sendReport()).as("nothing is due").isFalse();
+    protocol.reportDue = true;
+    assertThat(queue.sendReport()).isTrue();
+    Send report = device.lastSend();
+    assertThat(report.operation()).isEqualTo(ScriptedDevice.SEND_WITH_IMMEDIATE);
+    assertThat(report.length()).isZero();
+    assertThat(report.immediate()).isEqualTo(FakeProtocol.REPORT);
+    assertThat(queue.sendReport()).as("nothing is left to report").isFalse();
+  }
+
+  @Test
+  void reportsAndGoodbyeHaveReservedSpace() {
+    postAllEmptyWrites();
+    assertThat(posted(ScriptedDevice.RDMA_WRITE)).isEqualTo(SendQueue.CONTROL_SENDS / 2);
+
+    for (int i = 0; i < 2; i++) {
+      protocol.reportDue = true;
+      assertThat(queue.sendReport()).isTrue();
+    }
+    protocol.reportDue = true;
+    protocol.mayReport = false;
+    assertThat(queue.sendReport()).as("the peer is not ready").isFalse();
+    assertThat(queue.sayGoodbye()).isTrue();
+    assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
+  }
+
+  @Test
+  void aReportIsHeldUpIfThePeerIsNotReadyForIt() {
+    protocol.mayReport = false;
+    assertThat(queue.isReportHeldUp()).as("there is none").isFalse();
+    protocol.reportDue = true;
+    assertThat(queue.isReportHeldUp()).isTrue();
+    protocol.mayReport = true;
+    assertThat(queue.isReportHeldUp()).as("the peer is ready").isFalse();
+  }
+
+  @Test
+  void outstandingControlMessagesAreLimited() {
+    postAllEmptyWrites();
+    for (int i = 0; i < 4; i++) {
+      protocol.reportDue = true;
+      assertThat(queue.sendReport()).isTrue();
+    }
+    protocol.reportDue = true;
+    int before = device.sends().size();
+    assertThat(queue.sendReport()).isFalse();
+    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(device.sends()).hasSize(before);
+
+    device.sent(completions, device.lastSend().id());
+
+    assertThat(queue.sendReport()).isTrue();
+    assertThat(queue.sayGoodbye()).isTrue();
+  }
+
+  @Test
+  void emptyWritesArePostedAgainWhenSpaceIsFree() {
+    postAllEmptyWrites();
+    long last = queue.lastId();
+    assertThat(device.lastSend().operation()).isEqualTo(ScriptedDevice.SEND_WITH_IMMEDIATE);
+    long emptyWrite =
+        device.sends().stream()
+            .filter(send -> send.operation() == ScriptedDevice.RDMA_WRITE)
+            .findFirst()
+            .orElseThrow()
+            .id();
+
+    device.sent(completions, emptyWrite);
+
+    assertThat(queue.isComplete(last)).isFalse();
+    assertThat(device.lastSend().isSignaled()).isTrue();
+    device.sent(completions, device.lastSend().id());
+    assertThat(queue.isComplete(last)).isTrue();
+  }
+
+  @Test
+  void aFailedPostIsReportedOnce() {
+    device.sendErrno = Errno.ENOMEM;
+    queue.stage(queue.reserve(1, true), 1, 1);
+    assertThat(queue.publish()).isFalse();
+    device.sendErrno = 0;
+    queue.look();
+    queue.probe();
+    assertThat(link.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
+  }
+
+  @Test
+  void aFailureToPostAReportOrAnEmptyWriteIsReported() {
+    device.sendErrno = Errno.ENOMEM;
+    protocol.reportDue = true;
+    queue.sendReport();
+    assertThat(link.told).hasSize(1);
+    device.sendErrno = 0;
+    send(1);
+    device.sendErrno = Errno.ENOMEM;
+    queue.isComplete(1);
+    assertThat(link.told).hasSize(2);
+  }
+
+  @Test
+  void aFailedCompletionIsReportedOnceAndLaterFlushedOnesAreNot() {
+    send(3);
+    device.failed(completions, 77, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);
+    device.failed(completions, 77, 2, CompletionStatus.FLUSHED, 0x82);
+    queue.look();
+    device.failed(completions, 77, 3, CompletionStatus.FLUSHED, 0x82);
+    queue.look();
+    queue.isComplete(1);
+    assertThat(link.told).containsExactly("RETRY_EXCEEDED " + 0x81);
+    assertThat(queue.isComplete(1)).isFalse();
+  }
+
+  @Test
+  void allMethodsThatPollReportFailures() {
+    List<Runnable> methods =
+        List.of(
+            () -> queue.isComplete(1),
+            () -> queue.look(),
+            () -> queue.probe(),
+            () -> assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL));
+    for (Runnable method : methods) {
+      link.told.clear();
+      queue = queue(-1);
+      send(UNACKED);
+      device.failed(completions, 77, 1, CompletionStatus.RNR_RETRY_EXCEEDED, 0);
+      method.run();
+      assertThat(link.told).containsExactly("RNR_RETRY_EXCEEDED 0");
+    }
+  }
+
+  @Test
+  void afterAFailureNoControlMessagesArePosted() {
+    send(1);
+    device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
+    queue.look();
+    int before = device.sends().size();
+    protocol.reportDue = true;
+    assertThat(queue.sendReport()).isFalse();
+    assertThat(queue.sayGoodbye()).isFalse();
+    queue.probe();
+    assertThat(queue.isComplete(1)).isFalse();
+    assertThat(queue.isDrained()).as("it never will be").isTrue();
+    assertThat(device.sends()).hasSize(before);
+  }
+
+  /** Records whether the queue's lock is free during callbacks. */
+  private final class LockChecker extends RecordingLink {
+
+    private void check() {
+      Thread other = new Thread(queue::look);
+      other.start();
+      try {
+        other.join(10_000);
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      told.add(other.isAlive() ? "locked" : "free");
+    }
+
+    @Override
+    public void onFailure(CompletionStatus status, int vendorError) {
+      check();
+    }
+
+    @Override
+    public void onPostFailure(String function, int errno) {
+      check();
+    }
+  }
+
+  @Test
+  void failuresAreReportedOutsideOfTheLock() {
+    LockChecker checker = new LockChecker();
+    queue = queue(UNACKED, -1, checker);
+    device.sendErrno = Errno.ENOMEM;
+    queue.stage(queue.reserve(1, true), 1, 1);
+    queue.publish();
+    device.sendErrno = 0;
+    device.failed(completions, 77, 1, CompletionStatus.FLUSHED, 0);
+    queue.look();
+    assertThat(checker.told).containsExactly("free", "free");
+  }
+
+  @Test
+  void aClosedQueueNeitherPostsNorPolls() {
+    send(1);
+    queue.stage(queue.reserve(1, true), 1, 1);
+    int polls = device.polls.get();
+    queue.close();
+    protocol.reportDue = true;
+
+    assertThat(queue.publish()).isFalse();
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.sendReport()).isFalse();
+    assertThat(queue.sayGoodbye()).isFalse();
+    assertThat(queue.isComplete(1)).isFalse();
+    assertThat(queue.isDrained()).isTrue();
+    queue.probe();
+    queue.look();
+    queue.arm();
+
+    assertThat(device.sends()).hasSize(1);
+    assertThat(device.polls).hasValue(polls);
+    assertThat(device.notifications).hasValue(0);
+    assertThat(link.told).isEmpty();
+  }
+
+  @Test
+  void oneRequestSufficesUntilItsEventWhichWakesThreads() {
+    queue.arm(); // the sender
+    queue.arm(); // remote memory access
+    assertThat(device.notifications).hasValue(1);
+    queue.onEvent();
+    assertThat(link.progress).hasValue(1);
+    queue.arm();
+    assertThat(device.notifications).hasValue(2);
+  }
+
+  @Test
+  void aFailedRequestIsRepeated() {
+    device.notificationErrno = Errno.EIO;
+    queue.arm();
+    device.notificationErrno = 0;
+    queue.arm();
+    queue.arm();
+    assertThat(device.notifications).hasValue(2);
+  }
+
+  @Test
+  void aProbeOfAnIdleConnectionIsAnEmptyWrite() {
+    queue.probe();
+    Send probe = device.lastSend();
+    assertThat(probe.operation()).isEqualTo(ScriptedDevice.RDMA_WRITE);
+    assertThat(probe.length()).isZero();
+    assertThat(probe.isSignaled()).isTrue();
+
+    queue.probe();
+    assertThat(device.sends()).as("one is outstanding already").hasSize(1);
+    device.sent(completions, probe.id());
+    queue.probe();
+    assertThat(device.sends()).hasSize(2);
+  }
+
+  @Test
+  void aProbePostsNothingIfASignaledMessageIsOutstanding() {
+    send(SIGNAL_INTERVAL);
+    queue.probe();
+    assertThat(device.sends()).hasSize(SIGNAL_INTERVAL);
+    send(1);
+    queue.probe();
+    assertThat(device.sends()).hasSize(SIGNAL_INTERVAL + 2);
+    assertThat(device.lastSend().operation()).isEqualTo(ScriptedDevice.RDMA_WRITE);
+  }
+
+  /**
+   * Returns the number of probes without progress. The time between them makes lengths irrelevant.
+   */
+  private int stalledProbes() {
+    int probes = 0;
+    while (queue.isStalled(probes, 1_000_000_000)) {
+      probes++;
+    }
+    return probes;
+  }
+
+  @Test
+  void probesWithoutProgressAreCounted() {
+    queue.probe();
+    assertThat(stalledProbes()).isZero();
+    queue.probe();
+    queue.probe();
+    assertThat(stalledProbes()).isEqualTo(2);
+
+    device.sent(completions, device.lastSend().id());
+
+    queue.probe();
+    assertThat(stalledProbes()).isZero();
+  }
+
+  @Test
+  void theFirstProbeFindsNoStall() {
+    send(SIGNAL_INTERVAL);
+    queue.probe();
+    assertThat(stalledProbes()).isZero();
+    queue.probe();
+    assertThat(stalledProbes()).isEqualTo(1);
+  }
+
+  @Test
+  void anyAcknowledgementIsProgress() {
+    send(2 * SIGNAL_INTERVAL);
+    queue.probe();
+    device.sent(completions, SIGNAL_INTERVAL);
+    queue.probe();
+    assertThat(stalledProbes()).isZero();
+    queue.probe();
+    assertThat(stalledProbes()).isEqualTo(1);
+  }
+
+  @Test
+  void theQueueIsDrainedWhenMessagesAndGoodbyeAreAcknowledged() {
+    assertThat(queue.isDrained()).isTrue();
+    send(1);
+    assertThat(queue.isDrained()).isFalse();
+    device.sent(completions, device.lastSend().id());
+    assertThat(queue.isDrained()).isTrue();
+    queue.sayGoodbye();
+    assertThat(queue.isDrained()).isFalse();
+    device.sent(completions, device.lastSend().id());
+    assertThat(queue.isDrained()).isTrue();
+  }
+
+  @Test
+  void moreCompletionsThanABatchAreAllTaken() {
+    useCredits(FakeProtocol.UNLIMITED);
+    SendQueue wide = queue(4 * CompletionQueue.BATCH, -1, link);
+    for (int i = 1; i <= CompletionQueue.BATCH + 1; i++) {
+      wide.reserve(LONG_MESSAGE, false);
+      wide.stageRegistered(0L, LONG_MESSAGE, 0);
+      wide.publish();
+      device.sent(completions, i);
+    }
+    wide.look();
+    assertThat(wide.isAnythingOut()).isFalse();
+  }
+
+  @Test
+  void numbersContinueWhenTheirTableWrapsAround() {
+    useCredits(FakeProtocol.UNLIMITED);
+    device.onSend =
+        send -> {
+          if (send.isSignaled()) {
+            device.sent(completions, send.id());
+          }
+        };
+    for (int id = 1; id <= 10_000; id++) {
+      send(1);
+      if (id % 7 == 0) {
+        queue.isComplete(id); // posts an empty WRITE
+        assertThat(queue.isComplete(id)).isTrue();
+      }
+    }
+    queue.isDrained();
+    assertThat(queue.isDrained()).isTrue();
+    assertThat(queue.isAnythingOut()).isFalse();
+    assertThat(queue.reserve(LINES * SendQueue.LINE, true)).as("all memory").isZero();
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.rdma.queue;
+
+import dev.ferrule.rdma.fake.ScriptedDevice;
+import dev.ferrule.verbs.CompletionQueue;
+
+/** Creates queues for tests of other packages. */
+public final class TestQueues {
+
+  private static final int UNACKED = 4;
+
+  private TestQueues() {}
+
+  /** Returns a send queue for a few short messages. */
+  public static SendQueue sendQueue(ScriptedDevice device, CompletionQueue completions, Link link) {
+    return new SendQueue(
+        new Channel.Parts(
+            device.queuePair(77),
+            completions,
+            device.sendMemory(UNACKED * SendQueue.LINE),
+            UNACKED,
+            -1,
+            link),
+        new FakeProtocol(1000));
+  }
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.sm.ring.RingLayout.HEADER;
+import static dev.ferrule.sm.ring.RingLayout.LONG;
+
+import dev.ferrule.sm.os.RawMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The sender's position among the records of a ring, and all stores there. A record takes three
+ * steps: {@link #reserve} reserves room; one of the {@code stage} methods writes the record; {@link
+ * #publish} makes all staged records visible to the receiver, by one store of the first header.
+ * {@link #tryWrite} does all three for an inline message in the common case.
+ *
+ * <p>Positions count bytes of records, from 0 without wrapping. A header of 0 is stored behind the
+ * last staged record before the first one is published, so the receiver finds either the next
+ * record or none.
+ *
+ * <p>A record does not cross a barrier: the end of the ring, the payload of a record that the
+ * receiver's program holds, or that of the region claimed in place on this side. Padding is staged
+ * in front of a barrier where the next record does not fit.
+ *
+ * <p>Not thread-safe.
+ */
+final class RecordWriter {
+
+  /** Returned by {@link #claim} if the region cannot be in the ring. */
+  static final long NOWHERE = -1;
+
+  private final SendingEnd end;
+  private final RingLayout layout;
+  private final long ring; // the address
+  private final long records; // the address
+  private final long mask;
+  private final long inlineMax;
+
+  private long tail; // position of the next record
+  private long limit; // the next record and all reserved ones fit if they end here
+  private long directLimit; // as limit, for tryWrite: 0 if something is reserved or staged
+  private long reserved; // bytes of records that are reserved and not staged
+  private long longest; // at least the size of the longest of these
+  private long consumed; // what the receiver last said
+  private long held; // a HeldRecord: what the receiver last said
+
+  private int markedSize; // distance behind the tail of a header of 0 stored ahead of time; or 0
+
+  // the region claimed in place
+  private long claimed = NOWHERE; // its offset among the records
+  private int claimedSize; // of its record
+
+  // the first header that is staged and not published, and its position
+  private long first = NOWHERE;
+  private long firstHeader;
+
+  /**
+   * Starts writing.
+   *
+   * @param end the end of the ring that this is part of
+   * @param layout the ring's layout
+   * @param records the address of the records
+   * @param tail the position of the next record; not 0 if another writer has come that far
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
+   */
+  RecordWriter(SendingEnd end, RingLayout layout, long records, long tail) {
+    this.end = end;
+    this.layout = layout;
+    this.ring = end.ring;
+    this.records = records;
+    this.mask = layout.capacity() - 1;
+    this.inlineMax = Math.min(layout.inlineMax(), layout.maxMessage());
+    this.tail = tail;
+    if (tail != 0) {
+      readConsumed(); // a header that was reserved is staged without another look
+    }
+    this.limit = limit();
+    this.directLimit = limit;
+  }
+
+  /** Returns the maximum length of an inline message, in bytes. */
+  long inlineMax() {
+    return inlineMax;
+  }
+
+  /** Positions before this one are visible to the receiver. */
+  long published() {
+    return first == NOWHERE ? tail : first;
+  }
+
+  /** Returns the receiver's consumed count, as last read. */
+  long consumed() {
+    return consumed;
+  }
+
+  /** Returns whether the receiver's program held a record at the last read. */
+  boolean isHeld() {
+    return held != HeldRecord.NONE;
+  }
+
+  /**
+   * Reserves room for a record.
+   *
+   * @param size the record's size in bytes
+   * @return whether there is room
+   * @throws CorruptRingException if the receiver's side of the ring is not valid
+   */
+  boolean reserve(int size) {
+    directLimit = 0;
+    if (tail + reserved + size > limit && !makeRoom(size)) {
+      return false;
+    }
+    longest = reserved == 0 ? size : Math.max(longest, size);
+    reserved += size;
+    return true;
+  }
+
+  /**
+   * Gives back a reservation of {@link #reserve}.
+   *
+   * @param size the reserved size
+   */
+  void unreserve(int size) {
+    reserved -= size;
+  }
+
+  /**
+   * Sets the room reserved by other means than {@link #reserve}: for records that consist of a
+   * header.
+   *
+   * @param size the number of bytes
+   */
+  void setReserved(long size) {
+    reserved = size;
+    longest = HEADER;
+  }
+
+  /**
+   * Reads the receiver's consumed count. If nothing else is reserved, the tail moves to where the
+   * record fits; otherwise each record is placed when it is staged.
+   */
+  private boolean makeRoom(int size) {
+    readConsumed();
+    boolean result = fitsInOneGap(size) || fitsOneByOne(size);
+    if (result && reserved == 0) {
+      moveTo(size);
+    }
+    limit = limit();
+    return result;
+  }
+
+  /** Whether a record and all that is reserved fit between two barriers. */
+  private boolean fitsInOneGap(int size) {
+    long needed = reserved + size;
+    return placeFor(needed) + needed + HEADER <= roomEnd();
+  }
+
+  /**
+   * Whether a record and all that is reserved fit in any order, each where there is room for it. At
+   * each barrier the space for a record that is nearly as long as the longest may be lost.
+   */
+  private boolean fitsOneByOne(int size) {
+    long lost = Math.max(longest, size) - HEADER;
+    long needed = tail + reserved + size + HEADER;
+    long barrier = barrier(tail);
+    while (barrier < roomEnd()) {
+      long skipped = barrierSize(barrier);
+      needed += lost + skipped;
+      barrier = barrier(barrier + skipped);
+    }
+    return needed <= roomEnd();
+  }
+
+  /** The position behind the room that the receiver has given back. */
+  private long roomEnd() {
+    return consumed + layout.capacity();
+  }
+
+  /**
+   * Reads the counts that the receiver publishes.
+   *
+   * @throws CorruptRingException if they are not valid
+   */
+  void readConsumed() {
+    long now = (long) LONG.getAcquire(ALL, ring + RingLayout.CONSUMED);
+    long published = published();
+    if (now < consumed || now > published || now % HEADER != 0) {
+      throw new CorruptRingException(
+          "the receiver's consumed count is "
+              + now
+              + ", after "
+              + consumed
+              + ", with "
+              + published
+              + " bytes published");
+    }
+    consumed = now;
+    // the receiver stores the held record before the consumed count that includes it
+    long word = (long) LONG.getAcquire(ALL, ring + RingLayout.HELD);
+    if (!HeldRecord.isValid(word, layout)) {
+      throw new CorruptRingException("the receiver's held record is 0x" + Long.toHexString(word));
+    }
+    held = word;
+  }
+
+  /** Returns where the next record and the reserved ones must end if they are contiguous. */
+  private long limit() {
+    return Math.min(roomEnd() - HEADER, barrier(tail));
+  }
+
+  /** Returns the position of the next barrier, at or behind a position. */
+  private long barrier(long position) {
+    long result = (position | mask) + 1; // the end of the ring
+    if (held != HeldRecord.NONE) {
+      result = Math.min(result, next(HeldRecord.offset(held), position));
+    }
+    if (claimed != NOWHERE) {
+      result = Math.min(result, next(claimed, position));
+    }
+    return result;
+  }
+
+  /** Returns how many bytes a record must skip at a barrier. */
+  private long barrierSize(long barrier) {
+    long offset = barrier & mask;
+    if (offset == claimed) {
+      return claimedSize;
+    }
+    return held != HeldRecord.NONE && offset == HeldRecord.offset(held) ? HeldRecord.size(held) : 0;
+  }
+
+  /** Returns the first position that has an offset among the records. */
+  private long next(long offset, long position) {
+    return position + (offset - position & mask);
+  }
+
+  /** Returns the first position, from the tail on, with so many contiguous bytes. */
+  private long placeFor(long size) {
+    long position = tail;
+    long last = roomEnd();
+    while (position < last) {
+      long barrier = barrier(position);
+      if (position + size <= barrier) {
+        return position;
+      }
+      position = barrier + barrierSize(barrier);
+    }
+    return position;
+  }
+
+  /** Moves the tail to where a record of a size fits. The receiver skips the bytes between. */
+  private void moveTo(int size) {
+    long position = tail;
+    while (true) {
+      long barrier = barrier(position);
+      if (position + size <= barrier) {
+        break;
+      }
+      if (position < barrier) {
+        note(position, RecordHeader.padding(barrier - position));
+      }
+      long skipped = barrierSize(barrier);
+      if (skipped > 0) {
+        note(barrier, RecordHeader.padding(skipped));
+      }
+      position = barrier + skipped;
+    }
+    tail = position;
+  }
+
+  /** Stores the header that marks a position as the end of the records. */
+  private void mark(long position) {
+    LONG.set(ALL, address(position), 0L);
+  }
+
+  /** Returns the address of a position. */
+  private long address(long position) {
+    return RawMemory.word(records + (position & mask));
+  }
+
+  /**
+   * Places a reserved inline message that the program writes in place. There is no place while
+   * another region is claimed in place, nor where a message staged before it would leave no room
+   * for it. The region is to be staged by {@link #stageClaim} or given back by {@link #abortClaim}.
+   *
+   * @param length the message's length, as reserved
+   * @return the offset among the records; or NOWHERE
+   */
+  long claim(int length) {
+    int size = RingLayout.recordSize(length);
+    if (claimed != NOWHERE || tail + size > limit) {
+      return NOWHERE;
+    }
+    // if another message is staged first, this one is copied behind it
+    if (tail + reserved + size > limit) {
+      readConsumed();
+      if (!fitsInOneGap(size)) {
+        return NOWHERE;
+      }
+    }
+    reserved += size;
+    markedSize = 0; // the program may overwrite it
+    claimed = tail & mask;
+    claimedSize = size;
+    limit = limit();
+    return claimed + HEADER;
+  }
+
+  /**
+   * Stages the region claimed in place, without a copy unless another message was staged since.
+   *
+   * @param length the message's length, at most the claimed length
+   */
+  void stageClaim(int length) {
+    if ((tail & mask) == claimed) {
+      int size = RingLayout.recordSize(length);
+      end.reached(RingStep.RECORD_WRITTEN);
+      note(tail, RecordHeader.inline(length));
+      staged(size);
+    } else {
+      stage(ALL, records + claimed + HEADER, length);
+    }
+    abortClaim();
+  }
+
+  /** Gives back the region claimed in place, and its reservation. */
+  void abortClaim() {
+    reserved -= 2L * claimedSize;
+    claimed = NOWHERE;
+    limit = limit();
+  }
+
+  /**
+   * Stages a reserved inline message. The copy comes first: it fails if the program's memory was
+   * freed, and then nothing is staged.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, at most the reserved length
+   * @param reservedLength the reserved length, of an inline message
+   */
+  void stageInline(MemorySegment source, long offset, int length, int reservedLength) {
+    stage(source, offset, length);
+    reserved -= RingLayout.recordSize(reservedLength);
+  }
+
+  private void stage(MemorySegment source, long offset, int length) {
+    int size = RingLayout.recordSize(length);
+    if (tail + size > limit) {
+      moveTo(size);
+      limit = limit();
+    }
+    RawMemory.copy(source, offset, address(tail) + HEADER, length);
+    end.reached(RingStep.RECORD_WRITTEN);
+    note(tail, RecordHeader.inline(length));
+    staged(size);
+  }
+
+  /**
+   * Stages an inline message, if there is room for it where the last one ends, and nothing is
+   * reserved. Equivalent to {@link #reserve} and {@link #stageInline}, in fewer steps. If the copy
+   * fails, nothing is staged.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, 0 to {@link #inlineMax}
+   * @return whether it is staged
+   */
+  boolean tryStage(MemorySegment source, long offset, int length) {
+    long at = tail;
+    int size = RingLayout.recordSize(length);
+    if (at + size > limit || reserved != 0) {
+      return false;
+    }
+    markedSize = 0; // the copy may overwrite it, even if it then fails
+    long record = address(at);
+    RawMemory.copy(source, offset, record + HEADER, length);
+    end.reached(RingStep.RECORD_WRITTEN);
+    long header = RecordHeader.inline(length);
+    if (first == NOWHERE) {
+      first = at;
+      firstHeader = header;
+      directLimit = 0;
+    } else {
+      LONG.set(ALL, record, header);
+    }
+    staged(size);
+    return true;
+  }
+
+  /**
+   * Stages a reserved record that consists of a header.
+   *
+   * @param header the header
+   */
+  void stageHeader(long header) {
+    if (tail + HEADER > limit) {
+      moveTo(HEADER);
+      limit = limit();
+    }
+    end.reached(RingStep.RECORD_WRITTEN);
+    note(tail, header);
+    reserved -= HEADER;
+    staged(HEADER);
+  }
+
+  private void staged(int size) {
+    tail += size;
+    end.reached(RingStep.RECORD_STAGED);
+  }
+
+  /** Keeps the first header for {@link #publish}; later ones are stored at once. */
+  private void note(long position, long header) {
+    if (first == NOWHERE) {
+      first = position;
+      firstHeader = header;
+    } else {
+      LONG.set(ALL, records + (position & mask), header);
+    }
+  }
+
+  /** Makes all staged records visible to the receiver. */
+  void publish() {
+    if (first != NOWHERE) {
+      mark(tail);
+      LONG.setRelease(ALL, records + (first & mask), firstHeader);
+      first = NOWHERE;
+    }
+    markedSize = 0;
+    if (reserved == 0) {
+      directLimit = limit;
+    }
+  }
+
+  /**
+   * Writes and publishes an inline message at once, if there is room for it and another one where
+   * the last one ends, and nothing is staged or reserved. The caller must call {@link #markAhead}
+   * afterwards.
+   *
+   * @param source the message's segment
+   * @param offset the start of the message in it
+   * @param length its length, 0 to {@link #inlineMax}
+   * @return whether it is written
+   */
+  boolean tryWrite(MemorySegment source, long offset, int length) {
+    long at = tail;
+    int size = RingLayout.recordSize(length);
+    long next = at + size;
+    if (next + size > directLimit) {
+      return false;
+    }
+    if (size != markedSize) {
+      mark(next);
+      markedSize = size;
+    }
+    long record = address(at);
+    RawMemory.copy(source, offset, record + HEADER, length);
+    end.reached(RingStep.RECORD_WRITTEN);
+    LONG.setRelease(ALL, record, RecordHeader.inline(length));
+    tail = next;
+    return true;
+  }
+
+  /**
+   * Stores the header of 0 behind the next record ahead of time, assuming that it is as long as the
+   * one written by {@link #tryWrite}. The cache line must be fetched from the receiver's cache, and
+   * the next record does not have to wait for it.
+   */
+  void markAhead() {
+    mark(tail + markedSize);
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.sm.os.RawMemory;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+
+class RecordWriterTest {
+
+  private static final RingLayout LAYOUT = new RingLayout(9, 64, 1_000);
+  private static final int CAPACITY = LAYOUT.capacity();
+  private static final int LONGEST = RingLayout.recordSize(LAYOUT.inlineMax());
+
+  private final Rings rings = new Rings(LAYOUT, true);
+
+  /** A writer that has come to a position, where the receiver has consumed all. */
+  private RecordWriter writer(long tail, long held) {
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.CONSUMED, tail);
+    rings.ring.set(ValueLayout.JAVA_LONG, RingLayout.HELD, held);
+    long records = RawMemory.address(rings.ring) + LAYOUT.recordsOffset();
+    return new RecordWriter(rings.producer, LAYOUT, records, tail);
+  }
+
+  @Test
+  void aMessageThatIsHeldAndARegionThatIsClaimedHoldUpNoOtherMessage() {
+    int[] sizes = {8, 16, LONGEST - 8, LONGEST};
+    int[] lengths = {0, 1, 9, LAYOUT.inlineMax() - 8, LAYOUT.inlineMax()};
+    int inPlace = 0;
+    for (long tail = CAPACITY; tail < 2 * CAPACITY; tail += 8) {
+      for (int size : sizes) {
+        for (int offset = 0; offset + size <= CAPACITY; offset += 8) {
+          for (int claimed : lengths) {
+            RecordWriter writer = writer(tail, HeldRecord.of(offset, size));
+            assertThat(writer.reserve(RingLayout.recordSize(claimed))).isTrue();
+            if (writer.claim(claimed) != RecordWriter.NOWHERE) {
+              inPlace++;
+            }
+            assertThat(writer.reserve(LONGEST))
+                .as("tail %d, held %d at %d, claimed %d", tail, size, offset, claimed)
+                .isTrue();
+          }
+        }
+      }
+    }
+    assertThat(inPlace).isPositive();
+  }
+}
