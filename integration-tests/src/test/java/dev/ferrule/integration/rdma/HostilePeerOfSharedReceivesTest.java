@@ -117,7 +117,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
         RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
       Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
-      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("requires clients to use credits");
+      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8))
+          .contains("requires clients to use credits");
     }
   }
 }
