@@ -27,7 +27,7 @@ class BuildScriptsTest {
 
   private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
   private static final List<String> SCRIPTS =
-      List.of("ferrule", "compare", "benchmark", "with-rxe");
+      List.of("ferrule", "compare", "benchmark", "with-rxe", "test");
 
   @TempDir private Path folder;
 
@@ -215,5 +215,76 @@ class BuildScriptsTest {
     assertThat(builds()).hasSize(1).first().asString().contains("-pl " + module + " ");
     run(command.split(" "));
     assertThat(builds()).as("not built again in the virtual machine").hasSize(1);
+  }
+
+  /** A report of Surefire; the real one is tested in src/it/repeated-tests. */
+  private void mavenReports(String testcase) throws IOException {
+    program(
+        "bin/mvn",
+        """
+        echo "$*" >>"$HOME/maven"
+        mkdir -p api/target/surefire-reports
+        cat >api/target/surefire-reports/TEST-a.b.ATest.xml <<'EOF'
+        <testsuite><testcase name="works" classname="a.b.ATest" time="1.5"/>%s</testsuite>
+        EOF
+        """
+            .formatted(testcase));
+    String java = Path.of(System.getProperty("java.home"), "bin/java").toString();
+    program("jdk/bin/java", "exec " + java + " \"$@\"\n");
+  }
+
+  @Test
+  void theTestsOfMavenAreCountedAndTheSlowestClassesListed() throws Exception {
+    mavenReports("");
+    Ended ended = run("./test", "--only", "maven", "-Dsome=thing");
+    assertThat(ended.exitCode()).as("%s", ended).isZero();
+    assertThat(builds()).last().asString().contains("verify", "-Dsome=thing");
+    assertThat(ended.out())
+        .contains("Slowest test classes:\n     1.5 s  api: ATest\n")
+        .endsWith("1 passed, 0 failed, 0 skipped\n");
+    assertThat(root.resolve("target/flaky-tests.txt")).isEmptyFile();
+  }
+
+  @Test
+  void aFlakyTestOfMavenIsListedAndOnlyALeakFailsTheRun() throws Exception {
+    String flaky =
+        """
+        <testcase name="%s" classname="a.b.ATest" time="1"><flakyFailure message="too
+        late">trace</flakyFailure></testcase>""";
+    mavenReports(flaky.formatted("mayFail"));
+    assertThat(run("./test", "-pl", "api").exitCode()).isZero();
+    assertThat(root.resolve("target/flaky-tests.txt")).hasContent("api: ATest#mayFail: too late");
+    mavenReports(flaky.formatted("leaksNothing"));
+    assertThat(run("./test", "-pl", "api").exitCode()).isEqualTo(1);
+  }
+
+  @Test
+  void aReportOfAnEarlierRunDoesNotCount() throws Exception {
+    mavenReports("");
+    assertThat(run("./test", "-pl", "api").exitCode()).isZero();
+    program("bin/mvn", "exit 0\n");
+    Ended ended = run("./test", "-pl", "api");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.out()).endsWith("0 passed, 0 failed, 0 skipped\n");
+  }
+
+  @Test
+  void aFailedBuildFailsTheTestsAndRunsNoOthers() throws Exception {
+    mavenReports("");
+    program("bin/mvn", "echo broken; exit 1\n");
+    Ended ended = run("./test");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.out()).contains("broken").doesNotContain("device");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"--only nonsense, unknown part nonsense", "--tests, missing value of --tests"})
+  void wrongOptionsOfTheTestsAreErrors(String options, String message) throws Exception {
+    List<String> line = new ArrayList<>(List.of("./test"));
+    line.addAll(List.of(options.split(" ")));
+    Ended ended = run(line.toArray(String[]::new));
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).isEqualTo("test: " + message + "; see --help\n");
+    assertThat(builds()).isEmpty();
   }
 }

@@ -2,6 +2,8 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
+import dev.ferrule.contract.WaitContract;
+import org.junit.jupiter.api.Nested;
 
 /** All connections of a listener share one completion queue. */
 class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
@@ -9,5 +11,12 @@ class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
   @Override
   ProviderUnderTest underTest() {
     return RdmaUnderTest.sendRecv("singleReceiver", "on");
+  }
+
+  @Nested
+  class Wait extends WaitContract {
+    Wait() {
+      super(underTest());
+    }
   }
 }

@@ -2,8 +2,10 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
+import org.junit.jupiter.api.Tag;
 
-/** Includes the parts that {@link SendRecvSingleReceiverContractTest} omits; run on request. */
+/** Includes the contracts that {@link SendRecvSingleReceiverContractTest} omits. */
+@Tag("whole")
 class SendRecvSingleReceiverWholeContractTest extends RdmaContracts {
 
   @Override

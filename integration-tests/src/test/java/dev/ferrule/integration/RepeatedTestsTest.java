@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How ./test repeats tests that it runs without Maven, and what it reports of all tests. */
+@Timeout(300)
+class RepeatedTestsTest {
+
+  private static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();
+
+  @TempDir private Path folder;
+
+  /** The results of a part and of the report. */
+  private record Ended(int part, int report, List<String> lines, List<String> flaky) {}
+
+  private Ended run(String pick) throws Exception {
+    int part =
+        bash(
+            """
+            set -euo pipefail
+            . "$1/build-support/console-tests.sh"
+            set_jvm -Dferrule.samples.folder="$PWD" -XX:-CreateCoredumpOnCrash
+            FERRULE_TESTS=$2 set_selection dev.ferrule.integration.samples sample
+            direct() { "${jvm[@]}" "${launcher[@]}"; }
+            mkdir -p run target
+            : >run/started
+            run_attempts "$PWD/run/part" direct
+            """,
+            "part.log",
+            CHECKOUT.toString(),
+            pick);
+    return report(part);
+  }
+
+  private Ended report(int part) throws Exception {
+    int report =
+        bash(
+            "exec \"$1/bin/java\" \"$2/build-support/TestReport.java\" run",
+            "report.log",
+            System.getProperty("java.home"),
+            CHECKOUT.toString());
+    return new Ended(
+        part,
+        report,
+        Files.readAllLines(folder.resolve("report.log")),
+        Files.readAllLines(folder.resolve("target/flaky-tests.txt")));
+  }
+
+  private int bash(String script, String log, String... arguments) throws Exception {
+    List<String> command =
+        Stream.concat(Stream.of("bash", "-c", script, "bash"), Stream.of(arguments)).toList();
+    File output = folder.resolve(log).toFile();
+    return new ProcessBuilder(command)
+        .directory(folder.toFile())
+        .redirectErrorStream(true)
+        .redirectOutput(output)
+        .start()
+        .waitFor();
+  }
+
+  private long runs(String test) throws IOException {
+    try (Stream<Path> runs = Files.list(folder.resolve("runs").resolve(test))) {
+      return runs.count();
+    }
+  }
+
+  private long attempts() throws IOException {
+    try (Stream<Path> attempts = Files.list(folder.resolve("run/part"))) {
+      return attempts.count();
+    }
+  }
+
+  @Test
+  void testsThatFailOnceAreRepeatedAloneAndListedAsFlaky() throws Exception {
+    Ended ended = run("#(passes|failsOnce|failsOnceForOneArgument)$");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.report()).as("%s", ended).isZero();
+    assertThat(ended.flaky())
+        .hasSize(2)
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith("part: Samples#failsOnce: ")
+                    .contains("[number of runs]"))
+        .anySatisfy(line -> assertThat(line).contains("#failsOnceForOneArgument").contains("[2]"));
+    assertThat(ended.lines()).endsWith("4 passed, 0 failed, 0 skipped");
+    assertThat(runs("passes")).isEqualTo(1);
+    assertThat(runs("one")).isEqualTo(1);
+    assertThat(runs("failsOnce")).isEqualTo(2);
+  }
+
+  @Test
+  void aTestThatFailsEachTimeFailsTheRunAfterTwoRepetitions() throws Exception {
+    Ended ended = run("#(passes|failsAlways)$");
+    assertThat(ended.part()).isEqualTo(1);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(ended.flaky()).isEmpty();
+    assertThat(ended.lines())
+        .anyMatch(line -> line.startsWith("  part: Samples#failsAlways: "))
+        .endsWith("1 passed, 1 failed, 0 skipped");
+    assertThat(runs("failsAlways")).isEqualTo(3);
+  }
+
+  @Test
+  void aCrashOfTheJvmFailsTheRunAndIsNotRepeated() throws Exception {
+    Ended ended = run("#(passes|failsOnce|crashes)$");
+    assertThat(ended.part()).as("as a test that fails, for want of a core dump").isEqualTo(1);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(ended.lines())
+        .anyMatch(line -> line.startsWith("  part: the JVM ended before its tests"));
+    assertThat(attempts()).isEqualTo(1);
+    try (Stream<Path> reports = Files.list(folder.resolve("run/part/1"))) {
+      assertThat(reports).anyMatch(file -> file.getFileName().toString().startsWith("hs_err_pid"));
+    }
+  }
+
+  @Test
+  void aClassThatCannotBePreparedIsRepeated() throws Exception {
+    Ended ended = run("FailsBeforeAllOnce");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.flaky()).hasSize(1).first().asString().contains("FailsBeforeAllOnce");
+    assertThat(runs("prepare")).isEqualTo(2);
+  }
+
+  @Test
+  void aLeakThatShowsOnceIsAFailure() throws Exception {
+    Ended ended = run("#failsOnceByALeak$");
+    assertThat(ended.part()).isZero();
+    assertThat(ended.report()).isEqualTo(1);
+  }
+
+  @Test
+  void moreFailuresThanMayBeFlakyAreNotRepeated() throws Exception {
+    Ended ended = run("ManyFail");
+    assertThat(ended.part()).isEqualTo(1);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(attempts()).isEqualTo(1);
+    assertThat(ended.lines()).endsWith("0 passed, 4 failed, 0 skipped");
+  }
+
+  @Test
+  void moreThanThreeFlakyTestsOfSeveralPartsFailTheRun() throws Exception {
+    Files.createDirectories(folder.resolve("target"));
+    for (String part : List.of("containers", "device")) {
+      result(part, 1, "FAILED\t5\tT#a\tid-a\tat first", "FAILED\t5\tT#b\tid-b\tat first");
+      result(part, 2, "SUCCESSFUL\t5\tT#a\tid-a\t", "SUCCESSFUL\t5\tT#b\tid-b\t");
+    }
+    Files.createFile(folder.resolve("run/started"));
+    Ended ended = report(0);
+    assertThat(ended.report()).isEqualTo(1);
+    assertThat(ended.flaky()).hasSize(4);
+    assertThat(ended.lines()).contains("More than 3 flaky tests are a failure.");
+  }
+
+  private void result(String part, int attempt, String... lines) throws IOException {
+    Path reports = folder.resolve("run").resolve(part).resolve(Integer.toString(attempt));
+    Files.createDirectories(reports);
+    Files.write(
+        reports.resolve("results.tsv"),
+        Stream.concat(Stream.of(lines), Stream.of("ENDED")).toList());
+  }
+
+  @Test
+  void aRunWithoutAnyTestFails() throws Exception {
+    Files.createDirectories(folder.resolve("target"));
+    Files.createDirectories(folder.resolve("run"));
+    Files.createFile(folder.resolve("run/started"));
+    assertThat(report(0).report()).isEqualTo(1);
+  }
+
+  /** The names of Surefire's elements are tested with Surefire itself, in src/it/repeated-tests. */
+  @Test
+  void theSlowestClassesIncludeTheirNestedOnes() throws Exception {
+    Files.createDirectories(folder.resolve("target"));
+    result(
+        "device",
+        1,
+        "SUCCESSFUL\t1500\tA$Wait#x\t1\t",
+        "SUCCESSFUL\t2000\tA$Close#y\t2\t",
+        "SUCCESSFUL\t3000\tB#z\t3\t");
+    Files.createFile(folder.resolve("run/started"));
+    assertThat(report(0).lines())
+        .containsSequence(
+            "Slowest test classes:", "     3.5 s  device: A", "     3.0 s  device: B");
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration;
+
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestDescriptor;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+
+/**
+ * Selects tests by a regular expression that is found in their {@link TestName}, if the system
+ * property {@value #PROPERTY} is set. JUnit's own filters select neither one nested class of a
+ * subclass nor one method of it.
+ */
+public final class TestPick implements PostDiscoveryFilter {
+
+  private static final String PROPERTY = "ferrule.tests.pick";
+
+  private final Predicate<String> pick =
+      Pattern.compile(System.getProperty(PROPERTY, "")).asPredicate();
+
+  /** Called by the service loader. */
+  public TestPick() {}
+
+  @Override
+  public FilterResult apply(TestDescriptor test) {
+    // JUnit removes a container whose last child was excluded.
+    boolean isContainer = !test.getChildren().isEmpty();
+    return FilterResult.includedIf(
+        isContainer || pick.test(TestName.of(test.getUniqueId()).toString()));
+  }
+}
