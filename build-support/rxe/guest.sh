@@ -21,7 +21,8 @@ port() {
   done
 }
 
-# Prefixes the host's number, as both hosts write to one FIFO. One write per line keeps lines whole.
+# Prefixes the host's number, as the lines of both hosts arrive in one FIFO. Each line is one write, since several
+# processes here write to the port.
 report() {
   echo "$host $*" >&3
 }

@@ -3,7 +3,10 @@
 # which is also QEMU's working directory, so that names are short.
 #
 # A machine has four ports: in, out and err for the command's standard streams and control for lines of text. Each is a
-# FIFO here. The control output of both machines arrives in the one FIFO "events", each line with the machine's number.
+# FIFO here. The events of both machines are lines in the one FIFO "events", each with the machine's number: those of the
+# control ports and of relay.pl. Each is written by one write(2) of at most PIPE_BUF bytes, which is atomic. A further
+# process writes "tick" there, so that they are read without a time limit: "read -t" can lose a part of a line, and also
+# the end of one that it returns.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
 
@@ -12,9 +15,12 @@ LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUT
 LEFT_OUT+='XDG_RUNTIME_DIR)='
 BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
 GRACE=10        # seconds for a command to exit after a signal
+# No pattern for the free text at the end of a line: it need not be valid in this locale.
+EVENT='^[12] (started$|failed |closed (out|err)$|drained (out|err)$|crashed |wire [0-9]+ |ended [0-9]{1,3}$)'
 
 # Indexed by machine number.
-qemu=() control=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
+qemu=() control=() control_relay=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
+clock=    # the process that writes the ticks
 signal=   # the signal received by with-rxe
 kill_at=  # the time when the machines are killed, in $SECONDS
 over=     # the run is over
@@ -42,6 +48,8 @@ run_machines() {
   mark=ferrule-$(od -An -N 16 -tx1 /dev/urandom | tr -d ' \n')
   mkfifo "$run/events"
   exec {events}<>"$run/events"
+  helper perl -e 'while (1) { select(undef, undef, undef, 0.5); syswrite(STDOUT, "tick\n"); }' >&"$events" &
+  clock=$!
   started_at=$SECONDS
   deadline=$((SECONDS + time_limit))
   boot_deadline=$((SECONDS + BOOT_LIMIT))
@@ -103,7 +111,8 @@ forget_run() {
     exec {file}>&-
   done
   find "$run" -mindepth 1 -delete
-  qemu=() control=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=() crashed=()
+  qemu=() control=() control_relay=() in_relay=() out_relay=() err_relay=() booted=() ended=() drained=() killed=()
+  crashed=()
   kill_at='' over='' result=''
 }
 
@@ -133,13 +142,14 @@ write_job() {
 # a terminal to the process group: those are for the command.
 start_machine() {
   local machine=$1 fifo input=0 output=1
-  mkfifo "$run/in$machine" "$run/out$machine" "$run/err$machine" "$run/control$machine.in"
-  ln -s events "$run/control$machine.out"
+  mkfifo "$run/in$machine" "$run/out$machine" "$run/err$machine" "$run/control$machine.in" "$run/control$machine.out"
   exec {fifo}<>"$run/control$machine.in"
   control[machine]=$fifo
   # Only host 1 has the standard input, and only its output goes to standard output.
   [ "$machine" = 1 ] || { exec {input}</dev/null; output=2; }
   machine_arguments "$machine"
+  relay_control "$machine" &
+  control_relay[machine]=$!
   helper cat <&"$input" >"$run/in$machine" &
   in_relay[machine]=$!
   relay "$machine" out >&"$output" &
@@ -161,6 +171,13 @@ helper() {
 
 relay() {
   helper perl "$parts/relay.pl" "$mark" "$run/events" "$1 closed $2" "$1 drained $2" <"$run/$2$1" 2>/dev/null
+}
+
+# Forwards the lines of machine $1's control port to the events. QEMU may write a line in pieces, which would be mixed
+# with other lines there.
+relay_control() {
+  # Also open for writing: opening it does not wait for QEMU, which may fail to start.
+  helper perl "$parts/lines.pl" <>"$run/control$1.out" >&"$events" 2>/dev/null
 }
 
 # Sets arguments, QEMU's for machine $1.
@@ -199,19 +216,30 @@ kernel_arguments() {
 
 # Handles the machines' events until the run is over.
 attend() {
-  local machine word rest
+  local line
   while [ -z "$over" ]; do
-    if read -r -t 0.5 -u "$events" machine word rest; then
-      handle "$machine" "$word" "$rest"
-    else
+    # A signal may interrupt it between two lines.
+    if ! IFS= read -r -u "$events" line || [ "$line" = tick ]; then
       look_for_dead
+    else
+      handle "$line"
     fi
     look_at_clock
   done
 }
 
+# Handles the event line $1. An unknown one ends the run, which could otherwise wait for the lost event for ever.
 handle() {
-  local machine=$1 word=$2 rest=$3
+  local machine=${1%% *} word rest=${1#* }
+  if ! [[ $1 =~ $EVENT ]] || [[ " ${machines[*]} " != *" $machine "* ]]; then
+    say "the virtual machine failed: unknown event $(printf %q "$1")"
+    result=125
+    over=yes
+    return
+  fi
+  word=${rest%% *}
+  rest=${rest#"$word"}
+  rest=${rest# }
   case $word in
     started)
       booted[machine]=$SECONDS
@@ -227,7 +255,8 @@ handle() {
       ;;
     ended)
       ended[machine]=$rest
-      [ "$machine" = 1 ] || [ "$rest" = 0 ] || say "host 2's command ended with $rest"
+      # When the run is over, host 2's command is stopped.
+      [ "$machine" = 1 ] || [ "$rest" = 0 ] || [ "$over" ] || say "host 2's command ended with $rest"
       [ "$machine" != 1 ] || look_whether_over
       ;;
   esac
@@ -310,28 +339,29 @@ interrupt() {
 
 # Lets the second machine's command exit, as it may still write, to a kept folder for example.
 end_second() {
-  local machine word rest limit=$((SECONDS + GRACE / 2))
+  local line limit=$((SECONDS + GRACE / 2))
   [ "${booted[2]:-}" ] && [ -z "${killed[2]:-}${kill_at:-}" ] && [ "$result" != 125 ] || return 0
   echo "signal TERM" >&"${control[2]}"
-  while [ "${drained[2]:-0}" -lt 2 ] && [ "$SECONDS" -lt "$limit" ] && [ -z "$signal" ]; do
-    if read -r -t 0.5 -u "$events" machine word rest && [ "$word" != ended ]; then handle "$machine" "$word" "$rest"; fi
+  while [ "${drained[2]:-0}" -lt 2 ] && [ "$SECONDS" -lt "$limit" ] && [ -z "$signal" ] && [ "$result" != 125 ]; do
+    ! IFS= read -r -u "$events" line || [ "$line" = tick ] || handle "$line"
     kill -0 "${qemu[2]}" 2>/dev/null || return 0
   done
 }
 
-# Stops all processes. Earlier output of the machines is still forwarded, but not after a signal.
+# Stops all processes. Earlier output of the machines is still forwarded, but not after a signal. Without standard error,
+# where the shell may report processes that were killed.
 stop_machines() {
   local machine pid
-  kill -KILL "${qemu[@]}" "${in_relay[@]}" 2>/dev/null || true
+  kill -KILL "$clock" "${qemu[@]}" "${control_relay[@]}" "${in_relay[@]}" || true
   for machine in "${machines[@]}"; do
     # A relay whose FIFO was not opened by a machine would wait for ever.
     [ "${booted[$machine]:-}" ] && [ -z "$kill_at" ] \
-      || kill -KILL "${out_relay[$machine]}" "${err_relay[$machine]}" 2>/dev/null || true
+      || kill -KILL "${out_relay[$machine]}" "${err_relay[$machine]}" || true
   done
-  for pid in "${qemu[@]}" "${out_relay[@]}" "${err_relay[@]}" "${in_relay[@]}"; do
-    while kill -0 "$pid" 2>/dev/null; do
-      wait "$pid" 2>/dev/null || true
-      [ -z "$signal" ] || kill -KILL "${out_relay[@]}" "${err_relay[@]}" 2>/dev/null || true
+  for pid in "$clock" "${qemu[@]}" "${out_relay[@]}" "${err_relay[@]}" "${control_relay[@]}" "${in_relay[@]}"; do
+    # At least once, as a process that is waited for is not reported.
+    while wait "$pid" || true; kill -0 "$pid"; do
+      [ -z "$signal" ] || kill -KILL "${out_relay[@]}" "${err_relay[@]}" || true
     done
   done
-}
+} 2>/dev/null
