@@ -23,10 +23,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -427,10 +429,11 @@ public abstract class WaitContract extends Contract {
 
   /**
    * Messages arrive at moments when the receiver may just be falling asleep. A missed wake-up would
-   * hang the test.
+   * hang the test. The limit is long because on a busy machine each turn takes milliseconds.
    */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noWakeUpIsMissed(WaitStrategy strategy) {
     Pair pair = connect(options().waitStrategy(strategy));
     int rounds = provider.messages(20_000);
@@ -462,6 +465,7 @@ public abstract class WaitContract extends Contract {
   /** The same for a sender that waits for space, with a receiver that frees at random moments. */
   @ParameterizedTest
   @EnumSource(names = {"ADAPTIVE", "BLOCK"})
+  @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void noFreedSpaceIsMissed(WaitStrategy strategy) {
     Pair pair = connect(options().waitStrategy(strategy).maxMessageSize(8 * KIB));
     MessageStream stream = MessageStream.ofLength(8 * KIB);
