@@ -20,7 +20,7 @@ final class Background<T> {
    * The number of consecutive checks that have to find the thread inside a call before it counts as
    * waiting there.
    */
-  private static final int LOOKS = 15;
+  static final int LOOKS = 15;
 
   private final FutureTask<T> task;
   private final Thread thread;

@@ -2,6 +2,7 @@
 package dev.ferrule.contract;
 
 import dev.ferrule.Connection;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
@@ -50,9 +51,20 @@ final class SendLoop implements ThrowingCallable {
     return count;
   }
 
-  /** Waits until a call that has found no space is in progress. */
+  /**
+   * Waits until a call that has found no space is in progress, and has been for some looks: the
+   * call is certain to have found none; that its thread has fallen asleep is likely only.
+   */
   void awaitBlocked() {
-    Contract.eventually("a call finds no space", this::isBlocked);
+    AtomicInteger looks = new AtomicInteger();
+    Contract.eventually(
+        "a call finds no space",
+        () -> {
+          long before = stallsBeforeCall;
+          boolean same = isBlocked() && stallsBeforeCall == before;
+          looks.set(same ? looks.get() + 1 : 0);
+          return looks.get() == Background.LOOKS;
+        });
   }
 
   /** Nothing else uses the sender, so a stall that no call has reported is one of this call. */
