@@ -16,10 +16,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,10 +58,10 @@ public abstract class AllocationContract extends Contract {
   private static final int CLEAN_ROUNDS = 3;
 
   /**
-   * The maximum number of rounds until that many consecutive ones are clean. Only C2 eliminates the
-   * allocation of objects that do not escape. It compiles in the background, and again when a path
-   * is taken that its code does not contain. On a busy machine that may happen after the warm-up;
-   * until it is done, the interpreter and C1 allocate.
+   * The number of rounds before a test may fail; it fails after {@link Contract#PATIENCE} at the
+   * earliest. Only C2 eliminates the allocation of objects that do not escape. It compiles in the
+   * background, and again when a path is taken that its code does not contain. On a busy machine
+   * that may happen long after the warm-up; until it is done, the interpreter and C1 allocate.
    */
   private static final int ROUNDS = 15;
 
@@ -182,30 +186,51 @@ public abstract class AllocationContract extends Contract {
 
   /** Fails unless several consecutive rounds allocate nothing. */
   static void assertAllocatesNothing(Runnable round) {
-    List<Long> allocated = new ArrayList<>(ROUNDS);
-    while (!hasCleanRounds(allocated) && allocated.size() < ROUNDS) {
+    assertAllocatesNothing(round, PATIENCE);
+  }
+
+  /** Fails after that time at the earliest. */
+  static void assertAllocatesNothing(Runnable round, Duration patience) {
+    Rounds rounds = new Rounds(patience);
+    List<Long> allocated = new ArrayList<>();
+    do {
       allocated.add(allocated(round));
-    }
+    } while (rounds.needMore(allocated));
     assertClean(allocated, "bytes allocated by each round");
   }
 
   private void twoThreadsAllocateNothing(
       Runnable warmUp, Runnable round, Runnable otherWarmUp, Runnable otherRound) {
-    Background<List<Long>> other = inBackground("other", () -> allRounds(otherWarmUp, otherRound));
-    List<Long> allocated = allRounds(warmUp, round);
+    List<Long> allocated = new ArrayList<>();
+    List<Long> allocatedByOther = new ArrayList<>();
+    AtomicBoolean more = new AtomicBoolean();
+    Rounds rounds = new Rounds(PATIENCE);
+    CyclicBarrier end = // of a round: each thread needs the other one in it
+        new CyclicBarrier(
+            2, () -> more.set(rounds.needMore(allocated) || rounds.needMore(allocatedByOther)));
+
+    Background<Boolean> other =
+        inBackground(
+            "other", () -> runRounds(otherWarmUp, otherRound, allocatedByOther, end, more));
+    try {
+      runRounds(warmUp, round, allocated, end, more);
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new AssertionError("the other thread has failed", e);
+    }
+    other.result();
 
     assertClean(allocated, "bytes allocated by each round of one thread");
-    assertClean(other.result(), "bytes allocated by each round of the other thread");
+    assertClean(allocatedByOther, "bytes allocated by each round of the other thread");
   }
 
-  /** Runs all rounds, so that both threads run equally many. Returns the allocation of each. */
-  private static List<Long> allRounds(Runnable warmUp, Runnable round) {
+  private static void runRounds(
+      Runnable warmUp, Runnable round, List<Long> allocated, CyclicBarrier end, AtomicBoolean more)
+      throws InterruptedException, BrokenBarrierException {
     warmUp.run();
-    List<Long> allocated = new ArrayList<>(ROUNDS);
-    for (int i = 0; i < ROUNDS; i++) {
+    do {
       allocated.add(allocated(round));
-    }
-    return allocated;
+      end.await();
+    } while (more.get());
   }
 
   private static void assertClean(List<Long> allocated, String what) {
@@ -223,6 +248,20 @@ public abstract class AllocationContract extends Contract {
       }
     }
     return false;
+  }
+
+  /** Decides how many rounds to run. */
+  private static final class Rounds {
+    private final long deadline;
+
+    Rounds(Duration patience) {
+      deadline = System.nanoTime() + patience.toNanos();
+    }
+
+    boolean needMore(List<Long> allocated) {
+      return !hasCleanRounds(allocated)
+          && (allocated.size() < ROUNDS || System.nanoTime() - deadline < 0);
+    }
   }
 
   private static long allocated(Runnable round) {

@@ -4,6 +4,7 @@ package dev.ferrule.contract;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,7 @@ class AllocationRoundsTest {
             allocate();
           }
         };
-    assertThatThrownBy(() -> AllocationContract.assertAllocatesNothing(everyOther))
+    assertThatThrownBy(() -> AllocationContract.assertAllocatesNothing(everyOther, Duration.ZERO))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("in a row have to be clean");
   }

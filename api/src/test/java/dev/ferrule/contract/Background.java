@@ -20,7 +20,7 @@ final class Background<T> {
    * The number of consecutive checks that have to find the thread inside a call before it counts as
    * waiting there.
    */
-  private static final int LOOKS = 15;
+  static final int LOOKS = 15;
 
   private final FutureTask<T> task;
   private final Thread thread;
@@ -64,10 +64,11 @@ final class Background<T> {
   }
 
   /**
-   * Waits until the thread is in a method of the library and stays there. There is no better
-   * evidence that it waits: a thread that spins, or that the kernel has put to sleep, is RUNNABLE
-   * like any other. The tests are correct in either case; this ensures that they test what their
-   * names claim.
+   * Waits until the thread is in a method of the library and probably waits there. There is no
+   * better evidence: a thread that spins, or that the kernel has put to sleep, is RUNNABLE like any
+   * other, and one that was preempted on entry looks the same. A test that uses this must be
+   * correct in all of these cases; this only makes it likely that it covers what its name claims.
+   * For a sender that has to find no space, {@link SendLoop#awaitBlocked} is exact.
    */
   Background<T> awaitInside(String method) {
     int looks = 0;
@@ -89,6 +90,17 @@ final class Background<T> {
       Contract.pause(Duration.ofMillis(1));
     }
     return this;
+  }
+
+  /** Waits for the end, which may be a result or a failure; returns whether it was in time. */
+  boolean endsWithin(Duration timeout) {
+    try {
+      outcomeIsKnown = thread.join(timeout);
+      return outcomeIsKnown;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for " + thread.getName(), e);
+    }
   }
 
   /** Returns what the task threw, unless the test has retrieved it; null if it threw nothing. */

@@ -14,6 +14,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -50,7 +51,7 @@ public abstract class CloseContract extends Contract {
   @ParameterizedTest
   @EnumSource
   void thePeerReceivesAllSentMessagesAndThenTheEndOfStream(NumberedReceiver.Way way) {
-    Pair pair = connect();
+    Pair pair = connectWithPatientClose();
     long sent = sendUntilBackPressure(pair.client().sender(), STREAM, 0);
 
     pair.client().close();
@@ -64,7 +65,7 @@ public abstract class CloseContract extends Contract {
   @Test
   void thePeerReceivesAllMessagesOfABusySender() {
     for (int round = 0; round < 20; round++) {
-      Pair pair = connect();
+      Pair pair = connectWithPatientClose();
       int messages = 2_000;
       Background<Boolean> sending =
           inBackground(
@@ -85,7 +86,7 @@ public abstract class CloseContract extends Contract {
 
   @Test
   void messagesCanBeReceivedAndHeldAfterThePeerClosed() {
-    Pair pair = connect();
+    Pair pair = connectWithPatientClose();
     NumberedSender sender = new NumberedSender(pair.client(), STREAM, KIB);
     for (int i = 0; i < 10; i++) {
       sender.send(NumberedSender.Way.CLAIM);
@@ -473,7 +474,7 @@ public abstract class CloseContract extends Contract {
 
   @Test
   void unsentClaimsAreDroppedByTheClose() {
-    Pair pair = connect();
+    Pair pair = connectWithPatientClose();
     pair.client().sender().claim(10).segment().fill((byte) 1);
     pair.client().sender().send(MemorySegment.ofArray(new byte[20]));
     pair.client().sender().claim(30);
@@ -601,7 +602,7 @@ public abstract class CloseContract extends Contract {
 
   @Test
   void aCallbackThatClosesTheConnectionLosesNoSentMessages() {
-    Pair pair = connect();
+    Pair pair = connectWithPatientClose();
     pair.client().onClose(Connection::close);
     MessageStream stream = MessageStream.ofLength(100);
     NumberedSender sender = new NumberedSender(pair.client(), stream, stream.length(0));
@@ -670,6 +671,11 @@ public abstract class CloseContract extends Contract {
     Pair another = connectTo(listener, provider.options());
     another.server().sender().send(MemorySegment.ofArray(new byte[4]));
     assertThat(another.client().receiver().receive(PATIENCE).length()).isEqualTo(4);
+  }
+
+  /** Connects so that a close waits as long as necessary for messages that are in flight. */
+  private Pair connectWithPatientClose() {
+    return connect(options().set(StandardOptions.CLOSE_TIMEOUT, PATIENCE));
   }
 
   private static void assertEndsUninterrupted(Runnable step) {

@@ -29,18 +29,18 @@ import org.junit.jupiter.api.Timeout;
  * The base class of all contract tests: connections that are closed at the end, background threads,
  * and timeouts.
  */
-@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class Contract {
 
   /**
-   * The time limit for an event that has to happen: long enough for an emulated machine, far from
-   * infinite.
+   * The time limit for an event that has to happen. Only a test that fails waits this long: on an
+   * emulated machine, the first connection of a JVM may take half of it.
    */
-  static final Duration PATIENCE = Duration.ofSeconds(20);
+  static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /**
-   * How long a sender may find no space before that counts as permanent; acknowledgements may be in
-   * flight.
+   * How long a call waits for something that is not expected, or may not happen. A test must be
+   * right whether or not it happens later.
    */
   static final Duration LASTING = Duration.ofMillis(100);
 
@@ -57,7 +57,7 @@ public abstract class Contract {
   }
 
   @AfterEach
-  @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void leavesNothingBehind() throws Exception {
     for (AutoCloseable closeable : opened) {
       closeable.close();
@@ -113,7 +113,8 @@ public abstract class Contract {
   }
 
   final Pair connectTo(Listener listener, ConnectionOptions clientOptions) {
-    Background<Connection> connecting = connectInBackground(listener, clientOptions);
+    ConnectionOptions patient = clientOptions.toBuilder().connectTimeout(PATIENCE).build();
+    Background<Connection> connecting = connectInBackground(listener, patient);
     Connection server;
     try {
       server = closeAtEnd(listener.accept(PATIENCE));
@@ -159,24 +160,29 @@ public abstract class Contract {
   }
 
   /**
-   * Sends messages of the stream, starting with number {@code first}, until there is no more space.
-   * Returns the next number.
+   * Sends messages of the stream, starting with number {@code first}, until a claim finds no space,
+   * but at least one. Returns the next number. There may be space again at any time, because
+   * transports report it asynchronously; see {@link SendLoop} for calls that have to block.
    */
   static long sendUntilBackPressure(Sender sender, MessageStream stream, long first) {
     long number = first;
-    while (true) {
-      SendRegion region = sender.tryClaim(stream.length(number));
-      if (region == null) {
-        try {
-          region = sender.claim(stream.length(number), LASTING);
-        } catch (OperationTimeoutException e) {
-          return number;
-        }
-      }
-      stream.write(region.buffer(), region.offset(), number);
-      sender.sendAsync(region);
-      number++;
+    SendRegion region = sender.claim(stream.length(number), PATIENCE);
+    while (region != null) {
+      send(sender, region, stream, number++);
+      region = sender.tryClaim(stream.length(number));
     }
+    return number;
+  }
+
+  /** Sends a message of the stream by a region that was claimed for it. */
+  static void send(Sender sender, SendRegion region, MessageStream stream, long number) {
+    stream.write(region.buffer(), region.offset(), number);
+    sender.sendAsync(region);
+  }
+
+  /** Claims space for a message of the stream, waits for it if necessary, and sends the message. */
+  static void claimAndSend(Sender sender, MessageStream stream, long number) {
+    send(sender, sender.claim(stream.length(number)), stream, number);
   }
 
   /** Waits until a connection has detected that its peer closed. */

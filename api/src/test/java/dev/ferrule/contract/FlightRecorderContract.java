@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.ferrule.Connection;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import jdk.jfr.Recording;
@@ -35,14 +37,14 @@ public abstract class FlightRecorderContract extends Contract {
   }
 
   @Test
-  void bothEndsAreRecordedWhenTheyOpenAndWhenTheyEnd(@TempDir Path directory) throws IOException {
-    Pair pair;
+  void bothEndsAreRecordedWhenTheyOpenAndWhenTheyEnd(@TempDir Path directory) {
+    List<RecordedEvent> events = new ArrayList<>();
     Path file = directory.resolve("connections.jfr");
     try (Recording recording = new Recording()) {
       recording.enable(OPENED);
       recording.enable(ENDED);
       recording.start();
-      pair = connect();
+      Pair pair = connect();
       for (int i = 0; i < 3; i++) {
         pair.client().sender().send(MemorySegment.ofArray(new byte[10]));
         pair.server().receiver().receive(PATIENCE).close();
@@ -52,24 +54,29 @@ public abstract class FlightRecorderContract extends Contract {
       pair.client().close();
       assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
       pair.server().close();
-      recording.stop();
-      recording.dump(file);
-    }
+      eventually( // the end is visible before it is recorded
+          "both ends are recorded",
+          () -> {
+            events.clear();
+            events.addAll(recorded(recording, file));
+            return events.stream().filter(event -> isOf(event, ENDED, pair)).count() >= 2;
+          });
 
-    List<RecordedEvent> events = RecordingFile.readAllEvents(file);
-    assertThat(events.stream().filter(event -> isOf(event, OPENED, pair)))
-        .extracting(event -> event.getString("uri"))
-        .containsExactlyInAnyOrder(pair.client().uri().toString(), pair.server().uri().toString());
-    assertThat(events.stream().filter(event -> isOf(event, ENDED, pair)))
-        .extracting(
-            event -> event.getString("uri"),
-            event -> event.getString("state"),
-            event -> event.getString("failure"),
-            event -> event.getLong("messagesSent"),
-            event -> event.getLong("messagesReceived"))
-        .containsExactlyInAnyOrder(
-            tuple(pair.client().uri().toString(), "CLOSED", null, 3L, 1L),
-            tuple(pair.server().uri().toString(), "CLOSED_BY_PEER", null, 1L, 3L));
+      assertThat(events.stream().filter(event -> isOf(event, OPENED, pair)))
+          .extracting(event -> event.getString("uri"))
+          .containsExactlyInAnyOrder(
+              pair.client().uri().toString(), pair.server().uri().toString());
+      assertThat(events.stream().filter(event -> isOf(event, ENDED, pair)))
+          .extracting(
+              event -> event.getString("uri"),
+              event -> event.getString("state"),
+              event -> event.getString("failure"),
+              event -> event.getLong("messagesSent"),
+              event -> event.getLong("messagesReceived"))
+          .containsExactlyInAnyOrder(
+              tuple(pair.client().uri().toString(), "CLOSED", null, 3L, 1L),
+              tuple(pair.server().uri().toString(), "CLOSED_BY_PEER", null, 1L, 3L));
+    }
   }
 
   @Test
@@ -95,6 +102,15 @@ public abstract class FlightRecorderContract extends Contract {
 
       pair.client().close();
       pair.server().close();
+    }
+  }
+
+  private static List<RecordedEvent> recorded(Recording recording, Path file) {
+    try {
+      recording.dump(file);
+      return RecordingFile.readAllEvents(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
