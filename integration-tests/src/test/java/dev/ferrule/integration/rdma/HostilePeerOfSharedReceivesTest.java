@@ -33,7 +33,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
 
   /** After the end of a connection, its buffers must be available to the next one. */
   private static void expectAllBuffers(Listener listener) {
-    try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+    try (Wires.Pair pair = Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
       for (int i = 0; i < 3 * BUFFERS; i++) {
         Numbered.send(pair.client().sender(), i);
         try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
@@ -51,7 +51,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
         try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
             Connection connection = accepting.result()) {
           peer.send(new byte[10], Immediate.of(i % 2 == 0 ? 7 : Immediate.MESSAGE, 60_000, 0));
-          assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
+          assertThat(Task.start(() -> connection.receiver().receive()).failure())
               .hasMessageContaining("protocol violation");
         }
       }
@@ -67,7 +67,7 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   @Test
   void aPeerThatFillsAllBuffersDoesNotWithholdThemFromOthers() {
     try (Listener listener = Wires.listen(SHARED);
-        Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+        Wires.Pair pair = Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
       for (int round = 0; round < 3; round++) {
         Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
         try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
@@ -92,7 +92,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   void connectionsThatBothSidesCloseConcurrentlyLeaveTheirBuffers() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
-        try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+        try (Wires.Pair pair =
+            Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
           Numbered.send(pair.client().sender(), 0);
           Numbered.send(pair.client().sender(), 1);
           ReceiveRegion held = pair.server().receiver().receive(Task.PATIENCE);
@@ -117,7 +118,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
         RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(false))) {
       assertThat(peer.answer().type()).isEqualTo(CmEvent.Type.REJECTED);
       Hello refusal = Offer.HELLO.decode(peer.answer().privateData()).orElseThrow();
-      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8)).contains("requires clients to use credits");
+      assertThat(new String(refusal.payload(), StandardCharsets.UTF_8))
+          .contains("requires clients to use credits");
     }
   }
 }
