@@ -71,7 +71,7 @@ class FerruleCommandTest {
       })
   void aMeasurementStartsItsServerAndSucceeds(String line) {
     String[] words = line.split(" ", 2);
-    assertThat(run(words[1] + LITTLE + " --provider " + words[0]))
+    assertThat(run(words[1] + LITTLE + PATIENT + " --provider " + words[0]))
         .contains(words[0])
         .containsPattern("(?m)^ +64 ");
   }
@@ -81,7 +81,8 @@ class FerruleCommandTest {
     assertThat(
             run(
                 "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin --provider"
-                    + " sendrecv"))
+                    + " sendrecv"
+                    + PATIENT))
         .containsPattern("(?m)^rdma +write +64 ")
         .containsPattern("(?m)^rdma +read +307200 ");
   }
@@ -126,7 +127,8 @@ class FerruleCommandTest {
     String json =
         run(
             "latency --calls --provider magicring --messages 1024 --warmup 50 --wait adaptive"
-                + " --no-pin --json -");
+                + " --no-pin --json -"
+                + PATIENT);
     List<String> calls = new ArrayList<>();
     for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
       JsonObject result = element.getAsJsonObject();
