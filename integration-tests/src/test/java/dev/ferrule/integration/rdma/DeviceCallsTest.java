@@ -124,9 +124,9 @@ class DeviceCallsTest {
     }
 
     assertThat(device.mostPolled()).isEqualTo(CompletionQueue.BATCH);
-    // in four posts; the event thread may repost some in between, a few times per second
+    // four posts of 16; a few times per second the event thread requests those freed by then, too
     List<Integer> posts = device.takeReceivePosts();
-    assertThat(posts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(64);
+    assertThat(posts.stream().mapToInt(Integer::intValue).sum()).isBetween(64 - 15, 64);
     assertThat(posts).hasSizeLessThanOrEqualTo(16);
   }
 }
