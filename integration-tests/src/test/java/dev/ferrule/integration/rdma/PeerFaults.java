@@ -157,7 +157,7 @@ abstract class PeerFaults {
     try (OtherProcess other = start("");
         Connection connection =
             Wires.connect(
-                other.line() + options + "&peerTimeout=400ms&closeTimeout=120s", Peer.COUNT)) {
+                other.line() + options + "&peerTimeout=2s&closeTimeout=120s", Peer.COUNT)) {
       Numbered.send(connection.sender(), 0);
       connection.sender().await(1);
       other.stop();
@@ -172,7 +172,7 @@ abstract class PeerFaults {
       Task.await("the sender stalls", () -> connection.counters().backPressureStalls() > 0);
 
       // several times the peer timeout, which applies to hosts that do not answer
-      assertThatThrownBy(() -> connection.receiver().receive(Duration.ofSeconds(2)))
+      assertThatThrownBy(() -> connection.receiver().receive(Duration.ofSeconds(6)))
           .isInstanceOf(OperationTimeoutException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
       assertThat(sending.isDone()).isFalse();

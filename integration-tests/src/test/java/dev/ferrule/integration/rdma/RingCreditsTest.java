@@ -89,7 +89,7 @@ class RingCreditsTest {
   void noMessageIsRefusedWhileAReceiverStopsForSeconds() {
     int count = 200;
     try (Wires.Pair pair =
-        Wires.pair("magicring?rnrRetry=0&maxMessage=4KiB&ring=8KiB&window=8&peerTimeout=400ms")) {
+        Wires.pair("magicring?rnrRetry=0&maxMessage=4KiB&ring=8KiB&window=8&peerTimeout=2s")) {
       RandomTraffic forth = new RandomTraffic(count, 4096, 1);
       RandomTraffic back = new RandomTraffic(count, 4096, 2);
       List<Task<Void>> sending =

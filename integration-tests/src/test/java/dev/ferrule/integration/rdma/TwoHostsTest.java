@@ -44,13 +44,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TwoHostsTest {
 
   /**
-   * A silent host is probed every 250 ms, and has failed when 7 tries of 1.07 s are unanswered; an
+   * A silent host is probed every 8 s, and has failed when 7 tries of 1.07 s are unanswered; an
    * emulated host may well be silent for less than that. rdma_rxe treats 7 retries as infinite, so
-   * these are 6. Connecting may take long: the first time, each side has to load half of the
-   * library. A close that waited on a failed connection would outlast {@link Task#PATIENCE}.
+   * these are 6. The device must notice before peerTimeout ends the connection. Connecting may take
+   * long: the first time, each side has to load half of the library. A close that waited on a
+   * failed connection would outlast {@link Task#PATIENCE}.
    */
   private static final String IMPATIENT =
-      "?receives=16&maxMessage=4KiB&peerTimeout=1s&ackTimeout=18&retries=6&connectTimeout=120s"
+      "?receives=16&maxMessage=4KiB&peerTimeout=32s&ackTimeout=18&retries=6&connectTimeout=120s"
           + "&closeTimeout=300s";
 
   /** The same options for magicring. */
