@@ -101,7 +101,10 @@ public final class Errno {
     return (text == null ? "error" : text) + " (errno " + errno + ")";
   }
 
-  /** Returns what to do about an error of a function. */
+  /**
+   * Returns what to do about an error of a function. It is short, as it is also sent to a rejected
+   * client, together with the function's name.
+   */
   static String advice(String function, int errno) {
     return advice(function, errno, DeviceFiles.system());
   }
@@ -110,19 +113,17 @@ public final class Errno {
     return switch (errno) {
       case ENOMEM, EAGAIN ->
           function.startsWith("ibv_reg_mr")
-              ? "the limit of locked memory may be too small: raise it (ulimit -l unlimited, or"
-                  + " memlock in /etc/security/limits.conf, or LimitMEMLOCK in the service's unit)"
-              : "the device or the system is out of resources: use fewer or smaller queues, or"
-                  + " close connections";
+              ? "raise the limit of locked memory (ulimit -l unlimited, memlock in limits.conf, or"
+                  + " LimitMEMLOCK)"
+              : "out of resources: use fewer or smaller queues, or close connections";
       case EACCES, EPERM ->
-          "the process may not use the device: check the permissions of /dev/infiniband/uverbs* and"
-              + " of /dev/infiniband/rdma_cm";
+          "check the permissions of /dev/infiniband/uverbs* and /dev/infiniband/rdma_cm";
       case ENODEV, EADDRNOTAVAIL ->
           files
               .denial()
               .orElse(
-                  "no RDMA device has that address: use the address of an RDMA device (rdma link,"
-                      + " ip addr), or add one");
+                  "no RDMA device has that address: use that of one (rdma link, ip addr), or add"
+                      + " one");
       case ENOENT ->
           function.equals("rdma_create_event_channel")
               ? "load the kernel module rdma_ucm (modprobe rdma_ucm)"

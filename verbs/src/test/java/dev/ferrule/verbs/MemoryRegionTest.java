@@ -186,7 +186,7 @@ class MemoryRegionTest {
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(() -> full.domain().allocate(1 << 20, 0))
         .withMessageStartingWith(
-            "ibv_reg_mr(1048576 bytes): Cannot allocate memory (errno 12); the limit of locked"
-                + " memory may be too small: raise it (ulimit -l unlimited");
+            "ibv_reg_mr(1048576 bytes): Cannot allocate memory (errno 12); raise the limit of"
+                + " locked memory (ulimit -l unlimited");
   }
 }

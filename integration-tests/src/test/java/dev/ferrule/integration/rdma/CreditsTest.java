@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.SendRegion;
 import dev.ferrule.WaitStrategy;
@@ -18,31 +19,26 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A slow receiver stops its peer by credits, and never by RNR NAKs of the device, according to the
- * device's own counters.
+ * A slow receiver stops its peer by credits, and never by RNR NAKs of the device: with {@code
+ * rnrRetry=0} the first of them would end the connection.
  */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CreditsTest {
 
   /**
-   * The pause of tests in which a receiver stops, with {@code peerTimeout=400ms}. The pause itself
-   * is the test: only it shows that the peer is not considered dead too early.
+   * The pause of tests in which a receiver stops, with {@code peerTimeout=2s}. The pause itself is
+   * the test: only it shows that the peer is not considered dead too early.
    */
-  static final Duration SEVERAL_PEER_TIMEOUTS = Duration.ofSeconds(2);
-
-  @BeforeEach
-  void findCounters() {
-    Refusals.assumeCounted();
-  }
+  static final Duration SEVERAL_PEER_TIMEOUTS = Duration.ofSeconds(6);
 
   static Stream<Arguments> waysToWaitAndReceives() {
     return Stream.of(WaitStrategy.values())
@@ -90,10 +86,9 @@ class CreditsTest {
   @MethodSource("waysToWaitAndReceives")
   void noMessageIsRefusedWhileBothSidesSendAndAreSlowToReceive(WaitStrategy wait, int receives) {
     int count = 150;
-    List<Long> before = Refusals.count();
     try (Wires.Pair pair =
         Wires.pair(
-            "?maxMessage=4KiB&receives="
+            "?rnrRetry=0&maxMessage=4KiB&receives="
                 + receives
                 + "&wait="
                 + wait.name().toLowerCase(Locale.ROOT))) {
@@ -105,15 +100,16 @@ class CreditsTest {
               send(pair.server(), 0, count));
       tasks.forEach(Task::result);
     }
-    assertThat(Refusals.count()).isEqualTo(before);
   }
 
   @ParameterizedTest
   @MethodSource("waysToWaitAndReceives")
   void noMessageIsRefusedWhileAReceiverHoldsAllItsBuffers(WaitStrategy wait, int receives) {
-    List<Long> before = Refusals.count();
     String query =
-        "?maxMessage=4KiB&receives=" + receives + "&wait=" + wait.name().toLowerCase(Locale.ROOT);
+        "?rnrRetry=0&maxMessage=4KiB&receives="
+            + receives
+            + "&wait="
+            + wait.name().toLowerCase(Locale.ROOT);
     try (Wires.Pair pair = Wires.pair(query)) {
       for (int round = 0; round < 3; round++) {
         int first = round * receives;
@@ -121,7 +117,7 @@ class CreditsTest {
         Task<Void> sending = send(pair.client(), first, receives);
         List<ReceiveRegion> held = new ArrayList<>();
         for (int i = 0; i < receives; i++) {
-          held.add(pair.server().receiver().receive());
+          held.add(pair.server().receiver().receive(Task.PATIENCE));
           Numbered.check(held.get(i), first + i);
         }
         sending.result();
@@ -137,14 +133,12 @@ class CreditsTest {
         }
       }
     }
-    assertThat(Refusals.count()).isEqualTo(before);
   }
 
   @Test
   void noMessageIsRefusedWhileAReceiverStopsForSeconds() {
     int count = 200;
-    List<Long> before = Refusals.count();
-    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=8&peerTimeout=400ms")) {
+    try (Wires.Pair pair = Wires.pair("?rnrRetry=0&maxMessage=4KiB&receives=8&peerTimeout=2s")) {
       Task<Void> there = send(pair.client(), 0, count);
       Task<Void> back = send(pair.server(), 0, count);
       awaitStall(pair.client());
@@ -156,25 +150,18 @@ class CreditsTest {
       there.result();
       back.result();
     }
-    assertThat(Refusals.count()).isEqualTo(before);
   }
 
-  /** Shows that the tests above can fail: without credits, the counters increase. */
-  @Test
-  void withoutCreditsMessagesAreRefusedAndSentAgainUntilTheyAreReceived() {
-    int count = 100;
-    List<Long> before = Refusals.count();
-    try (Wires.Pair pair = Wires.pair("?maxMessage=4KiB&receives=2&credits=off")) {
-      Task<Void> there = send(pair.client(), 0, count);
-      Task<Void> back = send(pair.server(), 0, count);
-      Task.await(
-          "a message is refused",
-          () -> Refusals.count().get(0) > before.get(0) && Refusals.count().get(1) > before.get(1));
-      Task<Void> here = receiveSlowly(pair.client(), count, 2);
-      receiveSlowly(pair.server(), count, 2).result();
-      here.result();
-      there.result();
-      back.result();
+  /** Shows that the tests above can fail: without credits, a message is refused. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void withoutCreditsAMessageForWhichThereIsNoBufferIsRefused(boolean fromTheClient) {
+    try (Wires.Pair pair = Wires.pair("?rnrRetry=0&maxMessage=4KiB&receives=2&credits=off")) {
+      Task<Void> sending =
+          send(fromTheClient ? pair.client() : pair.server(), 0, Integer.MAX_VALUE);
+      assertThat(sending.failure())
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("rnrRetry");
     }
   }
 
@@ -220,7 +207,7 @@ class CreditsTest {
       for (int grants = 1; grants <= 2; grants++) {
         sent = passOn(pair, sent, 2);
         int wanted = grants;
-        Task.await("it was granted", () -> pair.server().counters().acknowledgements() == wanted);
+        Task.await("it was granted", () -> pair.server().counters().acknowledgements() >= wanted);
       }
       sent = passOn(pair, sent, receives - sent);
 

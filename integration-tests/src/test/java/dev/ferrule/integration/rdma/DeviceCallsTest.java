@@ -15,7 +15,6 @@ import dev.ferrule.verbs.SendChain;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -25,10 +24,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Verifies the calls of sendrecv into the device's library. */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeviceCallsTest {
-
-  private static final Duration BOUND = Duration.ofSeconds(10);
 
   /** Without keepalive probes, which are posted as well. */
   private static final String OPTIONS =
@@ -48,7 +45,7 @@ class DeviceCallsTest {
             () ->
                 provider.connect(
                     URI.create(listener.uri() + OPTIONS),
-                    ConnectionOptions.builder().connectTimeout(Duration.ofSeconds(20)).build()));
+                    ConnectionOptions.builder().connectTimeout(Task.PATIENCE).build()));
     server = listener.accept(Task.PATIENCE);
     client = connecting.result();
     device.takeSendPosts();
@@ -118,7 +115,7 @@ class DeviceCallsTest {
       for (int i = 0; i < 64; i++) {
         last = server.sender().send(message);
       }
-      server.sender().await(last, BOUND); // then all of them are here
+      server.sender().await(last, Task.PATIENCE); // then all of them are here
     }
 
     int count = client.receiver().poll((segment, offset, length) -> {}, 64);
@@ -127,6 +124,9 @@ class DeviceCallsTest {
     }
 
     assertThat(device.mostPolled()).isEqualTo(CompletionQueue.BATCH);
-    assertThat(device.takeReceivePosts()).containsOnly(16).hasSize(4);
+    // four posts of 16; a few times per second the event thread requests those freed by then, too
+    List<Integer> posts = device.takeReceivePosts();
+    assertThat(posts.stream().mapToInt(Integer::intValue).sum()).isBetween(64 - 15, 64);
+    assertThat(posts).hasSizeLessThanOrEqualTo(16);
   }
 }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * docs/rma.md.
  */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileAccessPeerTest {
 
   private static final int SIZE = 4096;

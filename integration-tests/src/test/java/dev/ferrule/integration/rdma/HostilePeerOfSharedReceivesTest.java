@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ferrule.Connection;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.rdma.connection.Hello;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.sendrecv.wire.Offer;
@@ -31,9 +32,33 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
     return Offer.HELLO.encode(Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
   }
 
+  /** Both ends of a connection. */
+  private record Ends(RawPeer peer, Connection connection) implements AutoCloseable {
+    @Override
+    public void close() {
+      connection.close();
+      peer.close();
+    }
+  }
+
+  /** Connects a hostile peer, see {@link Wires#pairOnceThereAreBuffers}. */
+  private static Ends connectOnceThereAreBuffers(Listener listener) {
+    long deadline = System.nanoTime() + Task.PATIENCE.toNanos();
+    while (true) {
+      Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+      RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
+      if (peer.answer().type() == CmEvent.Type.ESTABLISHED) {
+        return new Ends(peer, accepting.result());
+      }
+      peer.close();
+      assertThat(accepting.failure()).isInstanceOf(ResourceExhaustedException.class);
+      assertThat(System.nanoTime()).as("there are buffers in time").isLessThan(deadline);
+    }
+  }
+
   /** After the end of a connection, its buffers must be available to the next one. */
   private static void expectAllBuffers(Listener listener) {
-    try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+    try (Wires.Pair pair = Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
       for (int i = 0; i < 3 * BUFFERS; i++) {
         Numbered.send(pair.client().sender(), i);
         try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
@@ -47,11 +72,11 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   void brokenConnectionsLeaveTheirBuffers() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
-        Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
-        try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
-            Connection connection = accepting.result()) {
-          peer.send(new byte[10], Immediate.of(i % 2 == 0 ? 7 : Immediate.MESSAGE, 60_000, 0));
-          assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
+        try (Ends ends = connectOnceThereAreBuffers(listener)) {
+          Connection connection = ends.connection();
+          ends.peer()
+              .send(new byte[10], Immediate.of(i % 2 == 0 ? 7 : Immediate.MESSAGE, 60_000, 0));
+          assertThat(Task.start(() -> connection.receiver().receive()).failure())
               .hasMessageContaining("protocol violation");
         }
       }
@@ -67,13 +92,12 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   @Test
   void aPeerThatFillsAllBuffersDoesNotWithholdThemFromOthers() {
     try (Listener listener = Wires.listen(SHARED);
-        Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+        Wires.Pair pair = Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
       for (int round = 0; round < 3; round++) {
-        Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
-        try (RawPeer peer = RawPeer.connect(listener.uri().getPort(), hello(true));
-            Connection connection = accepting.result()) {
+        try (Ends ends = connectOnceThereAreBuffers(listener)) {
+          Connection connection = ends.connection();
           for (int i = 0; i < BUFFERS; i++) {
-            peer.send(new byte[10], Immediate.of(Immediate.MESSAGE, 8, 0));
+            ends.peer().send(new byte[10], Immediate.of(Immediate.MESSAGE, 8, 0));
           }
           Numbered.send(pair.client().sender(), round);
           try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
@@ -92,7 +116,8 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
   void connectionsThatBothSidesCloseConcurrentlyLeaveTheirBuffers() {
     try (Listener listener = Wires.listen(SHARED)) {
       for (int i = 0; i < BUFFERS + 8; i++) {
-        try (Wires.Pair pair = Wires.pair(listener, "?maxMessage=4KiB&receives=8")) {
+        try (Wires.Pair pair =
+            Wires.pairOnceThereAreBuffers(listener, "?maxMessage=4KiB&receives=8")) {
           Numbered.send(pair.client().sender(), 0);
           Numbered.send(pair.client().sender(), 1);
           ReceiveRegion held = pair.server().receiver().receive(Task.PATIENCE);

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * reported to the program, and the listener still serves others.
  */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostilePeerTest {
 
   private static final int RECEIVES = 8;
@@ -129,7 +129,7 @@ class HostilePeerTest {
     try (RawPeer.RawListener raw = new RawPeer.RawListener()) {
       Task<Connection> connecting = Task.start(() -> Wires.connect(raw.address() + QUERY, ""));
       server.accept(raw);
-      Throwable failure = connecting.failure(Task.PATIENCE);
+      Throwable failure = connecting.failure();
       assertThat(failure).isInstanceOf(FerruleException.class).hasMessageContaining(raw.address());
       return (FerruleException) failure;
     }
@@ -216,8 +216,8 @@ class HostilePeerTest {
       }
       Throwable failure =
           waiting == null
-              ? Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE)
-              : waiting.failure(Task.PATIENCE);
+              ? Task.start(() -> connection.receiver().receive()).failure()
+              : waiting.failure();
       assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
       assertThatThrownBy(() -> connection.sender().claim(1))
           .isInstanceOf(ProtocolException.class)

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * violation is reported to the program, and the listener still serves others.
  */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostileRingPeerTest {
 
   private static final String SCHEME = "magicring";
@@ -149,7 +149,7 @@ class HostileRingPeerTest {
       String address = raw.address(SCHEME);
       Task<Connection> connecting = Task.start(() -> Wires.connect(address + QUERY, ""));
       server.accept(raw);
-      Throwable failure = connecting.failure(Task.PATIENCE);
+      Throwable failure = connecting.failure();
       assertThat(failure).isInstanceOf(FerruleException.class).hasMessageContaining(address);
       return (FerruleException) failure;
     }
@@ -236,7 +236,7 @@ class HostileRingPeerTest {
 
       Throwable failure =
           waiting != null
-              ? waiting.failure(Task.PATIENCE)
+              ? waiting.failure()
               : Task.start(
                       () -> {
                         for (int i = 0; i < goodMessages; i++) {
@@ -244,7 +244,7 @@ class HostileRingPeerTest {
                         }
                         return connection.receiver().receive(Task.PATIENCE);
                       })
-                  .failure(Task.PATIENCE);
+                  .failure();
       assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContainingAll(words);
       assertThatThrownBy(() -> connection.sender().claim(1))
           .isInstanceOf(ProtocolException.class)
@@ -320,7 +320,7 @@ class HostileRingPeerTest {
       assertThat(peer.raw.write(new byte[10], 10, offset, peer.offer.key()))
           .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-      assertThat(waiting.failure(Task.PATIENCE)).isInstanceOf(FerruleException.class);
+      assertThat(waiting.failure()).isInstanceOf(FerruleException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
     }
   }
@@ -335,7 +335,7 @@ class HostileRingPeerTest {
       assertThat(peer.raw.write(new byte[10], 10, 0, peer.offer.key() + 1))
           .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-      assertThat(waiting.failure(Task.PATIENCE)).isInstanceOf(FerruleException.class);
+      assertThat(waiting.failure()).isInstanceOf(FerruleException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.FAILED);
     }
   }
@@ -438,7 +438,7 @@ class HostileRingPeerTest {
       assertThatThrownBy(() -> connection.sender().await(id, Task.PATIENCE))
           .isInstanceOf(ProtocolException.class)
           .hasMessageContaining("does not match its hello");
-      assertThat(waiting.failure(Task.PATIENCE))
+      assertThat(waiting.failure())
           .isInstanceOf(ProtocolException.class)
           .hasMessageContaining("does not match its hello");
     }

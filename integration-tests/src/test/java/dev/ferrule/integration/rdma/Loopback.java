@@ -37,8 +37,7 @@ final class Loopback implements AutoCloseable {
   static final int KEY = 4711;
 
   private static final QueuePairSizes SIZES = new QueuePairSizes(16, 16, INLINE);
-  private static final int RESOLVE_MILLIS = 5000;
-  private static final long PATIENCE_NANOS = 20_000_000_000L;
+  private static final int RESOLVE_MILLIS = (int) Task.PATIENCE.toMillis();
 
   /** A completion, copied from the queue. */
   record Completion(
@@ -171,7 +170,7 @@ final class Loopback implements AutoCloseable {
   }
 
   static <T> T eventually(String what, Supplier<Optional<T>> attempt) {
-    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    long deadline = System.nanoTime() + Task.PATIENCE.toNanos();
     Optional<T> result = attempt.get();
     while (result.isEmpty()) {
       if (System.nanoTime() > deadline) {

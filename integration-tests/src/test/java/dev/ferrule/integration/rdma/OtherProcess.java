@@ -93,7 +93,7 @@ final class OtherProcess implements AutoCloseable {
 
   int exitCode() {
     try {
-      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      if (!process.waitFor(Task.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
         throw new AssertionError("the other process did not end");
       }
       return process.exitValue();

@@ -14,7 +14,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 
 /**
  * The other process of a test, on this host or another: listens, and handles each connection as its
@@ -99,7 +98,7 @@ public final class Peer {
         case BOARD -> board(connection);
         case FLOOD -> {
           send(connection, Integer.parseInt(words[1]));
-          connection.close(Duration.ofSeconds(20));
+          connection.close(Task.PATIENCE);
         }
         case STREAM -> send(connection, Integer.MAX_VALUE);
         case EXIT -> {

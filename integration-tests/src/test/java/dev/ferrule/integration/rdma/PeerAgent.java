@@ -88,12 +88,12 @@ public final class PeerAgent {
     /** Starts a process, waiting until the agent is available. */
     static RemoteProcess start(String... arguments) throws IOException {
       String host = System.getenv("FERRULE_RXE_PEER");
-      long deadline = System.nanoTime() + 120_000_000_000L; // the other host may still boot
+      long deadline = System.nanoTime() + Task.PATIENCE.toNanos(); // the other host may still boot
       while (true) {
         Socket socket = new Socket();
         try {
-          socket.connect(new InetSocketAddress(host, PORT), 2_000);
-          socket.setSoTimeout(60_000);
+          socket.connect(new InetSocketAddress(host, PORT), 10_000);
+          socket.setSoTimeout((int) Task.PATIENCE.toMillis());
           socket
               .getOutputStream()
               .write((String.join(" ", arguments) + "\n").getBytes(StandardCharsets.UTF_8));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** Messages between Ferrule and a program without Ferrule, with {@code hello=off}. */
 @SuppressWarnings("try") // closing early is what is tested
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PlainModeTest {
 
   private static final String PLAIN = "?hello=off&credits=off&maxMessage=4KiB&receives=8";
@@ -71,7 +71,9 @@ class PlainModeTest {
   @Test
   void aPlainClientExchangesMessagesWithAnyServer() {
     try (RawPeer.RawListener listener = new RawPeer.RawListener()) {
-      Task<Connection> connecting = Task.start(() -> Wires.connect(listener.address() + PLAIN, ""));
+      String patient = PLAIN + "&closeTimeout=120s";
+      Task<Connection> connecting =
+          Task.start(() -> Wires.connect(listener.address() + patient, ""));
       try (RawPeer peer = listener.accept(new byte[0]);
           Connection connection = connecting.result()) {
         exchange(connection, peer);

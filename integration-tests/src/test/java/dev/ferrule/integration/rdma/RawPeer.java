@@ -2,6 +2,7 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.pollfd;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
@@ -84,6 +85,16 @@ final class RawPeer implements AutoCloseable {
         event = channel.nextEvent();
       }
       return event.get();
+    }
+
+    /** Returns whether there is an event to read. */
+    boolean any() {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment descriptor = pollfd.allocate(arena);
+        pollfd.fd(descriptor, channel.descriptor());
+        pollfd.events(descriptor, (short) LibC.POLLIN());
+        return LibC.poll(descriptor, 1, 0) > 0;
+      }
     }
 
     void expect(CmEvent.Type wanted) {
@@ -192,9 +203,10 @@ final class RawPeer implements AutoCloseable {
   static RawPeer connectInSilence(int port, IntFunction<byte[]> privateData) {
     Events events = Events.create();
     CmId id = events.channel().createId();
-    id.resolveAddress(new InetSocketAddress(RdmaDevice.address(), port), 10_000);
+    id.resolveAddress(
+        new InetSocketAddress(RdmaDevice.address(), port), (int) Task.PATIENCE.toMillis());
     events.expect(CmEvent.Type.ADDRESS_RESOLVED);
-    id.resolveRoute(10_000);
+    id.resolveRoute((int) Task.PATIENCE.toMillis());
     events.expect(CmEvent.Type.ROUTE_RESOLVED);
     RawPeer peer = new RawPeer(events, id, true);
     id.connect(parameters(privateData.apply(peer.ring.remoteKey())));
@@ -203,6 +215,11 @@ final class RawPeer implements AutoCloseable {
 
   private static ConnectionParameters parameters(byte[] privateData) {
     return new ConnectionParameters(privateData, READS, READS, RETRIES, 7);
+  }
+
+  /** Waits for the answer, but does not read it, and so does not confirm the connection. */
+  void awaitAnswerWithoutReadingIt() {
+    Task.await("the listener has answered", events::any);
   }
 
   private void takeAnswer() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.ferrule.ReceiveRegion;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,6 +34,7 @@ class RingHugePagesTest {
 
   @Test
   void messagesPassThroughARingInHugePagesAsThroughAnyOther() throws IOException {
+    awaitNoRings(); // of earlier tests
     try (Wires.Pair pair = Wires.pair("magicring?hugePages=on&ring=2MiB&maxMessage=64KiB")) {
       assertThat(ringPageSizes()).hasSize(2 * 2).containsOnly("2048 kB"); // two, mapped twice each
       for (int i = 0; i < MESSAGES; i++) {
@@ -42,12 +44,17 @@ class RingHugePagesTest {
         }
       }
     }
-    assertThat(ringPageSizes()).isEmpty();
+    awaitNoRings();
     assertThat(freeHugePages()).isGreaterThanOrEqualTo(PAGES);
+  }
+
+  private static void awaitNoRings() {
+    Task.await("all rings are unmapped", () -> ringPageSizes().isEmpty());
   }
 
   @Test
   void aRingWithoutFreeHugePagesIsInNormalPages() throws IOException {
+    awaitNoRings();
     long tooLarge = (freeHugePages() + 1) * 2;
     try (Wires.Pair pair =
         Wires.pair("magicring?hugePages=on&maxMessage=64KiB&ring=" + tooLarge + "MiB")) {
@@ -65,8 +72,13 @@ class RingHugePagesTest {
   }
 
   /** Returns the page size of each mapping of a ring. */
-  private static List<String> ringPageSizes() throws IOException {
-    List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
+  private static List<String> ringPageSizes() {
+    List<String> lines;
+    try {
+      lines = Files.readAllLines(Path.of("/proc/self/smaps"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
     return IntStream.range(0, lines.size())
         .filter(i -> lines.get(i).contains("ferrule-ring"))
         .mapToObj(

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * for ever, for any sizes and any order of claims, sends and frees.
  */
 @RdmaTest
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RingPressureTest {
 
   private static final int PAGE = 4096;
@@ -165,7 +165,7 @@ class RingPressureTest {
       ReceiveRegion all = pair.server().receiver().receive(Task.PATIENCE);
       Task<ReceiveRegion> receiving = Task.start(() -> pair.server().receiver().receive());
       Task<Long> sending = Task.start(() -> pair.client().sender().send(message(1, 1)));
-      assertThat(receiving.failure(Task.PATIENCE))
+      assertThat(receiving.failure())
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("free some");
       all.close();
@@ -251,7 +251,7 @@ class RingPressureTest {
           expect(pair.server(), i, 1000);
         }
         List<SendRegion> claimed = claimAll(pair.client().sender(), PAGE);
-        assertThat(claimed.size()).isBetween(1, 16);
+        assertThat(claimed).hasSizeLessThanOrEqualTo(16); // what was acknowledged by now
         Task<Void> receiving =
             Task.start(
                 () -> {

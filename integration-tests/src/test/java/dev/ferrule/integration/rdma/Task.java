@@ -10,12 +10,13 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** An operation on a thread of its own, concurrent to the test. */
 final class Task<T> {
 
-  /** Longer than any operation takes on an emulated machine. */
-  static final Duration PATIENCE = Duration.ofSeconds(60);
+  /** Longer than any operation takes on an emulated machine whose host is busy. */
+  static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final FutureTask<T> future;
   private final Thread thread;
@@ -41,8 +42,12 @@ final class Task<T> {
     }
   }
 
-  /** Returns the exception that ended it, which must occur within a time limit. */
-  Throwable failure(Duration limit) {
+  /** Waits for the exception that ends it. */
+  Throwable failure() {
+    return failure(PATIENCE);
+  }
+
+  private Throwable failure(Duration limit) {
     try {
       throw new AssertionError("succeeded with " + outcome(limit));
     } catch (ExecutionException e) {
@@ -81,10 +86,15 @@ final class Task<T> {
 
   /** Waits for a condition. */
   static void await(String what, BooleanSupplier condition) {
+    await(() -> what, condition);
+  }
+
+  /** Waits for a condition, described after it was not met. */
+  static void await(Supplier<String> what, BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("timed out waiting until " + what);
+        throw new AssertionError("timed out waiting until " + what.get());
       }
       pause(Duration.ofMillis(1));
     }

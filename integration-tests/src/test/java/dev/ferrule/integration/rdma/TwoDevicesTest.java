@@ -27,7 +27,7 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
  */
 @RdmaTest
 @EnabledIfEnvironmentVariable(named = "FERRULE_RXE_VM", matches = ".+")
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TwoDevicesTest {
 
   private static final String SECOND_ADDRESS = "10.78.0.1";

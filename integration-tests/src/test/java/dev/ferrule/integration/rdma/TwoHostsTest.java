@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -41,17 +40,19 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("rdma-two")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TwoHostsTest {
 
   /**
-   * A silent host is probed every 250 ms, and has failed when 7 tries of 134 ms are unanswered; an
+   * A silent host is probed every 8 s, and has failed when 7 tries of 1.07 s are unanswered; an
    * emulated host may well be silent for less than that. rdma_rxe treats 7 retries as infinite, so
-   * these are 6. Only connecting may take long: the first time, each side has to load half of the
-   * library.
+   * these are 6. The device must notice before peerTimeout ends the connection. Connecting may take
+   * long: the first time, each side has to load half of the library. A close that waited on a
+   * failed connection would outlast {@link Task#PATIENCE}.
    */
   private static final String IMPATIENT =
-      "?receives=16&maxMessage=4KiB&peerTimeout=1s&ackTimeout=15&retries=6&connectTimeout=20s";
+      "?receives=16&maxMessage=4KiB&peerTimeout=32s&ackTimeout=18&retries=6&connectTimeout=120s"
+          + "&closeTimeout=300s";
 
   /** The same options for magicring. */
   private static final String RING = IMPATIENT.replace("receives=16", "ring=16KiB&window=16");
@@ -62,15 +63,6 @@ class TwoHostsTest {
    * retries, however much arrived meanwhile.
    */
   private static final int ONE_PACKET = 1024;
-
-  /** The time limit of the above, for a machine that emulates two hosts. */
-  private static final Duration BOUND = Duration.ofSeconds(10);
-
-  /**
-   * Closing does not wait on a failed connection; rdma_rxe takes up to 3 s to release a queue pair
-   * whose packets wait in the network.
-   */
-  private static final Duration CLOSE_BOUND = Duration.ofMillis(700);
 
   private static RemoteProcess other;
   private static String address;
@@ -148,7 +140,7 @@ class TwoHostsTest {
 
     void areAllLost() {
       for (Task<Void> task : tasks) {
-        assertThat(task.failure(BOUND)).isInstanceOf(PeerLostException.class);
+        assertThat(task.failure()).isInstanceOf(PeerLostException.class);
       }
       Task.await("the idle connection is lost", () -> idle.state() == ConnectionState.FAILED);
       for (Connection connection : connections) {
@@ -156,9 +148,12 @@ class TwoHostsTest {
             .isInstanceOf(PeerLostException.class)
             .hasMessageContaining("does not answer")
             .hasMessageContaining("ackTimeout");
-        long start = System.nanoTime();
-        connection.close();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CLOSE_BOUND);
+        Task.start(
+                () -> {
+                  connection.close(); // does not wait for what cannot be delivered
+                  return null;
+                })
+            .result();
       }
     }
   }
@@ -264,7 +259,7 @@ class TwoHostsTest {
     Commands.run("rxe-wire", "down");
     try {
       // the host is probed after a quarter of the default peerTimeout
-      assertThat(Task.start(() -> connection.receiver().receive()).failure(Task.PATIENCE))
+      assertThat(Task.start(() -> connection.receiver().receive()).failure())
           .isInstanceOf(PeerLostException.class);
     } finally {
       Commands.run("rxe-wire", "up");
@@ -294,11 +289,11 @@ class TwoHostsTest {
       Task<ReceiveRegion> receiving = Task.start(() -> pair.client().receiver().receive());
       new ProcessBuilder("rdma", "link", "delete", RdmaDevice.name()).inheritIO().start();
 
-      assertThat(receiving.failure(BOUND))
+      assertThat(receiving.failure())
           .isInstanceOf(PeerLostException.class)
           .hasMessageContaining("device");
       Task.await("the other end has failed", () -> pair.server().state() == ConnectionState.FAILED);
-      assertThat(accepting.failure(BOUND))
+      assertThat(accepting.failure())
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("device");
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))

@@ -5,6 +5,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
+import dev.ferrule.ResourceExhaustedException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
@@ -55,6 +56,26 @@ final class Wires {
     Task<Connection> connecting = Task.start(() -> connect(listener.uri() + query, ""));
     Connection server = listener.accept(Task.PATIENCE);
     return new Pair(connecting.result(), server);
+  }
+
+  /**
+   * Returns a connection to a listener whose connections share their buffers, once there are some
+   * for it: those of a closed connection return on another thread.
+   */
+  static Pair pairOnceThereAreBuffers(Listener listener, String query) {
+    long deadline = System.nanoTime() + Task.PATIENCE.toNanos();
+    while (true) {
+      Task<Connection> connecting = Task.start(() -> connect(listener.uri() + query, ""));
+      try {
+        Connection server = listener.accept(Task.PATIENCE);
+        return new Pair(connecting.result(), server);
+      } catch (ResourceExhaustedException e) {
+        connecting.failure();
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+      }
+    }
   }
 
   static Connection connect(String address, String payload) {

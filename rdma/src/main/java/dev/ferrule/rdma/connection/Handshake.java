@@ -4,8 +4,6 @@ package dev.ferrule.rdma.connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.cm.ConnectionParameters;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /** The part of the handshake that both sides have in common. */
 final class Handshake {
@@ -44,13 +42,10 @@ final class Handshake {
         : new byte[0];
   }
 
-  /** Returns a hello that rejects a client, with the reason, truncated if it is too long. */
+  /** Returns a hello that rejects a client, with the reason, shortened if it is too long. */
   static byte[] refusal(RdmaProtocol protocol, Hello.Kind kind, String reason) {
-    int limit = ConnectionParameters.MAX_REJECT_DATA - protocol.hello().size();
-    byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
-    return protocol
-        .hello()
-        .encode(kind, bytes.length <= limit ? bytes : Arrays.copyOf(bytes, limit));
+    HelloFormat format = protocol.hello();
+    return format.encode(kind, Reason.shortened(reason, format.maxReason()));
   }
 
   /** Returns the parameters of the connecting side. */

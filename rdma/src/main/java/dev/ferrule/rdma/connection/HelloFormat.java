@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
+import dev.ferrule.verbs.cm.ConnectionParameters;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -34,9 +35,27 @@ public record HelloFormat(
 
   private static final int HEADER = 12;
 
+  /**
+   * The bytes that every protocol has for the reason of a rejection: enough for the name of a
+   * function and its advice, and for every fixed reason.
+   */
+  static final int LEAST_REASON = 120;
+
   /** The first four bytes of a hello, for each protocol of Ferrule. */
   private static final Map<String, String> SCHEMES =
       Map.of("Frsr", "sendrecv", "Frmr", "magicring");
+
+  /**
+   * Creates a format.
+   *
+   * @throws IllegalArgumentException if the body is so long that the reason of a rejection might
+   *     not fit
+   */
+  public HelloFormat {
+    if (ConnectionParameters.MAX_REJECT_DATA - HEADER - bodyLength < LEAST_REASON) {
+      throw new IllegalArgumentException("a body of " + bodyLength + " bytes is too long");
+    }
+  }
 
   /**
    * Returns the protocol of a hello, which may be another protocol than this one.
@@ -58,6 +77,15 @@ public record HelloFormat(
    */
   public int size() {
     return HEADER + bodyLength;
+  }
+
+  /**
+   * Returns the maximum length of the reason of a rejection.
+   *
+   * @return the length in bytes
+   */
+  public int maxReason() {
+    return ConnectionParameters.MAX_REJECT_DATA - size();
   }
 
   /**

@@ -34,6 +34,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   /** A reason to reject a client. */
   record Objection(Hello.Kind kind, String reason) {}
 
+  /** The reason sent to a client without a valid hello; it fits as those of the listener do. */
+  static final String STRANGER = "connection refused: the client does not speak this protocol";
+
   /** The state of the request. */
   private enum State {
     WAITING,
@@ -85,8 +88,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       return new Objection(Hello.Kind.VERSION_MISMATCH, "");
     }
     if (hello.isEmpty() || hello.get().kind() != Hello.Kind.CONNECT) {
-      return new Objection(
-          Hello.Kind.REFUSE, "connection refused: the client does not speak this protocol");
+      return new Objection(Hello.Kind.REFUSE, STRANGER);
     }
     String reason = protocol.objection(options, hello.get());
     return reason == null ? null : new Objection(Hello.Kind.REFUSE, reason);

@@ -34,6 +34,12 @@ import org.jspecify.annotations.Nullable;
 /** A listener on a port. */
 final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
+  /** The reasons sent to clients; they fit into every protocol's private data. */
+  static final String CLOSED = "connection refused: the listener was closed";
+
+  static final String BACKLOG_FULL =
+      "connection refused: the listener's backlog is full (try again, or raise its option backlog)";
+
   /**
    * The maximum number of accepted clients that have not confirmed, as each occupies memory. If
    * other clients are waiting at this limit, the time to confirm is shortened.
@@ -133,13 +139,9 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     synchronized (this) {
       objection = request.objection();
       if (closed) {
-        objection = new Objection(Hello.Kind.REFUSE, "connection refused: the listener was closed");
+        objection = new Objection(Hello.Kind.REFUSE, CLOSED);
       } else if (objection == null && waiting.size() >= backlog) {
-        objection =
-            new Objection(
-                Hello.Kind.REFUSE,
-                "connection refused: the listener's backlog is full (try again, or raise its option"
-                    + " backlog)");
+        objection = new Objection(Hello.Kind.REFUSE, BACKLOG_FULL);
       }
       if (objection == null) {
         waiting.add(request);
@@ -415,9 +417,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       notifyAll();
     }
     rdmaContext.removeTick(tick);
-    left.forEach(
-        request ->
-            request.refuse(Hello.Kind.REFUSE, "connection refused: the listener was closed"));
+    left.forEach(request -> request.refuse(Hello.Kind.REFUSE, CLOSED));
     dismiss(unconfirmed);
     synchronized (groups) {
       groups.values().forEach(ReceiveGroup::release);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.magicring.wire.RingOffer;
+import dev.ferrule.rdma.connection.Hello;
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+
+/** What the listener replies to a client that it refuses. */
+class MagicRingProtocolTest {
+
+  private static String objection(String simplex, boolean clientIsSimplex) {
+    RingOffer offer = new RingOffer(false, clientIsSimplex, 1, clientIsSimplex ? 0 : 4096, 64, 8);
+    Hello client = new Hello(RingOffer.VERSION, Hello.Kind.CONNECT, 0, offer.body(), new byte[0]);
+    return new MagicRingProtocol()
+        .objection(
+            ConnectionOptions.defaults()
+                .resolve(
+                    URI.create("magicring://host:1?simplex=" + simplex), MagicRingOptions.all()),
+            client);
+  }
+
+  @Test
+  void onlyAListenerThatOnlyReceivesRefusesClientsThatReceive() {
+    assertThat(objection("off", false)).isNull();
+    assertThat(objection("on", true)).isNull();
+    assertThat(objection("on", false)).contains("connect with simplex=on");
+  }
+
+  @Test
+  void theReasonFitsIntoARejection() {
+    assertThat(objection("on", false)).hasSizeLessThanOrEqualTo(RingOffer.HELLO.maxReason());
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sendrecv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.rdma.connection.Hello;
+import dev.ferrule.sendrecv.wire.Offer;
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+
+/** What the listener replies to a client that it refuses. */
+class SendRecvProtocolTest {
+
+  private static String objection(boolean credits, String srq) {
+    Hello client =
+        new Hello(
+            Offer.VERSION, Hello.Kind.CONNECT, 0, new Offer(credits, 64, 8).body(), new byte[0]);
+    return new SendRecvProtocol()
+        .objection(
+            ConnectionOptions.defaults()
+                .resolve(URI.create("sendrecv://host:1?srq=" + srq), SendRecvOptions.all()),
+            client);
+  }
+
+  @Test
+  void onlyAClientWithoutCreditsIsRefusedAndOnlyWhereReceivesAreShared() {
+    assertThat(objection(true, "on")).isNull();
+    assertThat(objection(false, "off")).isNull();
+    assertThat(objection(false, "on")).contains("requires clients to use credits");
+  }
+
+  @Test
+  void theReasonFitsIntoARejection() {
+    assertThat(objection(false, "on")).hasSizeLessThanOrEqualTo(Offer.HELLO.maxReason());
+  }
+}
