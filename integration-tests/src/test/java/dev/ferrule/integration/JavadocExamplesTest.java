@@ -52,7 +52,10 @@ class JavadocExamplesTest {
           + "  public static void main(String[] args) throws Exception {\n";
   private static final String EPILOGUE = "  }\n}\n";
 
-  private static final long SECONDS = 60;
+  /** The start of the examples' addresses, for which a directory of the test is substituted. */
+  private static final String ADDRESS = "sm:///tmp/";
+
+  private static final long SECONDS = 120;
 
   /** More than the default number of slots, and regions, of a connection. */
   private static final int REPETITIONS = 3_000;
@@ -140,7 +143,8 @@ class JavadocExamplesTest {
   private void compile(Example example) throws IOException {
     Path source =
         Files.writeString(
-            directory.resolve(CLASS_NAME + ".java"), PROLOGUE + example.code() + EPILOGUE);
+            directory.resolve(CLASS_NAME + ".java"),
+            PROLOGUE + example.code().replace(ADDRESS, "sm://" + directory + "/") + EPILOGUE);
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     boolean compiled =

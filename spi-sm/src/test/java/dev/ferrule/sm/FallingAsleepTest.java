@@ -43,16 +43,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FallingAsleepTest {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
   private static final int MESSAGES = 1_500 * Integer.getInteger("ferrule.soak.rounds", 2);
-  private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 2);
+  private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 1);
 
   /**
    * While no message arrives, all threads of the provider together may use one part in so many of
    * the time.
    */
-  private static final int IDLE_PARTS = 50;
+  private static final int IDLE_PARTS = 10;
 
   private static final int SENDERS = 4;
 

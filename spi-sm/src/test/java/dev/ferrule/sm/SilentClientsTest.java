@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients that stop at some step of the handshake: each delays no other client, uses no more than
  * its share of resources, and receives the reason of a refusal if possible.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SilentClientsTest {
 
   /** Far longer than a test may take, so that no silent client times out. */
@@ -99,7 +99,7 @@ class SilentClientsTest {
   }
 
   private static CompletableFuture<Connection> connecting(Listener listener) {
-    URI uri = URI.create(listener.uri() + "?connectTimeout=30s&maxMessage=100&ring=4KiB");
+    URI uri = URI.create(listener.uri() + "?connectTimeout=90s&maxMessage=100&ring=4KiB");
     return CompletableFuture.supplyAsync(
         () -> Ferrule.connect(uri), task -> Thread.ofPlatform().daemon().start(task));
   }
@@ -110,7 +110,7 @@ class SilentClientsTest {
       connecting.add(connecting(listener));
     }
     for (int i = 0; i < clients; i++) {
-      listener.accept(Duration.ofSeconds(20)).close();
+      listener.accept(Duration.ofSeconds(90)).close();
     }
     connecting.forEach(each -> each.join().close());
   }
@@ -239,7 +239,7 @@ class SilentClientsTest {
           Thread.onSpinWait();
         }
         fillFileSystem(tmpfs);
-        listener.accept(Duration.ofSeconds(20)).close();
+        listener.accept(Duration.ofSeconds(90)).close();
         connecting.join().close();
       }
     } finally {

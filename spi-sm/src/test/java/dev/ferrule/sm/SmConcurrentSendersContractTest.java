@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A sender for several threads fulfils the contract of one for a single thread.
+ * A sender for several threads fulfils the contract of one for a single thread. The contracts whose
+ * code the option does not change are marked {@link Whole}, with the reason.
  *
  * <p>Its inline messages have room of their own, which claims do not take. Where a test fills the
  * room by claims and expects a copy to wait, the ring is so small that the copy is not inline;
@@ -68,6 +69,9 @@ class SmConcurrentSendersContractTest {
     }
   }
 
+  @Whole(
+      "SmConcurrentSenderTest: several threads' waits for room, and their ends, for each strategy;"
+          + " SmWaitContractTest: all others, which are the same")
   @Nested
   class Wait extends WaitContract {
     Wait() {
@@ -89,6 +93,7 @@ class SmConcurrentSendersContractTest {
     }
   }
 
+  @Whole("SmFreeContractTest: receivers are the same")
   @Nested
   class Free extends FreeContract {
     Free() {
@@ -96,6 +101,7 @@ class SmConcurrentSendersContractTest {
     }
   }
 
+  @Whole("SmRegisteredMemoryContractTest: the registration is the same")
   @Nested
   class RegisteredMemory extends RegisteredMemoryContract {
     RegisteredMemory() {

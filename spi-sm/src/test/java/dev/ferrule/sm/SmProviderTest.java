@@ -39,7 +39,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -53,7 +52,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,7 +61,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The provider's behaviour beyond the contract of all providers. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmProviderTest {
 
   private static final int LENGTH = 100_000;
@@ -201,7 +200,7 @@ class SmProviderTest {
 
   @Test
   void shouldNotWaitBeyondTheTimeoutForAClientThatDoesNotConfirm() throws IOException {
-    try (Listener listener = Ferrule.listen(address(""))) {
+    try (Listener listener = Ferrule.listen(address("?connectTimeout=10m"))) {
       Path endpoint = Path.of(listener.uri().getPath());
       Files.createDirectories(endpoint.resolveSibling("77"));
       Path client = endpoint.resolveSibling("77");
@@ -209,13 +208,18 @@ class SmProviderTest {
           var fifo = new dev.ferrule.sm.os.Fifo.Reader(client.resolve("fifo"))) {
         byte[] connect = {0x21, 0, 0, 5, 0, 0, 0, 0};
         assertThat(socket.send(connect, FakeClient.memory(), endpoint.resolve("sock"))).isZero();
-        long start = System.nanoTime();
         assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))
             .isInstanceOf(OperationTimeoutException.class);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
         assertThat(fifo.fd()).isPositive();
       }
     }
+  }
+
+  /** Returns the number of open files in the directory and in shared memory. */
+  private long ownDescriptors() {
+    return SystemResources.openDescriptors().stream()
+        .filter(file -> file.contains("memfd:ferrule") || file.startsWith(directory.toString()))
+        .count();
   }
 
   @Test
@@ -224,7 +228,7 @@ class SmProviderTest {
       Path endpoint = Path.of(listener.uri().getPath());
       Path client = Files.createDirectories(endpoint.resolveSibling("77"));
       Files.createFile(client.resolve("fifo")); // no FIFO
-      long descriptors = SystemResources.openDescriptors().size();
+      long descriptors = ownDescriptors();
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
           SealedFile memory = FakeClient.incompleteMemory()) { // without lines, and an area for RMA
         byte[] connect = {0x21, 0, 0, 1, 0, 0, 0, 0};
@@ -232,7 +236,7 @@ class SmProviderTest {
         assertThatThrownBy(listener.nextRequest()::accept)
             .isInstanceOf(ProtocolException.class)
             .hasMessageContaining("cannot use the client's files");
-        assertThat(SystemResources.openDescriptors()).hasSize((int) descriptors + 2);
+        assertThat(ownDescriptors()).as("and the memory of this test").isEqualTo(descriptors + 1);
       }
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
@@ -522,6 +526,7 @@ class SmProviderTest {
   void shouldNotWaitForAHostilePeerOnceForEachRegionThatIsExposed() throws Exception {
     int regions = 6;
     AtomicBoolean closed = new AtomicBoolean();
+    AtomicInteger waitedFor = new AtomicInteger();
     try (Arena arena = Arena.ofShared();
         Pair pair = Pair.open(address("?closeTimeout=0"))) {
       for (int i = 0; i < regions; i++) {
@@ -539,14 +544,14 @@ class SmProviderTest {
                         Thread.onSpinWait();
                       }
                       LockSupport.parkNanos(900_000_000); // just not long enough for a timeout
+                      waitedFor.incrementAndGet();
                     }
                   });
-      long start = System.nanoTime();
       pair.server().close();
-      Duration duration = Duration.ofNanos(System.nanoTime() - start);
+      int regionsWaitedFor = waitedFor.get();
       closed.set(true);
       hostile.join();
-      assertThat(duration).isLessThan(Duration.ofSeconds(4));
+      assertThat(regionsWaitedFor).isLessThan(regions - 1);
     }
   }
 
@@ -556,13 +561,12 @@ class SmProviderTest {
     try (Arena arena = Arena.ofShared();
         Pair pair = Pair.open(address("?closeTimeout=10m"))) {
       pair.server().rma().expose(arena.allocate(64), RmaRight.READ);
-      CompletableFuture<Duration> closing = new CompletableFuture<>();
+      CompletableFuture<Void> closing = new CompletableFuture<>();
       pair.server()
           .onClose(
               ended -> {
-                long start = System.nanoTime();
                 ended.close();
-                closing.complete(Duration.ofNanos(System.nanoTime() - start));
+                closing.complete(null);
               });
       MemorySegment said = ConnectionMemory.ofSender(pair.server()).rma();
       Thread hostile =
@@ -575,7 +579,7 @@ class SmProviderTest {
                     }
                   });
       pair.client().close();
-      assertThat(closing.get(60, TimeUnit.SECONDS)).isLessThan(Duration.ofSeconds(20));
+      closing.get(90, TimeUnit.SECONDS); // far less than the timeout of the close
       hostile.join();
     }
   }
@@ -585,25 +589,14 @@ class SmProviderTest {
   }
 
   @Test
-  void shouldUseNoProcessorWhileAReceiverIsBlocked() throws Exception {
+  void shouldSleepWhileAReceiverIsBlockedUntilItIsWokenOnce() throws Exception {
     try (Pair pair = Pair.open(address("?wait=block"))) {
-      AtomicLong nanos = new AtomicLong();
-      CountDownLatch started = new CountDownLatch(1);
-      Thread receiver =
-          Thread.ofPlatform()
-              .start(
-                  () -> {
-                    long before = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-                    started.countDown();
-                    pair.server().receiver().receive().close();
-                    nanos.set(
-                        ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - before);
-                  });
-      started.await();
-      Thread.sleep(1_000); // the elapsed time is part of the test
+      Thread receiver = Thread.ofPlatform().start(() -> pair.server().receiver().receive().close());
+      while (!Sleepers.isAsleep(receiver)) {
+        Thread.onSpinWait();
+      }
       pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
       receiver.join();
-      assertThat(Duration.ofNanos(nanos.get())).isLessThan(Duration.ofMillis(200));
       assertThat(pair.client().counters().wakeupsSent()).hasValue(1);
     }
   }
@@ -656,7 +649,7 @@ class SmProviderTest {
           pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
         }
       }
-      assertThat(receiving.get(30, TimeUnit.SECONDS)).isEqualTo(200);
+      assertThat(receiving.get(90, TimeUnit.SECONDS)).isEqualTo(200);
     }
   }
 
@@ -688,7 +681,7 @@ class SmProviderTest {
       pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
       goOn.countDown();
 
-      receiver.join(Duration.ofSeconds(20));
+      receiver.join(Duration.ofSeconds(90));
       assertThat(receiver.isAlive()).isFalse();
       other.close();
     } finally {
@@ -746,10 +739,10 @@ class SmProviderTest {
           random.nextBytes(garbage);
           channel.write(java.nio.ByteBuffer.wrap(garbage));
           pair.client().sender().send(MemorySegment.ofArray(new byte[1]));
-          pair.client().receiver().receive(Duration.ofSeconds(20)).close();
+          pair.client().receiver().receive(Duration.ofSeconds(90)).close();
         }
       }
-      echo.get(30, TimeUnit.SECONDS);
+      echo.get(90, TimeUnit.SECONDS);
     }
   }
 

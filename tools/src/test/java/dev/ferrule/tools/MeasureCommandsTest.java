@@ -7,13 +7,15 @@ import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.File;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,8 +32,6 @@ class MeasureCommandsTest {
 
   /** Processor time of a server after which a measurement has certainly begun. */
   private static final Duration RECEIVING = Duration.ofMillis(200);
-
-  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
   @TempDir Path folder;
 
@@ -497,11 +497,10 @@ class MeasureCommandsTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void nothingIsLeftBehindWhenTheCommandIsEndedOrKilled(boolean killed) throws Exception {
-    Set<Path> before = sharedFolders();
     try (FerruleProcess client =
         FerruleProcess.start(
             folder, "latency", "--size", "64", "--messages", "1000000000", "--wait", "adaptive")) {
-      ProcessHandle server = awaitServer(client);
+      OwnServer server = OwnServer.await(client);
       if (killed) {
         client.kill();
       } else {
@@ -509,9 +508,9 @@ class MeasureCommandsTest {
         client.mustEndWith(143);
         assertThat(client.errors()).isEmpty();
       }
-      server.onExit().join();
+      server.process().onExit().join();
+      assertThat(server.directory()).doesNotExist();
     }
-    assertThat(sharedFolders()).isSubsetOf(before);
   }
 
   /** The line on the terminal names a round only once its results are kept. */
@@ -560,25 +559,46 @@ class MeasureCommandsTest {
     }
   }
 
-  /** Waits until the command's own server listens, in a directory named after its process. */
-  private static ProcessHandle awaitServer(FerruleProcess client) throws Exception {
-    while (true) {
-      assertThat(client.process().isAlive()).isTrue();
-      for (ProcessHandle child : client.process().children().toList()) {
-        for (Path directory : sharedFolders()) {
-          if (Files.exists(directory.resolve(Long.toString(child.pid())))) {
-            return child;
-          }
-        }
-      }
-    }
-  }
+  /**
+   * The server that a command has started.
+   *
+   * @param process its process
+   * @param directory its address's directory, which the command has created for it
+   */
+  private record OwnServer(ProcessHandle process, Path directory) {
 
-  private static Set<Path> sharedFolders() throws Exception {
-    try (Stream<Path> entries = Files.list(SHARED_MEMORY)) {
-      return entries
-          .filter(entry -> entry.getFileName().toString().matches("ferrule-\\d+"))
-          .collect(Collectors.toSet());
+    /** Waits until the server listens. */
+    static OwnServer await(FerruleProcess client) throws Exception {
+      AtomicReference<OwnServer> found = new AtomicReference<>();
+      awaitAlive(
+          client,
+          () -> {
+            client.process().children().forEach(child -> of(child).ifPresent(found::set));
+            return found.get() != null;
+          });
+      return found.get();
+    }
+
+    private static Optional<OwnServer> of(ProcessHandle process) {
+      return commandLine(process).stream()
+          .filter(argument -> argument.startsWith("sm://"))
+          .map(address -> Path.of(URI.create(address).getPath()))
+          .filter(directory -> Files.exists(directory.resolve(Long.toString(process.pid()))))
+          .map(directory -> new OwnServer(process, directory))
+          .findFirst();
+    }
+
+    /**
+     * Returns the arguments of a process, all of which {@link ProcessHandle.Info} does not have.
+     */
+    private static List<String> commandLine(ProcessHandle process) {
+      try {
+        return List.of(
+            Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"))
+                .split("\0"));
+      } catch (IOException e) {
+        return List.of(); // it has ended
+      }
     }
   }
 

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.testcontainers.images.builder.ImageFromDockerfile;
@@ -38,14 +39,17 @@ final class PeerImage {
   /** Possible places of the C library and those that Java needs, in different distributions. */
   private static final List<String> LIBRARIES = List.of("/lib", "/lib64", "/usr/lib", "/usr/lib64");
 
-  /** Created once, and removed when this JVM exits. */
+  /**
+   * Created once, and removed when this JVM exits; by a name of its own, so that it is not the
+   * image of another run on the same engine.
+   */
   static final ImageFromDockerfile INSTANCE = make();
 
   private PeerImage() {}
 
   private static ImageFromDockerfile make() {
     ImageFromDockerfile image =
-        new ImageFromDockerfile("ferrule-container-tests")
+        new ImageFromDockerfile("ferrule-container-tests-" + UUID.randomUUID())
             .withDockerfileFromBuilder(
                 builder -> builder.from("scratch").copy("ferrule", FOLDER).build())
             .withBuildImageCmdModifier(command -> command.withLabels(SharedVolume.RUN));

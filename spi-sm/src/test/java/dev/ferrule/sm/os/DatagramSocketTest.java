@@ -33,7 +33,7 @@ class DatagramSocketTest {
 
   private final Arena arena = Arena.ofAuto();
 
-  /** Creates a TCP socket whose last close blocks for a minute, as its other end reads nothing. */
+  /** Creates a TCP socket whose last close blocks for an hour, as its other end reads nothing. */
   private int lingering(int port) throws Throwable {
     int fd = Posix.socket(AF_INET, SOCK_STREAM);
     ByteBuffer address = ByteBuffer.allocate(16).order(ByteOrder.nativeOrder());
@@ -50,7 +50,7 @@ class DatagramSocketTest {
                     ValueLayout.JAVA_INT));
     MemorySegment name = arena.allocateFrom(ValueLayout.JAVA_BYTE, address.array());
     assertThat((int) connect.invokeExact(fd, name, 16)).isZero();
-    MemorySegment linger = arena.allocateFrom(ValueLayout.JAVA_INT, 1, 60);
+    MemorySegment linger = arena.allocateFrom(ValueLayout.JAVA_INT, 1, 3600);
     assertThat(LibC.setsockopt(fd, LibC.SOL_SOCKET(), SO_LINGER, linger, 8)).isZero();
     Posix.fcntl(fd, F_SETFL, LibC.O_NONBLOCK());
     MemorySegment much = arena.allocate(1 << 16);
@@ -73,7 +73,7 @@ class DatagramSocketTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aFileWhoseCloseTakesLongDelaysNothing() throws Throwable {
     Path to = folder.resolve("to");
     try (ServerSocketChannel server = ServerSocketChannel.open();
@@ -85,12 +85,10 @@ class DatagramSocketTest {
         assertThat(other.isOpen()).isTrue();
         assertThat(sender.send(new byte[8], new SealedFile(fd), to)).isZero();
         Posix.close(fd); // not the last close, as the descriptor is in flight
-        long before = System.nanoTime();
         DatagramSocket.Datagram datagram = receiver.receive();
         assertThat(datagram).isNotNull();
         assertThat(datagram.file()).isNotNull();
         datagram.file().close();
-        assertThat(System.nanoTime() - before).isLessThan(5_000_000_000L);
         // the handshakes of others continue
         assertThat(sender.send(new byte[8], null, to)).isZero();
         assertThat(receiver.receive()).isNotNull();

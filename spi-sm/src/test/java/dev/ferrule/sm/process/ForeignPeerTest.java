@@ -30,11 +30,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A peer in C, src/test/c/sm_echo.c, written from docs/sm.md alone. */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForeignPeerTest {
 
   private static final Path SOURCE = Path.of("src", "test", "c", "sm_echo.c");
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   @TempDir private static Path folder;
   private static Path program;
@@ -95,7 +95,7 @@ class ForeignPeerTest {
         assertThat(failure[0]).isNull();
         assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
       } finally {
-        assertThat(peer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(peer.waitFor(90, TimeUnit.SECONDS)).isTrue();
         peer.destroyForcibly();
       }
       assertThat(peer.exitValue()).isZero();
@@ -149,7 +149,7 @@ class ForeignPeerTest {
         held.close();
         exchange(connection, 100);
       } finally {
-        assertThat(peer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(peer.waitFor(90, TimeUnit.SECONDS)).isTrue();
         peer.destroyForcibly();
       }
       assertThat(peer.exitValue()).isZero();

@@ -59,7 +59,7 @@ class HostileFilesTest extends ProcessTest {
   @BeforeEach
   void start() {
     System.out.println(getClass().getSimpleName() + ": seed " + SEED + ", " + ROUNDS + " rounds");
-    victim = OtherProcess.start("serve", address() + "/victim?peerTimeout=2s");
+    victim = OtherProcess.start("serve", address() + "/victim?peerTimeout=20s");
     address = URI.create(victim.line());
   }
 

@@ -10,12 +10,10 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.SendRegion;
-import dev.ferrule.StandardOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 
 /** The behaviour of one side of a busy connection, until the connection ends. */
 enum Load {
@@ -98,7 +96,6 @@ enum Load {
 
   private static final int EXPOSED = 100_000;
   private static final int MAX_LENGTH = 5000;
-  private static final Duration PEER_TIMEOUT = Duration.ofSeconds(2);
 
   /**
    * Runs until the connection ends.
@@ -116,15 +113,9 @@ enum Load {
     return name().getBytes(StandardCharsets.US_ASCII);
   }
 
-  /**
-   * Returns options by which the other side selects its behaviour, with a short timeout for a
-   * stopped process.
-   */
+  /** Returns options by which the other side selects its behaviour. */
   static ConnectionOptions options(Load wanted) {
-    return ConnectionOptions.builder()
-        .payload(wanted.payload())
-        .set(StandardOptions.PEER_TIMEOUT, PEER_TIMEOUT)
-        .build();
+    return ConnectionOptions.builder().payload(wanted.payload()).build();
   }
 
   static Load of(byte[] payload) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
  * The common part of the tests with a second process: a directory on a tmpfs, if there is one, and
  * waits with a timeout.
  */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class ProcessTest {
 
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -54,7 +54,7 @@ abstract class ProcessTest {
 
   /** Waits until a condition holds; the caller asserts it afterwards. */
   static void await(Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
     while (!condition.call() && System.nanoTime() < deadline) {
       Thread.sleep(1);
     }

@@ -142,7 +142,7 @@ class RmaTwoProcessesTest extends ProcessTest {
   }
 
   private static void expectPeerLost(CompletableFuture<Void> writing) {
-    assertThatThrownBy(() -> writing.get(60, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> writing.get(90, TimeUnit.SECONDS))
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(PeerLostException.class);
   }

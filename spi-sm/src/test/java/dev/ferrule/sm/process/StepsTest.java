@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A thread or process that stops forever at any step blocks no other. */
 class StepsTest extends ProcessTest {
 
-  private static final int SECONDS = 30;
+  private static final int SECONDS = 90;
 
   private static ConnectionOptions options() {
     return ConnectionOptions.builder()

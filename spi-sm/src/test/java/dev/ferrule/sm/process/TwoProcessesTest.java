@@ -48,7 +48,7 @@ class TwoProcessesTest extends ProcessTest {
         "?ring=16KiB&buffer=256KiB&maxMessage=64KiB&wait=" + wait.name().toLowerCase(Locale.ROOT);
     try (OtherProcess other = OtherProcess.start("echo", address() + options);
         Connection connection = Ferrule.connect(URI.create(other.line() + options))) {
-      int count = 20_000;
+      int count = 5_000;
       Thread sender =
           Thread.ofPlatform()
               .start(

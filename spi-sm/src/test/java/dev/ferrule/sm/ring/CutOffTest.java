@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The lock of a ring is revoked from a thread that stops while it holds it. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CutOffTest {
 
   private static final RingLayout LAYOUT = new RingLayout(10, 256, 3_000);
@@ -103,7 +103,7 @@ class CutOffTest {
   private record Sending(Thread thread, CountDownLatch released, CompletableFuture<Long> id) {
     long goOn() {
       released.countDown();
-      return id.orTimeout(30, TimeUnit.SECONDS).join();
+      return id.orTimeout(90, TimeUnit.SECONDS).join();
     }
   }
 

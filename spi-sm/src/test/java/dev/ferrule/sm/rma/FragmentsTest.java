@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Both sides of fragments, and the initiator's notifications of the target. */
-@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FragmentsTest {
 
   private static final int SIZE = 4096;
@@ -198,7 +198,7 @@ class FragmentsTest {
     }
     over = true;
     notifications.release();
-    serving.get(10, TimeUnit.SECONDS);
+    serving.get(90, TimeUnit.SECONDS);
     assertThat(exposed.asSlice(0, SIZE / 8).mismatch(local.asSlice(0, SIZE / 8))).isEqualTo(-1);
   }
 }

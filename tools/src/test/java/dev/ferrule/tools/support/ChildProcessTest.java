@@ -4,16 +4,29 @@ package dev.ferrule.tools.support;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(180)
 class ChildProcessTest {
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  /** A server that is a child process removes the directory of its address. */
+  @TempDir private Path folder;
+
+  private List<String> serve(String name) {
+    return List.of("serve", "--child", address(name));
+  }
+
+  private String address(String name) {
+    return "sm://" + folder.resolve(name);
+  }
 
   @Test
   void aChildRunsOnTheSameJavaAndClassPath() {
@@ -36,10 +49,9 @@ class ChildProcessTest {
 
   @Test
   void closingAChildEndsIt() {
-    ChildProcess child =
-        ChildProcess.start(List.of("serve", "--child", "sm:///tmp/ferrule-child-test"), line -> {});
+    ChildProcess child = ChildProcess.start(serve("app"), line -> {});
     String uri = child.awaitAnswer(TIMEOUT);
-    assertThat(uri).startsWith("sm:///tmp/ferrule-child-test/");
+    assertThat(uri).startsWith(address("app") + "/");
     child.close();
     assertThat(ProcessHandle.of(child.pid())).isEmpty();
   }
@@ -51,11 +63,9 @@ class ChildProcessTest {
     List<ChildProcess> children = new ArrayList<>();
     try {
       for (int i = 0; i < count; i++) {
-        ChildProcess child =
-            ChildProcess.start(
-                List.of("serve", "--child", "sm:///tmp/ferrule-child-test-" + i), line -> {});
+        ChildProcess child = ChildProcess.start(serve("app" + i), line -> {});
         children.add(child);
-        assertThat(child.awaitAnswer(TIMEOUT)).startsWith("sm:///tmp/ferrule-child-test-" + i);
+        assertThat(child.awaitAnswer(TIMEOUT)).startsWith(address("app" + i) + "/");
       }
     } finally {
       children.forEach(ChildProcess::close);
