@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by rdma-tests.sh and container-tests.sh: runs tests by JUnit's console launcher, and repeats those that fail.
-# The tests are those of the module integration-tests, which must have been built.
+# The tests are those of the module integration-tests, in the class path FERRULE_TEST_CLASS_PATH.
 # shellcheck shell=bash
 
 ATTEMPTS=3
@@ -17,8 +17,7 @@ jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
 # machine all in its memory. Assertions are enabled, as under Maven: with them Ferrule checks that only one thread uses a
 # Sender or a Receiver. Arguments: further options of the JVM.
 set_jvm() {
-  local class_path agent
-  class_path=$root/integration-tests/target/test-classes:$(cat "$root/integration-tests/target/test-classpath")
+  local class_path=$FERRULE_TEST_CLASS_PATH agent
   jvm=("$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED
     -Djunit.jupiter.execution.timeout.threaddump.enabled=true -cp "$class_path" "$@")
   # Mockito's agent, as in the tests run by Maven; see ${mockito.jvm} in pom.xml. For some mocks of these tests it uses

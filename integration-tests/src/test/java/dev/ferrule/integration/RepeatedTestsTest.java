@@ -29,6 +29,7 @@ class RepeatedTestsTest {
         bash(
             """
             set -euo pipefail
+            export FERRULE_TEST_CLASS_PATH=$3
             . "$1/build-support/console-tests.sh"
             set_jvm -Dferrule.samples.folder="$PWD" -XX:-CreateCoredumpOnCrash
             FERRULE_TESTS=$2 set_selection dev.ferrule.integration.samples sample
@@ -39,7 +40,8 @@ class RepeatedTestsTest {
             """,
             "part.log",
             CHECKOUT.toString(),
-            pick);
+            pick,
+            System.getProperty("java.class.path"));
     return report(part);
   }
 
