@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** A {@code ferrule} process as started by a shell, with files or pipes as its standard streams. */
 final class FerruleProcess implements AutoCloseable {
 
-  private static final int TIMEOUT_SECONDS = 60;
+  private static final int TIMEOUT_SECONDS = 120;
 
   private final Process process;
   private final Path errors;
@@ -97,7 +97,11 @@ final class FerruleProcess implements AutoCloseable {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
-        List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--class-path"));
+        List.of(
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "-XX:TieredStopAtLevel=1", // most processes live for a second
+            "--class-path"));
     command.add(System.getProperty("java.class.path"));
     command.add(program.getName());
     command.addAll(List.of(arguments));

@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * The loops that measure every {@link Transport}. A message that is lost, duplicated or reordered
@@ -125,21 +126,21 @@ final class Loops {
 
   /** Reports that it is ready, receives messages, and reports the last. */
   static void sink(Transport transport, long count) {
-    sink(transport, count, LOST_NANOS);
+    sink(transport, count, System::nanoTime);
   }
 
   /**
    * Reports that it is ready, receives messages, and reports the last.
    *
-   * @param lostNanos the time limit for the next message
+   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
    */
-  static void sink(Transport transport, long count, long lostNanos) {
+  static void sink(Transport transport, long count, LongSupplier clock) {
     long before = transport.lastValue();
     send(transport, START, Transport.SHORTEST);
     takeAll(
         transport,
         count,
-        lostNanos,
+        clock,
         taken -> {
           if (transport.lastValue() != before + taken) {
             throw new IllegalStateException(
@@ -153,8 +154,9 @@ final class Loops {
   }
 
   /** Receives messages, and calls the check after each poll with the number received so far. */
-  private static void takeAll(Transport transport, long count, long lostNanos, LongConsumer check) {
-    Stall stall = new Stall(lostNanos);
+  private static void takeAll(
+      Transport transport, long count, LongSupplier clock, LongConsumer check) {
+    Stall stall = new Stall(clock);
     for (long taken = 0; taken < count; ) {
       int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
       if (now == 0) {
@@ -231,19 +233,19 @@ final class Loops {
    * Reports that it is ready, receives the messages of several threads, and reports their number.
    */
   static void sinkOfSeveral(Transport transport, long count) {
-    sinkOfSeveral(transport, count, LOST_NANOS);
+    sinkOfSeveral(transport, count, System::nanoTime);
   }
 
   /**
    * Reports that it is ready, receives the messages of several threads, and reports their number.
    *
-   * @param lostNanos the time limit for the next message
+   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
    */
-  static void sinkOfSeveral(Transport transport, long count, long lostNanos) {
+  static void sinkOfSeveral(Transport transport, long count, LongSupplier clock) {
     SenderSequences sequences = transport.sequences();
     sequences.restart();
     send(transport, START, Transport.SHORTEST);
-    takeAll(transport, count, lostNanos, taken -> sequences.check());
+    takeAll(transport, count, clock, taken -> sequences.check());
     send(transport, count, Transport.SHORTEST);
   }
 
@@ -306,12 +308,12 @@ final class Loops {
   /** A period without messages, after which one is assumed lost. */
   private static final class Stall {
 
-    private final long mostNanos;
+    private final LongSupplier clock;
     private int looks;
     private long start;
 
-    Stall(long mostNanos) {
-      this.mostNanos = mostNanos;
+    Stall(LongSupplier clock) {
+      this.clock = clock;
     }
 
     /** Checks the limit; called after each empty poll. */
@@ -324,17 +326,17 @@ final class Loops {
     }
 
     private void checkClock(long taken, long count) {
-      long now = System.nanoTime();
+      long now = clock.getAsLong();
       if (looks == LOOKS_PER_CLOCK) {
         start = now;
-      } else if (now - start > mostNanos) {
+      } else if (now - start > LOST_NANOS) {
         throw new IllegalStateException(
             "messages were lost: "
                 + taken
                 + " of "
                 + count
                 + " arrived, and no other within "
-                + TimeUnit.NANOSECONDS.toSeconds(mostNanos)
+                + TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)
                 + " s");
       }
     }

@@ -28,12 +28,6 @@ final class CacheLine implements AutoCloseable {
   /** Polls of an unchanged line before a check of the peer: some milliseconds. */
   private static final int LOOKS_BEFORE_CHECK = 1 << 22;
 
-  /**
-   * Maximum time for which a client may leave the answering thread spinning, here or on the bare
-   * ring.
-   */
-  static final long ANSWER_NANOS = 5_000_000_000L;
-
   private static final long FOREVER = Long.MAX_VALUE;
 
   private final Arena arena = Arena.ofShared();
@@ -90,15 +84,17 @@ final class CacheLine implements AutoCloseable {
    * Answers bounces.
    *
    * @param count the number of bounces
-   * @throws ToolException if the next one does not come for seconds: this thread spins meanwhile
+   * @param limitNanos the minimum time to wait for each of them
+   * @throws ToolException if the next one does not come within that time: this thread spins
+   *     meanwhile
    */
-  void answer(long count) {
+  void answer(long count, long limitNanos) {
     MemorySegment memory = line;
     // The first may already be there: the number to wait for depends on whether the last was an
     // answer (even).
     long value = ((long) VALUE.getAcquire(memory, 0L) & ~1L) + 1;
     for (long i = 0; i < count; i++) {
-      await(memory, value, ANSWER_NANOS);
+      await(memory, value, limitNanos);
       VALUE.setRelease(memory, 0L, value + 1);
       value += 2;
     }

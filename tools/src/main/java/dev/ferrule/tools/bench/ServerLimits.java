@@ -25,8 +25,11 @@ public final class ServerLimits {
   /** Maximum number of floors: each has a file of half a MiB in shared memory. */
   static final int MAX_FLOORS = 64;
 
+  private static final long ANSWER_NANOS = 5_000_000_000L;
+
   private final long maxMessage;
   private final boolean local;
+  private final long answerNanos;
   private final AtomicInteger clients = new AtomicInteger();
   private final AtomicInteger floors = new AtomicInteger();
   private final AtomicLong exposed = new AtomicLong();
@@ -38,8 +41,21 @@ public final class ServerLimits {
    * @param local whether the clients are processes of this host, so that files can be shared
    */
   public ServerLimits(long maxMessage, boolean local) {
+    this(maxMessage, local, ANSWER_NANOS);
+  }
+
+  ServerLimits(long maxMessage, boolean local, long answerNanos) {
     this.maxMessage = maxMessage;
     this.local = local;
+    this.answerNanos = answerNanos;
+  }
+
+  /**
+   * Returns the maximum time for which a client may leave a thread spinning on a floor's file, in
+   * nanoseconds.
+   */
+  long answerNanos() {
+    return answerNanos;
   }
 
   /** Adds a client; returns false if the limit is reached. */

@@ -78,7 +78,7 @@ final class Session implements AutoCloseable {
       case ECHO -> echo(round);
       case SINK -> sink(round);
       case OPEN_FLOOR -> openFloor().send(connection.sender());
-      case FLOOR -> opened(line).answer(round.count());
+      case FLOOR -> opened(line).answer(round.count(), limits.answerNanos());
       case EXPOSE, ALLOCATE -> memory.expose(round).send(connection.sender());
       case RING_ECHO -> opened(ring).echo(round.count(), round.size());
       case RING_SINK -> takeFromRing(round).send(connection.sender());
@@ -126,7 +126,7 @@ final class Session implements AutoCloseable {
       FloorFile file = FloorFile.create();
       floorFile = Guarded.of(file);
       line = new CacheLine(file.path(), () -> requireOpen(connection));
-      ring = BareRing.ofServer(file.path(), CacheLine.ANSWER_NANOS, () -> requireOpen(connection));
+      ring = BareRing.ofServer(file.path(), limits.answerNanos(), () -> requireOpen(connection));
       return new RoundReply(true, file.number(), 0, 0);
     } catch (IOException e) {
       removeFloorFile();

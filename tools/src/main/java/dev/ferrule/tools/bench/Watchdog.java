@@ -6,6 +6,7 @@ import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -23,6 +24,7 @@ public final class Watchdog {
 
   private final Duration patience;
   private final Duration grace;
+  private final LongSupplier clock;
 
   /**
    * Creates a watchdog.
@@ -31,12 +33,13 @@ public final class Watchdog {
    *     machine
    */
   public Watchdog(Duration patience) {
-    this(patience, GRACE);
+    this(patience, GRACE, System::nanoTime);
   }
 
-  Watchdog(Duration patience, Duration grace) {
+  Watchdog(Duration patience, Duration grace, LongSupplier clock) {
     this.patience = patience;
     this.grace = grace;
+    this.clock = clock;
   }
 
   /**
@@ -99,16 +102,16 @@ public final class Watchdog {
 
     private synchronized boolean awaitSilence() throws InterruptedException {
       long rounds = -1;
-      long since = System.nanoTime();
+      long since = clock.getAsLong();
       long look = Math.clamp(patience.toNanos() / LOOKS, 1, LONGEST_LOOK_NANOS);
       while (!ended) {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         long begun = clients.stream().mapToLong(BenchClient::rounds).sum();
         double limit = // a sum of longs could overflow
             patience.toNanos() + clients.stream().mapToDouble(BenchClient::roundNanos).sum();
         if (begun != rounds) {
           rounds = begun;
-          since = now;
+          since = clock.getAsLong(); // after the look: rounds that have begun since count as well
         } else if (now - since > limit) {
           expired = true;
           return true;

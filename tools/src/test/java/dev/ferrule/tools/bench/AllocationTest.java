@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The garbage collector must not disturb the measurements. */
-@Timeout(120)
+@Timeout(180)
 class AllocationTest {
 
   private static final int SIZE = 64;

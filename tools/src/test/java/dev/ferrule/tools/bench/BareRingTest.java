@@ -25,10 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BareRingTest {
 
-  private static final long PATIENT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long PATIENT_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final Runnable ALIVE = () -> {};
 
   @TempDir Path folder;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(180)
 class CacheLineTest {
 
   @TempDir Path folder;
@@ -24,7 +24,8 @@ class CacheLineTest {
     try (CacheLine ours = new CacheLine(file, () -> {});
         CacheLine theirs = new CacheLine(file, () -> {})) {
       for (int round = 0; round < 3; round++) {
-        Thread answering = Thread.ofPlatform().start(() -> theirs.answer(count + 1));
+        Thread answering =
+            Thread.ofPlatform().start(() -> theirs.answer(count + 1, Long.MAX_VALUE));
         long[] periods = new long[count];
         ours.bounce(periods, count);
         answering.join();

@@ -66,6 +66,11 @@ class HostileClientTest {
     serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
   }
 
+  /** Returns limits of a server that waits for bounces and records for a moment only. */
+  private static ServerLimits impatient() {
+    return new ServerLimits(MAX_MESSAGE, true, TimeUnit.MILLISECONDS.toNanos(50));
+  }
+
   private static ServerLimits limits() {
     return new ServerLimits(MAX_MESSAGE, true);
   }
@@ -204,7 +209,7 @@ class HostileClientTest {
 
   @Test
   void aFloorIsMeasured() {
-    serve(limits(), false);
+    serve(new ServerLimits(MAX_MESSAGE, true, Long.MAX_VALUE), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
       assertThat(client.openFloor()).isTrue();
@@ -343,7 +348,7 @@ class HostileClientTest {
   @ParameterizedTest
   @EnumSource(names = {"RING_ECHO", "RING_SINK"})
   void aClientThatStopsUsingTheRingTimesOut(Round.Kind kind) throws Exception {
-    serve(limits(), false);
+    serve(impatient(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
       assertThat(client.openFloor()).isTrue();
@@ -394,7 +399,7 @@ class HostileClientTest {
 
   @Test
   void aClientThatStopsBouncingTimesOut() throws Exception {
-    serve(limits(), false);
+    serve(impatient(), false);
     try (Connection connection = connect();
         BenchClient client = client(connection)) {
       assertThat(client.openFloor()).isTrue();
