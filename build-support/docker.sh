@@ -15,7 +15,8 @@ engine_answers() {
 quiet_apt() {
   local limit=$1 output
   shift
-  output=$(DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq "$@" 2>&1 </dev/null) && return 0
+  output=$(DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1 </dev/null) \
+    && return 0
   printf '%s\n' "$output" >&2
   return 1
 }
@@ -34,8 +35,12 @@ start_private_engine() {
   # A short path, as a Unix domain socket's has at most 107 bytes.
   engine_folder=$(mktemp -d "/tmp/dkXXXXXX")
   export DOCKER_HOST=unix://$engine_folder/sock
+  # Not the machine's configuration, and in a containerd that is already running not the namespaces of another engine.
+  echo '{}' >"$engine_folder/daemon.json"
   # In a session of its own, so that Ctrl-C does not reach it before stop_engine; it exits if this shell is killed.
-  setsid setpriv --pdeathsig TERM dockerd --host "$DOCKER_HOST" --data-root "$engine_folder/data" \
+  setsid setpriv --pdeathsig TERM dockerd --config-file "$engine_folder/daemon.json" \
+    --containerd-namespace "${engine_folder##*/}" --containerd-plugins-namespace "${engine_folder##*/}-plugins" \
+    --host "$DOCKER_HOST" --data-root "$engine_folder/data" \
     --exec-root "$engine_folder/exec" --pidfile "$engine_folder/pid" \
     --bridge=none --iptables=false --ip6tables=false --ip-forward=false \
     >"$engine_folder/log" 2>&1 </dev/null &

@@ -36,7 +36,8 @@ need_packages() {
     flock 9
     [ "$(missing_packages)" ] || exit 0
     apt-get update -qq || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends \
+      "${missing[@]}"
   ) >"$run/packages.log" 2>&1 9>"$cache/packages.lock" && [ -z "$(missing_packages)" ] && return
   tail -n 5 "$run/packages.log" >&2
   say "cannot install ${missing[*]}"
