@@ -268,6 +268,33 @@ class BuildScriptsTest {
     assertThat(ended.out()).endsWith("0 passed, 0 failed, 0 skipped\n");
   }
 
+  /** The parts are scripts that only write results here. */
+  @Test
+  void thePartsRunOnWhatWasBuiltAndAreCountedTogether() throws Exception {
+    mavenReports("");
+    Path built = Files.createDirectories(root.resolve("integration-tests/target/test-classes"));
+    Files.createFile(built.resolve("A.class"));
+    Files.writeString(root.resolve("integration-tests/target/test-classpath"), "/lib/junit.jar");
+    for (String script : List.of("container-tests", "rdma-tests")) {
+      program(
+          "checkout/build-support/" + script + ".sh",
+          """
+          for reports; do true; done
+          tests=${FERRULE_TEST_CLASS_PATH%%:*}
+          [ -f "$tests/A.class" ] && [ "$tests" != integration-tests/target/test-classes ] || exit 3
+          mkdir -p "$reports/1"
+          printf 'SUCCESSFUL\t10\tT#t\tid\t\nENDED\n' >"$reports/1/results.tsv"
+          echo "$reports" | sed 's,.*/,ran ,'
+          """);
+    }
+    Ended ended = run("./test");
+    assertThat(ended.exitCode()).as("%s", ended).isZero();
+    assertThat(ended.out())
+        .contains(
+            "containers: ran containers\n", "device: ran device\n", "two-hosts: ran two-hosts\n")
+        .endsWith("4 passed, 0 failed, 0 skipped\n");
+  }
+
   @Test
   void aFailedBuildFailsTheTestsAndRunsNoOthers() throws Exception {
     mavenReports("");
