@@ -17,13 +17,8 @@ jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
 # machine all in its memory. Assertions are enabled, as under Maven: with them Ferrule checks that only one thread uses a
 # Sender or a Receiver. Arguments: further options of the JVM.
 set_jvm() {
-  local class_path=$FERRULE_TEST_CLASS_PATH agent
   jvm=("$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED
-    -Djunit.jupiter.execution.timeout.threaddump.enabled=true -cp "$class_path" "$@")
-  # Mockito's agent, as in the tests run by Maven; see ${mockito.jvm} in pom.xml. For some mocks of these tests it uses
-  # Unsafe, about which the JDK warns.
-  agent=$(tr : '\n' <<<"$class_path" | grep -m 1 '/mockito-core-[^/]*\.jar$' || true)
-  [ -z "$agent" ] || jvm+=("-javaagent:$agent" -Xshare:off --sun-misc-unsafe-memory-access=allow)
+    -Djunit.jupiter.execution.timeout.threaddump.enabled=true -cp "$FERRULE_TEST_CLASS_PATH" "$@")
 }
 
 # Sets selection: the launcher's arguments for the tests of package $1 with tag $2. Those that are tagged "whole" run if

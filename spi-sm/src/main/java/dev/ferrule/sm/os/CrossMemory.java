@@ -4,6 +4,7 @@ package dev.ferrule.sm.os;
 import dev.ferrule.bindings.libc.iovec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * Cross-memory attach: copies from and to the memory of another process by {@code process_vm_readv}
@@ -60,9 +61,13 @@ public final class CrossMemory {
   }
 
   private void set(long localAddress, long remoteAddress, long length) {
-    iovec.iov_base(local, MemorySegment.ofAddress(localAddress));
-    iovec.iov_len(local, length);
-    iovec.iov_base(remote, MemorySegment.ofAddress(remoteAddress));
-    iovec.iov_len(remote, length);
+    set(local, localAddress, length);
+    set(remote, remoteAddress, length);
+  }
+
+  /** Sets the address as a number, as a segment for it would be an object for each copy. */
+  private static void set(MemorySegment piece, long address, long length) {
+    piece.set(ValueLayout.JAVA_LONG, iovec.iov_base$offset(), address);
+    iovec.iov_len(piece, length);
   }
 }

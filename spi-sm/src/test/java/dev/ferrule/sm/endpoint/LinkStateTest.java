@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
-import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
+import dev.ferrule.sm.os.Fifo;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/** Keepalives, in simulated time. */
+/** Keepalives, in simulated time, and in the FIFO of a peer's endpoint. */
 class LinkStateTest {
 
   private static final int KEEPALIVES = 1_000;
+  private static final int CONNECTION = 7;
+
+  @TempDir Path directory = Path.of("");
 
   private final Link link = mock(Link.class);
-  private final Peer peer = mock(Peer.class);
-  private final LinkState state = new LinkState(link, peer, Duration.ofSeconds(1));
-  private long now = System.nanoTime();
+  private Fifo.Reader received;
+  private Peer peer;
+  private LinkState state;
+  private long now;
+
+  @BeforeEach
+  void open() throws Exception {
+    SmAddress endpoint = new SmAddress(directory, new SmAddress.Id(1, 1));
+    Files.createDirectories(endpoint.directory());
+    received = new Fifo.Reader(endpoint.directory().resolve(EndpointFiles.FIFO));
+    peer = new Peer(endpoint, CONNECTION, () -> {});
+    state = new LinkState(link, peer, Duration.ofSeconds(1));
+    now = System.nanoTime(); // not before the state's own times
+  }
+
+  @AfterEach
+  void close() {
+    peer.close();
+    received.close();
+  }
 
   private void tick() {
     now += state.interval();
@@ -28,7 +54,8 @@ class LinkStateTest {
   void anIdlePeerThatAnswersIsKeptForManyTimeouts() {
     for (int i = 1; i <= KEEPALIVES; i++) {
       tick();
-      verify(peer, times(i)).askWhetherAlive();
+      assertThat(received.read()).isEqualTo(1);
+      assertThat(received.header(0)).isEqualTo(FifoHeader.of(FifoHeader.KEEPALIVE, CONNECTION));
       state.heard(now);
     }
     verify(link, never()).onPeerSilent();

@@ -70,13 +70,7 @@ class CrewTest {
   void aThreadThatCannotBePinnedStillSends() {
     connection(closed -> {});
     connection(closed -> {});
-    Pinning impossible =
-        mock(
-            Pinning.class,
-            invocation -> {
-              throw new IllegalStateException("injected by the test");
-            });
-    try (Crew crew = new Crew(clients, 2, impossible, problem -> {})) {
+    try (Crew crew = new Crew(clients, 2, PinningTest.failing(), problem -> {})) {
       assertThat(crew.round(throughputs, COUNT)).isPositive();
     }
   }

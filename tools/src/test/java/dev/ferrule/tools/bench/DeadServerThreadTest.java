@@ -89,12 +89,11 @@ class DeadServerThreadTest {
   void aClientThatCannotBeServedIsNotLeftWaiting() {
     URI address = URI.create("sm://" + folder.resolve("app"));
     try (Listener listener = Ferrule.listen(address)) {
-      Pinning impossible = mock(Pinning.class, invocation -> failToPin());
       BenchServer server =
           new BenchServer(
               listener,
               WaitStrategy.BLOCK,
-              impossible,
+              PinningTest.failing(),
               new ServerLimits(1 << 20, true),
               problem -> {});
       Thread.ofPlatform().daemon().start(server::run);
@@ -106,9 +105,5 @@ class DeadServerThreadTest {
         }
       }
     }
-  }
-
-  private static Object failToPin() {
-    throw new IllegalStateException("injected by the test");
   }
 }

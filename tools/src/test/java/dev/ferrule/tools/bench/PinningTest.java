@@ -5,12 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.tools.support.Affinity;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class PinningTest {
+
+  /** Returns a pinning that has processors and fails when one is asked for. */
+  static Pinning failing() {
+    return new Pinning(
+        new AbstractList<>() {
+          @Override
+          public Integer get(int index) {
+            throw new IllegalStateException("injected by the test");
+          }
+
+          @Override
+          public int size() {
+            return 4;
+          }
+        });
+  }
 
   @Test
   void theClientAndTheFirstServerNeverShareAProcessor() {
