@@ -8,6 +8,7 @@ import java.nio.file.PathMatcher;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,11 +23,13 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, and the counts
- * in the last line. Reads Surefire's reports of each module that are newer than the run's folder,
- * and the files PART/ATTEMPT/results.tsv in it, which {@code ResultLog} writes. Writes
- * target/flaky-tests.txt. Exits with 1 if a test failed, if more than {@value #FLAKY_LIMIT} were
- * flaky, if a test of a leak was flaky, or if there was none.
+ * Summarizes a run of ./test: the slowest classes, the flaky tests, the failed ones, the failed
+ * parts, and the counts in the last line. Reads Surefire's reports of each module that are newer
+ * than the run's folder, and the files PART/ATTEMPT/results.tsv in it, which {@code ResultLog}
+ * writes. Writes target/flaky-tests.txt. Exits with 1 if a part or a test failed, if more than
+ * {@value #FLAKY_LIMIT} tests were flaky, if a test of a leak was flaky, or if none passed.
+ *
+ * <p>Arguments: the run's folder, and the names of the parts that failed.
  */
 class TestReport {
 
@@ -85,11 +88,19 @@ class TestReport {
     if (flaky.size() > FLAKY_LIMIT) {
       System.out.println("More than " + FLAKY_LIMIT + " flaky tests are a failure.");
     }
+    List<String> failedParts = List.of(arguments).subList(1, arguments.length);
+    if (!failedParts.isEmpty()) {
+      System.out.println("Failed parts: " + String.join(", ", failedParts));
+    }
     long skipped = with(tests, Outcome.SKIPPED).size();
     long passed = tests.size() - failed.size() - skipped;
     System.out.println(passed + " passed, " + failed.size() + " failed, " + skipped + " skipped");
     boolean isGreen =
-        failed.isEmpty() && leaks.isEmpty() && flaky.size() <= FLAKY_LIMIT && passed > 0;
+        failedParts.isEmpty()
+            && failed.isEmpty()
+            && leaks.isEmpty()
+            && flaky.size() <= FLAKY_LIMIT
+            && passed > 0;
     System.exit(isGreen ? 0 : 1);
   }
 
@@ -136,7 +147,8 @@ class TestReport {
 
   /**
    * Reads the results of a part's attempts, of which each repeats only what failed in the one
-   * before. What failed and does not fail in the last one is flaky.
+   * before. What failed and does not fail in the last one is flaky, unless that one's JVM ended
+   * before it had passed.
    */
   private static List<Test> ofPart(Path part) throws IOException {
     String name = part.getFileName().toString();
@@ -144,8 +156,10 @@ class TestReport {
     Set<String> failed = new LinkedHashSet<>();
     boolean isComplete = false;
     for (Path attempt : files(part, "glob:**/results.tsv", 2)) {
-      failed.clear();
       isComplete = false;
+      Set<String> repeated = Set.copyOf(failed);
+      failed.clear();
+      Set<String> passed = new HashSet<>();
       for (String line : Files.readAllLines(attempt)) {
         if (line.equals("ENDED")) {
           isComplete = true;
@@ -168,7 +182,12 @@ class TestReport {
         tests.putIfAbsent(fields[3], test);
         if (outcome == Outcome.FLAKY) {
           failed.add(fields[3]);
+        } else {
+          passed.add(fields[3]);
         }
+      }
+      if (!isComplete) {
+        repeated.stream().filter(id -> !passed.contains(id)).forEach(failed::add);
       }
     }
     failed.forEach(id -> tests.computeIfPresent(id, (key, test) -> test.with(Outcome.FAILED)));

@@ -3,6 +3,7 @@ package dev.ferrule.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,7 +91,15 @@ class BuildScriptsTest {
   }
 
   private Ended run(String... command) throws Exception {
-    ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(List.of(command)));
+    Process process = start(List.of(command));
+    process.getOutputStream().close();
+    String out = new String(process.getInputStream().readAllBytes());
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return new Ended(process.exitValue(), out, Files.readString(output));
+  }
+
+  private Process start(List<String> command) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.directory(root.toFile()).redirectError(output.toFile());
     builder.environment().put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
     builder.environment().put("JAVA25_HOME", folder.resolve("jdk").toString());
@@ -99,11 +108,7 @@ class BuildScriptsTest {
         .environment()
         .keySet()
         .removeAll(Set.of("XDG_CACHE_HOME", "FERRULE_JAVA_OPTS", "JAVA_HOME", "MAVEN_OPTS"));
-    Process process = builder.start();
-    process.getOutputStream().close();
-    String out = new String(process.getInputStream().readAllBytes());
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    return new Ended(process.exitValue(), out, Files.readString(output));
+    return builder.start();
   }
 
   private List<String> builds() throws IOException {
@@ -293,6 +298,37 @@ class BuildScriptsTest {
         .contains(
             "containers: ran containers\n", "device: ran device\n", "two-hosts: ran two-hosts\n")
         .endsWith("4 passed, 0 failed, 0 skipped\n");
+  }
+
+  @Test
+  void aPartThatFailsWithoutAFailedTestIsNamed() throws Exception {
+    mavenReports("");
+    Path maven = folder.resolve("bin/mvn");
+    Files.writeString(maven, Files.readString(maven) + "exit 1\n");
+    Ended ended = run("./test", "-pl", "api");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.out()).endsWith("Failed parts: maven\n1 passed, 0 failed, 0 skipped\n");
+  }
+
+  @Test
+  void aSignalEndsTheTestsAndWhatTheyHaveStarted() throws Exception {
+    program(
+        "bin/mvn",
+        """
+        trap 'echo >"$HOME/stopped"; exit' TERM
+        echo ready
+        sleep 600 &
+        wait
+        """);
+    Process tests = start(List.of("./test", "-pl", "api"));
+    try (BufferedReader out = tests.inputReader()) {
+      assertThat(out.readLine()).isEqualTo("test: maven starts");
+      assertThat(out.readLine()).isEqualTo("ready");
+      tests.destroy();
+      assertThat(tests.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(tests.exitValue()).isEqualTo(143);
+    assertThat(folder.resolve("stopped")).exists();
   }
 
   @Test

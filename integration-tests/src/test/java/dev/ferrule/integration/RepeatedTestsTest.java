@@ -165,6 +165,21 @@ class RepeatedTestsTest {
     assertThat(ended.lines()).contains("More than 3 flaky tests are a failure.");
   }
 
+  @Test
+  void aTestWhoseRepetitionEndsWithItsJvmIsNotFlaky() throws Exception {
+    Files.createDirectories(folder.resolve("target"));
+    result("device", 1, "FAILED\t5\tT#a\tid-a\tat first", "FAILED\t5\tT#b\tid-b\tat first");
+    Path second = folder.resolve("run/device/2/results.tsv");
+    Files.createDirectories(second.getParent());
+    Files.writeString(second, "SUCCESSFUL\t5\tT#a\tid-a\t\n");
+    Files.createFile(folder.resolve("run/started"));
+    Ended ended = report(1);
+    assertThat(ended.flaky()).hasSize(1).first().asString().contains("T#a");
+    assertThat(ended.lines())
+        .contains("Failed tests: 2", "  device: T#b: at first")
+        .endsWith("1 passed, 2 failed, 0 skipped");
+  }
+
   private void result(String part, int attempt, String... lines) throws IOException {
     Path reports = folder.resolve("run").resolve(part).resolve(Integer.toString(attempt));
     Files.createDirectories(reports);
