@@ -45,7 +45,7 @@ class FallingAsleepTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
-  private static final int MESSAGES = 1_500 * Integer.getInteger("ferrule.soak.rounds", 2);
+  private static final int MESSAGES = 3_000 * Integer.getInteger("ferrule.soak.rounds", 1);
   private static final int IDLE_SECONDS = Integer.getInteger("ferrule.soak.idleSeconds", 1);
 
   /**

@@ -306,13 +306,14 @@ class MeasureCommandsTest {
         FerruleProcess.startWith(
             "-XX:MaxDirectMemorySize=4m", folder, serve.toArray(String[]::new))) {
       String endpoint = server.output().readLine();
-      Run rma = Run.of("rma", endpoint, "--size", "16MiB", "--messages", "1", "--rounds", "1");
+      Run rma = Run.of("rma", endpoint, "--size", "16MiB", "--messages", "1", "--warmup", "0");
       assertThat(rma.exitCode()).isNotZero();
       assertThat(rma.err()).contains("refused", "has not enough memory");
       Run allocated = Run.of("rma", endpoint, "--allocated", "--size", "128MiB");
       assertThat(allocated.exitCode()).isNotZero();
       assertThat(allocated.err()).contains("refused", "allocatable");
-      Run latency = Run.of("latency", endpoint, "--messages", "100", "--rounds", "1");
+      Run latency =
+          Run.of("latency", endpoint, "--size", "8", "--messages", "100", "--warmup", "0");
       assertThat(latency.err()).isEmpty();
       assertThat(latency.exitCode()).isZero();
     }

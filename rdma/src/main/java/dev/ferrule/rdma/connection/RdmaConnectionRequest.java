@@ -55,7 +55,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private State state = State.WAITING;
 
   // Used by the accepting thread; handed over to another one only under the listener's lock.
-  private long acceptedAt; // by System.nanoTime
+  private long acceptedAt; // by the listener's clock
   private long patienceNanos;
   private @Nullable ConnectionResources resources;
   private volatile @Nullable RdmaConnection made; // also read by the event loop
@@ -217,7 +217,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       resources = parts;
       make(parts, payload);
       patienceNanos = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();
-      acceptedAt = System.nanoTime();
+      acceptedAt = listener.now();
       done = true;
     } catch (VerbsException e) {
       throw RdmaFailures.of(listener.uri(), e);
@@ -233,7 +233,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     return acceptedAt + RdmaListener.OVERDUE_NANOS;
   }
 
-  /** Returns the deadline of the client's confirmation, by System.nanoTime. */
+  /** Returns the deadline of the client's confirmation, by the listener's clock. */
   long deadline() {
     return acceptedAt + patienceNanos;
   }
@@ -258,7 +258,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
 
   /** Returns whether the time to confirm is over; the client may have confirmed nevertheless. */
   boolean isExpired() {
-    return deadline() - System.nanoTime() <= 0;
+    return deadline() - listener.now() <= 0;
   }
 
   /**
@@ -401,7 +401,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private void awaitSign(URI uri, RdmaConnection connection) throws InterruptedException {
     CmEvent event = mailbox.next(0);
     while (event == null && !connection.hasEnded() && !connection.hasReceived()) {
-      long left = deadline() - System.nanoTime(); // read before polling
+      long left = deadline() - listener.now(); // read before polling
       event = left > 0 ? mailbox.next(Math.min(left, SIGN_CHECK_NANOS)) : mailbox.last(rdmaContext);
       if (event == null) {
         connection.drain(); // the confirmation may be lost although messages have arrived

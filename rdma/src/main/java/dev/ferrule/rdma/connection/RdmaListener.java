@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private final int backlog;
   private final Runnable tick = this::tick;
 
+  private final LongSupplier clock; // of the confirmations
   private final Map<SharedDevice, ReceiveGroup> groups = new HashMap<>(); // guarded by itself
   private volatile ReceiveQueue[] commonQueues = {}; // of the groups
   private @Nullable ListenerReceiver receiver; // guarded by groups
@@ -73,8 +75,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       RdmaProtocol protocol,
       RdmaAddress requested,
       ConnectionOptions options,
-      RdmaContext rdmaContext) {
+      RdmaContext rdmaContext,
+      LongSupplier clock) {
     super(options);
+    this.clock = clock;
     this.protocol = protocol;
     this.options = options;
     this.rdmaContext = rdmaContext;
@@ -104,12 +108,22 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
 
   static RdmaListener listen(
       RdmaProtocol protocol, Supplier<VerbsLibrary> library, URI uri, ConnectionOptions options) {
+    return listen(protocol, library, uri, options, System::nanoTime);
+  }
+
+  /** For tests: with a clock for the time that accepted clients have to confirm. */
+  static RdmaListener listen(
+      RdmaProtocol protocol,
+      Supplier<VerbsLibrary> library,
+      URI uri,
+      ConnectionOptions options,
+      LongSupplier clock) {
     RdmaAddress address = RdmaAddress.parse(uri);
     boolean done = false;
     RdmaContext rdmaContext = null;
     try {
       rdmaContext = RdmaContext.retain(library.get());
-      RdmaListener listener = new RdmaListener(protocol, address, options, rdmaContext);
+      RdmaListener listener = new RdmaListener(protocol, address, options, rdmaContext, clock);
       done = true;
       return listener;
     } catch (VerbsException e) {
@@ -291,12 +305,17 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
    * return one, not counting those that are overdue.
    */
   private boolean mayAcceptMore() {
-    long now = System.nanoTime();
+    long now = now();
     if (confirming.size() >= MAX_CONFIRMING && !waiting.isEmpty()) {
       confirming.forEach(RdmaConnectionRequest::shortenTimeout);
     }
     long fresh = confirming.stream().filter(request -> request.overdueAt() - now > 0).count();
     return fresh < accepting && confirming.size() < MAX_CONFIRMING;
+  }
+
+  /** Returns the time by which the time to confirm is measured, in nanoseconds. */
+  long now() {
+    return clock.getAsLong();
   }
 
   private void addConfirming(RdmaConnectionRequest request) {
@@ -330,7 +349,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       RdmaConnectionRequest oldest = confirming.peek();
       if (forAccept && oldest != null) {
         // wake up when its time is over, which causes no event, or when others may be accepted
-        nanos = Math.min(nanos, Math.clamp(oldest.deadline() - now, 1, OVERDUE_NANOS));
+        nanos = Math.min(nanos, Math.clamp(oldest.deadline() - now(), 1, OVERDUE_NANOS));
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanos);
     }
@@ -359,7 +378,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     List<RdmaConnectionRequest> overdue;
     List<RdmaConnectionRequest> silent;
     synchronized (this) {
-      long now = System.nanoTime();
+      long now = now();
       overdue = confirming.stream().filter(request -> request.overdueAt() - now <= 0).toList();
       silent = overdue.stream().filter(RdmaConnectionRequest::isExpired).toList();
     }

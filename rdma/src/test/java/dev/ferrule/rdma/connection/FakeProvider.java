@@ -17,6 +17,7 @@ import java.lang.foreign.Arena;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A fake protocol without receives, for a peer without resources. */
@@ -55,6 +56,11 @@ final class FakeProvider implements RdmaProtocol {
 
   RdmaListener listen(String query) {
     return RdmaListener.listen(this, this::library, ADDRESS, options(query));
+  }
+
+  /** Listens with a clock for the time that accepted clients have to confirm. */
+  RdmaListener listen(String query, LongSupplier clock) {
+    return RdmaListener.listen(this, this::library, ADDRESS, options(query), clock);
   }
 
   RdmaConnection connect(String query) {

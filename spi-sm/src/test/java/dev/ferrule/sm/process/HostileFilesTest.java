@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 class HostileFilesTest extends ProcessTest {
 
   private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
-  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 2);
+  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 1);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
   private static final int WRITES = 200;
   private static final int LONGEST_WRITE = 64;

@@ -28,14 +28,14 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Processes are killed and stopped under load, repeatedly, each time at another moment. The system
- * property {@value #ROUNDS_PROPERTY} sets the number of rounds, which is small in every build, see
+ * property {@value #ROUNDS_PROPERTY} sets the number of rounds, which is 1 in every build, see
  * CONTRIBUTING.md.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KillSoakTest extends ProcessTest {
 
   private static final String ROUNDS_PROPERTY = "ferrule.soak.rounds";
-  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 2);
+  private static final int ROUNDS = Integer.getInteger(ROUNDS_PROPERTY, 1);
   private static final long SEED = Long.getLong("ferrule.soak.seed", System.nanoTime());
 
   /** Time within which a survivor must detect the loss. */
