@@ -194,6 +194,28 @@ class CreditsTest {
     }
   }
 
+  /** So no message of the sender reports the grants that it receives. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 8, 64})
+  void aSenderThatOnlyClaimsGetsAllItsCredit(int receives) {
+    int sent = 6 * receives + 16;
+    String options = "?maxMessage=4KiB&unacked=128&wait=block&receives=" + receives;
+    try (Wires.Pair pair = Wires.pair(options)) {
+      Task<Void> sending = send(pair.client(), 0, sent);
+      for (int i = 0; i < sent; i++) {
+        receive(pair, i);
+      }
+      sending.result();
+      for (int round = 0; round < 3; round++) {
+        List<SendRegion> claimed = new ArrayList<>();
+        for (int i = 0; i < receives; i++) {
+          claimed.add(pair.client().sender().claim(8, Task.PATIENCE));
+        }
+        claimed.forEach(SendRegion::abort);
+      }
+    }
+  }
+
   /**
    * Each of the first rounds is too small for an immediate grant, and is granted after a delay. The
    * number of unconfirmed grants is limited, and their confirmation is in messages that the

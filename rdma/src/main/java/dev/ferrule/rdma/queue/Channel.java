@@ -310,20 +310,21 @@ public abstract class Channel {
 
   /**
    * Sends a report of free buffer space to the peer, if one is due. Also called periodically, since
-   * it may not have been possible before. By any thread, not under a lock.
+   * it may not have been possible before. A peer that has said goodbye needs none. By any thread,
+   * not under a lock.
    */
   public final void reportIfDue() {
-    if (sends.sendReport()) {
+    if (!goodbye && sends.sendReport()) {
       reports.incrementAndGet();
     }
   }
 
   /**
-   * Sends a report of any unreported free buffer space, even if it is little: the peer may need it.
-   * By any thread, not under a lock.
+   * Sends a report of any unreported free buffer space, even if it is little: the peer may need it
+   * unless it has said goodbye. By any thread, not under a lock.
    */
   public final void reportOwed() {
-    if (sends.sendOwedReport()) {
+    if (!goodbye && sends.sendOwedReport()) {
       reports.incrementAndGet();
     }
   }

@@ -10,11 +10,21 @@ import java.util.concurrent.atomic.AtomicLong;
  * a message if it has sent fewer than the peer has granted, so a receive is posted for each message
  * that can arrive.
  *
- * <p>Control messages (grants, goodbye) need receives, too. {@value #CONTROL_RECEIVES} receives are
- * reserved for them, and a side has at most {@value #CONTROLS_AT_ONCE} grants in flight that the
- * peer has not confirmed by a count in a message of its own. That suffices: a peer that cannot send
- * for lack of credit has received all grants, and the messages that it sends with those credits
- * confirm them.
+ * <p>Control messages (grants, goodbye) need receives, too: {@value #CONTROL_RECEIVES} are reserved
+ * for them. Every message reports how many control messages of the peer its sender has received. A
+ * side sends a grant
+ *
+ * <ol>
+ *   <li>if fewer than {@value #CONTROLS_AT_ONCE} control messages of its own are unreported, or
+ *   <li>if {@value #CONTROLS_AT_ONCE} are, and the grant reports a control message of the peer that
+ *       no message has reported before.
+ * </ol>
+ *
+ * <p>So with a goodbye at most {@value #CONTROL_RECEIVES} are unreported, and a receive is posted
+ * for each. A side that has received {@value #CONTROLS_AT_ONCE} control messages since its last
+ * message sends a grant, even if it grants nothing by it: otherwise a peer that has used up its
+ * grants would wait for a program that sends no messages. For the proof that the two sides cannot
+ * keep each other from sending, see docs/sendrecv.md.
  *
  * <p><b>Threads:</b> each counter is written by one thread at a time; see the fields.
  */
@@ -23,7 +33,7 @@ final class Window {
   /** The number of receives posted for control messages. */
   static final int CONTROL_RECEIVES = 4;
 
-  /** The maximum number of grants in flight. */
+  /** The number of unreported control messages from which a grant must report one itself. */
   static final int CONTROLS_AT_ONCE = 2;
 
   /** A larger grant can only be a count that went backwards. */
@@ -93,7 +103,7 @@ final class Window {
     }
     int granted = Immediate.newlyGranted(immediate, grantedByPeer.getPlain());
     int controls = Immediate.newControlsTaken(immediate, controlsTakenByPeer.getPlain());
-    if (granted > MAX_GRANT || controls > CONTROLS_AT_ONCE + 1) {
+    if (granted > MAX_GRANT || controls > CONTROL_RECEIVES) {
       return false;
     }
     if (granted > 0) {
@@ -146,17 +156,26 @@ final class Window {
     }
     long granted = grantedToPeer.getAcquire();
     long owed = reposted.getAcquire() - granted;
-    return owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted);
+    return (owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted))
+        || controlsToReport() >= CONTROLS_AT_ONCE;
   }
 
-  /** Returns whether there are credits to grant, even if a grant is not due. */
+  /** Returns whether a grant has something to tell, even if it is not due. */
   boolean isGrantOwed() {
-    return used && reposted.getAcquire() > grantedToPeer.getAcquire();
+    return used
+        && (reposted.getAcquire() > grantedToPeer.getAcquire()
+            || controlsToReport() >= CONTROLS_AT_ONCE);
   }
 
-  /** Returns whether another grant may be in flight. Under the send queue's lock. */
+  /** Returns whether another grant may be sent now. Under the send queue's lock. */
   boolean mayGrant() {
-    return controlsSent - controlsTakenByPeer.getAcquire() < CONTROLS_AT_ONCE;
+    long unreported = controlsSent - controlsTakenByPeer.getAcquire();
+    return unreported < CONTROLS_AT_ONCE
+        || (unreported == CONTROLS_AT_ONCE && controlsToReport() > 0);
+  }
+
+  private long controlsToReport() {
+    return controlsTaken.getAcquire() - controlsReported.getAcquire();
   }
 
   /** Returns the immediate data of a message that is sent now. Under the send queue's lock. */

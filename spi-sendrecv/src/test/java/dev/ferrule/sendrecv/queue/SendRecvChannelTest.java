@@ -165,14 +165,25 @@ class SendRecvChannelTest {
     assertThat(link.told).isEmpty();
   }
 
+  /** This side reports each two of them until three of its own reports are unreported. */
   @Test
   void excessControlMessagesAreAViolation() {
-    for (int i = 0; i < SendRecvChannel.CONTROL_RECEIVES; i++) {
+    int reported = 3 * Window.CONTROLS_AT_ONCE;
+    for (int i = 0; i < reported + SendRecvChannel.CONTROL_RECEIVES; i++) {
       receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
     }
     assertThat(link.told).isEmpty();
-    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0)); // none is confirmed
+    assertThat(device.lastSend().immediate())
+        .isEqualTo(Immediate.of(Immediate.GRANT, RECEIVES, reported));
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
     assertThat(link.told).singleElement().asString().contains("more control messages");
+  }
+
+  @Test
+  void aPeerThatHasClosedIsNotToldWhatItsControlMessagesWere() {
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES, 0));
+    receive(RECEIVES, Immediate.of(Immediate.GOODBYE, RECEIVES, 0));
+    assertThat(channel.reports()).isZero();
   }
 
   @Test

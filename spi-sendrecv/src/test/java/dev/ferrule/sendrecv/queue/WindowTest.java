@@ -71,16 +71,39 @@ class WindowTest {
   }
 
   @Test
-  void noMoreThanTwoUnconfirmedGrantsAreInFlight() {
+  void noMoreThanTwoUnreportedGrantsAreInFlightUnlessAnotherReportsOne() {
     for (int i = 0; i < 2; i++) {
       assertThat(receiver.mayGrant()).isTrue();
       grant();
     }
     assertThat(receiver.mayGrant()).isFalse();
 
-    receiver.take(sender.immediate(Immediate.MESSAGE));
+    assertThat(receiver.take(sender.immediate(Immediate.MESSAGE))).isTrue();
 
     assertThat(receiver.mayGrant()).isTrue();
+  }
+
+  /** The credits are claimed, and no message of the sender reports the grants. */
+  @Test
+  void aSenderThatSendsNothingIsGrantedEveryCreditOneByOne() {
+    for (int i = 0; i < CAPACITY; i++) {
+      assertThat(receiver.messageReceived()).isTrue();
+    }
+    for (int i = 1; i <= CAPACITY; i++) {
+      receiver.reposted(1);
+      assertThat(receiver.isGrantOwed()).isTrue();
+      assertThat(receiver.mayGrant()).isTrue();
+      grant();
+      assertThat(sender.grantedByPeer()).isEqualTo(CAPACITY + i);
+      if (sender.isGrantDue()) {
+        assertThat(sender.mayGrant()).isTrue();
+        assertThat(receiver.take(sender.immediate(Immediate.GRANT))).isTrue();
+        assertThat(receiver.controlReceived()).isTrue();
+        receiver.controlTaken();
+      }
+    }
+    assertThat(sender.isGrantDue()).as("nothing is sent for ever").isFalse();
+    assertThat(receiver.isGrantDue()).isFalse();
   }
 
   @Test
