@@ -216,6 +216,38 @@ class CreditsTest {
     }
   }
 
+  /** The share of this connection grows with use, far beyond the number of claims. */
+  @Test
+  void aSenderMayClaimAsManyMessagesAsTheSharedReceivesGuarantee() {
+    String options = "?maxMessage=4KiB&unacked=256&wait=block&srq=on&receives=1024";
+    try (Wires.Pair pair = Wires.pair(options)) {
+      List<SendRegion> claimed = new ArrayList<>();
+      int first = claimUntilAllIsClaimed(pair, claimed);
+      claimed.forEach(SendRegion::abort);
+      int sent = 20 * first;
+      Task<Void> sending = send(pair.client(), 0, sent);
+      for (int i = 0; i < sent; i++) {
+        receive(pair, i);
+      }
+      sending.result();
+      for (int round = 0; round < 3; round++) {
+        claimed.clear();
+        assertThat(claimUntilAllIsClaimed(pair, claimed)).isEqualTo(first);
+        claimed.forEach(SendRegion::abort);
+      }
+    }
+  }
+
+  private static int claimUntilAllIsClaimed(Wires.Pair pair, List<SendRegion> claimed) {
+    try {
+      while (true) {
+        claimed.add(pair.client().sender().claim(8, Task.PATIENCE));
+      }
+    } catch (IllegalStateException e) {
+      return claimed.size();
+    }
+  }
+
   /**
    * Each of the first rounds is too small for an immediate grant, and is granted after a delay. The
    * number of unconfirmed grants is limited, and their confirmation is in messages that the

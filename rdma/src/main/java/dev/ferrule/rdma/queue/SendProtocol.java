@@ -49,8 +49,8 @@ public interface SendProtocol {
   void prepare(SendChain chain, int index, int reservedLength, int length);
 
   /**
-   * Returns whether the peer has returned all credit or memory, so that there is nothing to wait
-   * for.
+   * Returns whether there is nothing of the peer to wait for: it has returned all credit or memory
+   * that this side may have reserved at a time, or that is not what is missing.
    *
    * @return whether it has
    */

@@ -25,7 +25,7 @@ final class CreditedSends implements SendProtocol {
 
   @Override
   public boolean tryReserve(int length) {
-    if (sent + reserved >= window.grantedByPeer()) {
+    if (reserved >= window.reservable() || !hasCredit()) {
       return false;
     }
     reserved++;
@@ -51,7 +51,11 @@ final class CreditedSends implements SendProtocol {
 
   @Override
   public boolean isAllBack() {
-    return window.isAllBack(sent);
+    return hasCredit() || reserved >= window.reservable();
+  }
+
+  private boolean hasCredit() {
+    return sent + reserved < window.grantedByPeer();
   }
 
   @Override

@@ -123,11 +123,12 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   /**
-   * Adapts a share when buffers of it have been returned; returns the number of credits to grant.
+   * Adapts a share when buffers of it have been returned; returns the change. The share is never
+   * smaller than at first, as the peer counts on that.
    */
   private synchronized int regrant(Share share, int returned) {
     if (share.size < 0) {
-      return 0; // it has left
+      return -returned; // it has left
     }
     int plenty = buffers.count() / 4;
     int scarce = buffers.count() / 8;
@@ -139,7 +140,7 @@ public final class SharedReceives implements AutoCloseable {
     }
     share.size += change;
     available -= change;
-    return returned + change;
+    return change;
   }
 
   /**
@@ -369,7 +370,7 @@ public final class SharedReceives implements AutoCloseable {
       Channel known = channel;
       Window credits = window;
       if (!closed && known != null && credits != null) {
-        credits.reposted(regrant(this, count));
+        credits.reposted(count, regrant(this, count));
         known.reportIfDue();
       }
     }

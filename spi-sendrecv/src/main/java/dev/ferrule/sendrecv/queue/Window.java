@@ -41,8 +41,7 @@ final class Window {
 
   private final boolean plain;
   private final boolean used;
-  private final int capacity;
-  private final int peerCapacity;
+  private final int reservable;
 
   // Each counter is written by one thread at a time, by release stores: a full fence per counter
   // would cost more than everything else. A thread that wakes a sleeper executes one before that.
@@ -52,6 +51,7 @@ final class Window {
   private final AtomicLong controlsTakenByPeer = new AtomicLong();
 
   // What the peer may send.
+  private final AtomicLong capacity = new AtomicLong(); // by the reposting thread
   private final AtomicLong reposted = new AtomicLong(); // by the reposting thread; may be granted
   private final AtomicLong received = new AtomicLong(); // by the polling thread
   private final AtomicLong controlsTaken = new AtomicLong(); // by the thread that reposts them
@@ -65,14 +65,15 @@ final class Window {
    *
    * @param plain whether messages carry no immediate data at all
    * @param used whether credits are used; if not, messages may be sent at any time
-   * @param capacity the number of receives that this side has posted for messages
-   * @param peerCapacity the number of receives that the peer has posted for messages
+   * @param capacity the number of receives that this side has posted for messages at first
+   * @param peerCapacity the number of receives that the peer has posted for messages at first; it
+   *     never has fewer
    */
   Window(boolean plain, boolean used, int capacity, int peerCapacity) {
     this.plain = plain;
     this.used = used && !plain;
-    this.capacity = capacity;
-    this.peerCapacity = peerCapacity;
+    this.reservable = this.used ? peerCapacity : Integer.MAX_VALUE;
+    this.capacity.set(capacity);
     this.grantedByPeer.set(peerCapacity);
     this.reposted.set(capacity);
     this.grantedToPeer.set(capacity);
@@ -87,9 +88,12 @@ final class Window {
     return used ? grantedByPeer.getAcquire() : Long.MAX_VALUE;
   }
 
-  /** Returns whether the peer has returned every credit, so that there is none to wait for. */
-  boolean isAllBack(long sent) {
-    return !used || grantedByPeer.getAcquire() - sent >= peerCapacity;
+  /**
+   * Returns how many messages may have a credit before they are sent. For so many the peer returns
+   * credit in any case; more only as long as it shares receives with connections that use few.
+   */
+  int reservable() {
+    return reservable;
   }
 
   /**
@@ -136,7 +140,19 @@ final class Window {
 
   /** Records that receives for messages are reposted. */
   void reposted(int count) {
-    add(reposted, count);
+    reposted(count, 0);
+  }
+
+  /**
+   * Records that receives for messages are reposted, and changes their number.
+   *
+   * @param count the number of reposted receives
+   * @param more the number of receives that are added; negative if some of the reposted ones are no
+   *     longer for this connection
+   */
+  void reposted(int count, int more) {
+    add(capacity, more);
+    add(reposted, count + more);
     VarHandle.fullFence(); // the polling thread sees this, or this thread sees received
   }
 
@@ -156,7 +172,7 @@ final class Window {
     }
     long granted = grantedToPeer.getAcquire();
     long owed = reposted.getAcquire() - granted;
-    return (owed > 0 && (2 * owed >= capacity || received.getAcquire() == granted))
+    return (owed > 0 && (2 * owed >= capacity.getAcquire() || received.getAcquire() == granted))
         || controlsToReport() >= CONTROLS_AT_ONCE;
   }
 

@@ -190,7 +190,9 @@ class SendRecvChannelTest {
   void aGrantLetsThisSideSendMoreAndIsConfirmedByTheNextMessage() {
     for (int i = 0; i < RECEIVES; i++) {
       assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
+      channel.sends().stage(SendQueue.NO_LINES, 0, 0);
     }
+    channel.sends().publish();
     assertThat(channel.sends().reserve(0, true)).isEqualTo(SendQueue.FULL);
 
     receive(RECEIVES, Immediate.of(Immediate.GRANT, RECEIVES + 1, 0));
@@ -202,6 +204,18 @@ class SendRecvChannelTest {
     channel.sends().publish();
     assertThat(device.lastSend().immediate())
         .isEqualTo(Immediate.of(Immediate.MESSAGE, RECEIVES, 1));
+  }
+
+  /** The peer may not be able to return them if all are reserved, as its share may shrink. */
+  @Test
+  void noMoreMessagesAreReservedThanThePeerHasReceivesForInAnyCase() {
+    receive(RECEIVES, Immediate.of(Immediate.GRANT, 4 * RECEIVES, 0));
+    for (int i = 0; i < RECEIVES; i++) {
+      assertThat(channel.sends().isAnythingOut()).isFalse();
+      assertThat(channel.sends().reserve(0, true)).isNotEqualTo(SendQueue.FULL);
+    }
+    assertThat(channel.sends().reserve(0, true)).isEqualTo(SendQueue.FULL);
+    assertThat(channel.sends().isAnythingOut()).isFalse();
   }
 
   @Test
