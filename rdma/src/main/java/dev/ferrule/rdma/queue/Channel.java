@@ -340,29 +340,16 @@ public abstract class Channel {
   }
 
   /**
-   * Called periodically by the event loop: reports free buffer space, and wakes the receiver to
-   * post the receives that it collects for one doorbell.
+   * Called periodically by the event loop: passes all freed buffers to the peer, although the
+   * receiver may not free or poll again.
    */
   public final void tick() {
+    giveOnAll();
     reportOwed();
-    if (keepsFreed()) {
-      link.onProgress();
-      ReceiveMultiplexer.Place known = place;
-      if (known != null) {
-        known.wake();
-      }
-    }
   }
 
-  /**
-   * Returns whether freed buffers are held back. After this call, the receiver passes them to the
-   * peer when it frees or polls the next time. By any thread.
-   *
-   * @return whether any are
-   */
-  protected boolean keepsFreed() {
-    return false;
-  }
+  /** Passes freed buffers that are held back to the peer. By any thread, not under a lock. */
+  protected void giveOnAll() {}
 
   /** Handles the findings of a poll; not under a lock. */
   final void afterPoll() {

@@ -20,17 +20,14 @@ interface BufferReposter {
   /** Frees the buffer of a message. By the receiver's thread. */
   void free(int buffer);
 
-  /**
-   * Reposts the freed buffers if the peer cannot send without them, or if {@link #keepsAny} has
-   * requested it. By the receiver's thread.
-   */
+  /** Reposts the freed buffers if the peer cannot send without them. By the receiver's thread. */
   void freeForStarvingPeer();
 
   /**
-   * Returns whether freed buffers are neither posted nor handed to a thread that posts them. If so,
-   * the receiver's thread posts them when it next frees or polls. By any thread.
+   * Reposts all freed buffers, or lets a thread do so: the receiver's thread may not come back. By
+   * any thread.
    */
-  boolean keepsAny();
+  void freeAll();
 
   /** Called when the queue pair is destroyed: this connection can no longer use unfreed buffers. */
   void close();

@@ -2,8 +2,8 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.queue.Channel;
+import dev.ferrule.rdma.queue.SpinLock;
 import dev.ferrule.verbs.QueuePair;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Reposts the buffers of one connection to its own receive queue, several at a time. */
 final class OwnBufferReposter implements BufferReposter {
@@ -15,10 +15,10 @@ final class OwnBufferReposter implements BufferReposter {
   private final ReceiveBuffers buffers;
   private final Window window;
   private final Channel channel;
-  private final int[] freed;
-  private int freedCount;
-  private final AtomicBoolean keeps = new AtomicBoolean(); // freed is not empty; for other threads
-  private volatile boolean flushRequested;
+  private final BufferRing freed; // by the receiver's thread; emptied under the lock
+  private final SpinLock lock = new SpinLock();
+  private final int[] batch; // under the lock
+  private int unposted; // at most this many are freed and not posted; by the receiver's thread
 
   OwnBufferReposter(
       QueuePair queuePair, ReceiveBuffers buffers, Window window, Channel channel, int receives) {
@@ -26,7 +26,8 @@ final class OwnBufferReposter implements BufferReposter {
     this.buffers = buffers;
     this.window = window;
     this.channel = channel;
-    this.freed = new int[Math.clamp(receives / 4, 1, MAX_BATCH)];
+    this.freed = new BufferRing(buffers.count());
+    this.batch = new int[Math.clamp(receives / 4, 1, MAX_BATCH)];
   }
 
   @Override
@@ -48,45 +49,63 @@ final class OwnBufferReposter implements BufferReposter {
 
   @Override
   public void free(int buffer) {
-    if (freedCount == 0) {
-      keeps.setRelease(true);
-    }
-    freed[freedCount++] = buffer;
-    if (freedCount == freed.length || window.isPeerStarving() || flushRequested) {
-      repost();
+    freed.add(buffer);
+    unposted++;
+    if (unposted == batch.length || window.isPeerStarving()) {
+      repostByReceiver();
     }
   }
 
   @Override
   public void freeForStarvingPeer() {
-    if (freedCount > 0 && (window.isPeerStarving() || flushRequested)) {
-      repost();
+    if (unposted > 0 && window.isPeerStarving()) {
+      repostByReceiver();
+    }
+  }
+
+  private void repostByReceiver() {
+    unposted = 0;
+    if (repost()) {
+      channel.reportIfDue();
     }
   }
 
   @Override
-  public boolean keepsAny() {
-    boolean any = keeps.getAcquire();
-    flushRequested = any;
+  public void freeAll() {
+    repost();
+  }
+
+  /** Posts what is freed; returns whether there was anything. By any thread. */
+  private boolean repost() {
+    int result = 0;
+    boolean any = false;
+    lock.lock();
+    try {
+      int count;
+      do {
+        count = takeFreed();
+        if (count > 0) {
+          result = Math.min(result, buffers.post(queuePair, batch, count));
+          window.reposted(count);
+          any = true;
+        }
+      } while (count == batch.length);
+    } finally {
+      lock.unlock();
+    }
+    if (result < 0) {
+      channel.link().onPostFailure("ibv_post_recv", -result);
+    }
     return any;
   }
 
-  private void repost() {
-    boolean requested = flushRequested;
-    if (requested) {
-      flushRequested = false;
+  private int takeFreed() {
+    int count = 0;
+    while (count < batch.length && !freed.isEmpty()) {
+      batch[count] = freed.poll();
+      count++;
     }
-    int result = buffers.post(queuePair, freed, freedCount);
-    window.reposted(freedCount);
-    freedCount = 0;
-    keeps.setRelease(false);
-    if (result < 0) {
-      channel.link().onPostFailure("ibv_post_recv", -result);
-    } else if (requested) {
-      channel.reportOwed();
-    } else {
-      channel.reportIfDue();
-    }
+    return count;
   }
 
   @Override

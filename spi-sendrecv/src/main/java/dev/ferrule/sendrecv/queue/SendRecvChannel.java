@@ -145,8 +145,8 @@ public final class SendRecvChannel extends Channel {
   }
 
   @Override
-  protected boolean keepsFreed() {
-    return returns.keepsAny();
+  protected void giveOnAll() {
+    returns.freeAll();
   }
 
   @Override

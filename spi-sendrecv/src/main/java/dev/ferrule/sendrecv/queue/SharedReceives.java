@@ -342,8 +342,8 @@ public final class SharedReceives implements AutoCloseable {
     }
 
     @Override
-    public boolean keepsAny() {
-      return false;
+    public void freeAll() {
+      // the same
     }
 
     /** Adds the returned buffers to the batch. By the group's thread. */
