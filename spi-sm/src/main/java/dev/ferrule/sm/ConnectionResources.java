@@ -13,6 +13,7 @@ import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.ArenaCloser;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -28,6 +29,8 @@ final class ConnectionResources implements AutoCloseable {
   private final Facilities facilities;
   private final int id;
   private final Arena views = Arena.ofShared(); // of the program's views of the memory
+  // made here, as an arena that another thread has closed makes none
+  private final MemorySegment all = MemorySegment.NULL.reinterpret(Long.MAX_VALUE, views, null);
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
@@ -135,8 +138,9 @@ final class ConnectionResources implements AutoCloseable {
     return id;
   }
 
-  Arena views() {
-    return views;
+  /** Returns all memory by address, for the program's views; inaccessible when this is closed. */
+  MemorySegment views() {
+    return all;
   }
 
   SharedRing own() {

@@ -20,7 +20,7 @@ final class InlineMemory {
   /** Size of each region's initial memory. */
   private static final int SHORT = 4 * RingLayout.LINE;
 
-  private final Arena views;
+  private final MemorySegment views;
   private final Block block;
   private final long blockOffset;
   private @Nullable Block longer;
@@ -28,14 +28,15 @@ final class InlineMemory {
   /** Memory, and the program's views of it. */
   private record Block(MemorySegment memory, MemorySegment view, MemorySegment readOnlyView) {
 
-    static Block allocate(long size, Arena views) {
+    static Block allocate(long size, MemorySegment views) {
       MemorySegment memory = Arena.ofAuto().allocate(size, RingLayout.LINE);
-      MemorySegment view = MemorySegment.ofAddress(memory.address()).reinterpret(size, views, null);
+      // not by the arena of the views, which another thread may close meanwhile
+      MemorySegment view = views.asSlice(memory.address(), size);
       return new Block(memory, view, view.asReadOnly());
     }
   }
 
-  private InlineMemory(Arena views, Block block, long blockOffset) {
+  private InlineMemory(MemorySegment views, Block block, long blockOffset) {
     this.views = views;
     this.block = block;
     this.blockOffset = blockOffset;
@@ -45,10 +46,11 @@ final class InlineMemory {
    * Allocates the memory of several regions.
    *
    * @param count the number of regions
-   * @param views the arena of the program's views
+   * @param views all memory by address, as long as the program may use its views; may be closed
+   *     already
    * @return one for each region
    */
-  static InlineMemory[] allocate(int count, Arena views) {
+  static InlineMemory[] allocate(int count, MemorySegment views) {
     Block shared = Block.allocate((long) count * SHORT, views);
     InlineMemory[] all = new InlineMemory[count];
     for (int i = 0; i < count; i++) {

@@ -25,7 +25,6 @@ import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.URI;
@@ -90,7 +89,7 @@ final class SmConnection implements Connection, Link {
     this.closeTimeout = options.get(StandardOptions.CLOSE_TIMEOUT);
     this.peerTimeout = options.get(SmOptions.PEER_TIMEOUT);
     WaitStrategy wait = options.get(StandardOptions.WAIT);
-    Arena views = resources.views();
+    MemorySegment views = resources.views();
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
     boolean fences = peer.needsFences();

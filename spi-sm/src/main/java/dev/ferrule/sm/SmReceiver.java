@@ -13,7 +13,7 @@ import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.ViewUse;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -30,7 +30,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private final SmConnection connection;
   private final RingConsumer consumer;
-  private final Arena views;
+  private final MemorySegment views; // all memory by address
   private final Waiter waiter;
   private final int maxRegions;
   private final boolean fences;
@@ -48,7 +48,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       SmConnection connection,
       RingConsumer consumer,
       RingLayout layout,
-      Arena views,
+      MemorySegment views,
       Waiter waiter,
       boolean fences) {
     this.connection = connection;
@@ -408,8 +408,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
               + " ring");
     }
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
+    InlineMemory[] more = InlineMemory.allocate(count, views);
     idle = Arrays.copyOf(idle, idle.length + count);
-    for (InlineMemory inline : InlineMemory.allocate(count, views)) {
+    for (InlineMemory inline : more) {
       idle[idleCount++] = new SmReceiveRegion(this, inline);
     }
   }

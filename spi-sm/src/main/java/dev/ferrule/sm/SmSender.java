@@ -9,7 +9,6 @@ import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.support.Waiter;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -25,7 +24,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   private final SmConnection connection;
   private final RingProducer producer;
-  private final Arena views;
+  private final MemorySegment views; // all memory by address
   private final Waiter waiter;
 
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
@@ -40,7 +39,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       SmConnection connection,
       RingProducer producer,
       RingLayout layout,
-      Arena views,
+      MemorySegment views,
       Waiter waiter) {
     super(connection, layout.maxMessage());
     this.connection = connection;
@@ -84,8 +83,9 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   /** Called when the program holds all regions, whose number the room in the ring bounds. */
   private void addRegions() {
+    InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE, views);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
-    for (InlineMemory inline : InlineMemory.allocate(REGIONS_AT_ONCE, views)) {
+    for (InlineMemory inline : more) {
       idle[idleCount++] = new SmSendRegion(this, inline);
     }
   }

@@ -12,6 +12,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
+import dev.ferrule.SendRegion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,6 +20,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -232,6 +235,111 @@ class CloseUnderFireTest {
       receiving.join();
       last.join().close();
     }
+    assertThat(wrong).isEmpty();
+    assertThat(interrupts).hasValue(0);
+  }
+
+  /** Ways to receive or claim; the first call of a connection allocates its regions. */
+  enum FirstCall {
+    RECEIVE {
+      @Override
+      void on(Connection connection) {
+        connection.receiver().receive().close();
+      }
+    },
+    TRY_RECEIVE {
+      @Override
+      void on(Connection connection) {
+        ReceiveRegion message = connection.receiver().tryReceive();
+        if (message != null) {
+          message.close();
+        }
+      }
+    },
+    CLAIM {
+      @Override
+      void on(Connection connection) {
+        connection.sender().claim(8).abort();
+      }
+    },
+    TRY_CLAIM_OF_SEVERAL {
+      @Override
+      void on(Connection connection) {
+        SendRegion inTheRing = connection.sender().tryClaim(8);
+        SendRegion inPrivateMemory = connection.sender().tryClaim(300);
+        for (SendRegion region : new SendRegion[] {inTheRing, inPrivateMemory}) {
+          if (region != null) {
+            region.abort();
+          }
+        }
+      }
+    };
+
+    abstract void on(Connection connection);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFirstCallComesWhileAnotherThreadCloses(FirstCall call) throws Exception {
+    List<Throwable> wrong = new ArrayList<>();
+    AtomicInteger interrupts = new AtomicInteger();
+    Random random = new Random();
+    try (Listener listener = Ferrule.listen(address("?maxMessage=1KiB&ring=4KiB"))) {
+      for (int round = 0; round < 2 * ROUNDS; round++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(
+                () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=1KiB&ring=4KiB")));
+        Connection server = listener.accept();
+        Connection client = connecting.join();
+        client.sender().send(MemorySegment.ofArray(new byte[8]));
+        CountDownLatch ready = new CountDownLatch(1);
+        Thread calling =
+            start(
+                () -> {
+                  ready.countDown();
+                  call.on(server);
+                },
+                wrong,
+                interrupts);
+        ready.await();
+        spin(random.nextInt(2_000));
+        server.close();
+        calling.join();
+        client.close();
+      }
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(interrupts).hasValue(0);
+  }
+
+  private static void spin(int times) {
+    for (int i = 0; i < times; i++) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aListenersReceiverTakesTheFirstMessageOfAConnectionThatIsClosed() throws Exception {
+    ConnectionOptions options = ConnectionOptions.builder().set("singleReceiver", "on").build();
+    List<Throwable> wrong = new ArrayList<>();
+    AtomicInteger interrupts = new AtomicInteger();
+    Random random = new Random();
+    Thread receiving;
+    try (Listener listener = Ferrule.listen(address(""), options)) {
+      Receiver common = listener.receiver();
+      receiving = start(() -> common.receive().close(), wrong, interrupts);
+      for (int round = 0; round < 5 * ROUNDS && wrong.isEmpty(); round++) {
+        CompletableFuture<Connection> connecting =
+            CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+        Connection server = listener.accept();
+        Connection client = connecting.join();
+        client.sender().send(MemorySegment.ofArray(new byte[8]));
+        spin(random.nextInt(2_000));
+        server.close();
+        client.close();
+      }
+    }
+    receiving.join();
     assertThat(wrong).isEmpty();
     assertThat(interrupts).hasValue(0);
   }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+
+class InlineMemoryTest {
+
+  private static final int SHORT = 8;
+  private static final int LONG = RingLayout.INLINE_MAX;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment views = MemorySegment.NULL.reinterpret(Long.MAX_VALUE, arena, null);
+
+  @Test
+  void theViewsShowTheMemory() {
+    InlineMemory memory = InlineMemory.allocate(3, views)[2];
+    for (int length : new int[] {SHORT, LONG}) {
+      RawMemory.ALL.set(ValueLayout.JAVA_BYTE, memory.address(length), (byte) 7);
+      long offset = memory.offset(length);
+      assertThat(memory.view(length).get(ValueLayout.JAVA_BYTE, offset)).isEqualTo((byte) 7);
+      assertThat(memory.readOnlyView(length).get(ValueLayout.JAVA_BYTE, offset))
+          .isEqualTo((byte) 7);
+      assertThat(memory.readOnlyView(length).isReadOnly()).isTrue();
+      assertThat(memory.view(length).byteSize()).isGreaterThanOrEqualTo(offset + length);
+    }
+    arena.close();
+  }
+
+  /** A thread that is receiving or claiming notices the close after that. */
+  @Test
+  void memoryIsAllocatedAlthoughAnotherThreadHasClosedTheConnection() {
+    arena.close();
+    InlineMemory memory = InlineMemory.allocate(1, views)[0];
+    for (int length : new int[] {SHORT, LONG}) {
+      RawMemory.ALL.set(ValueLayout.JAVA_BYTE, memory.address(length), (byte) 7);
+      MemorySegment view = memory.view(length);
+      long offset = memory.offset(length);
+      assertThatThrownBy(() -> view.get(ValueLayout.JAVA_BYTE, offset))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+}
