@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * for a longer one is allocated when the first one occurs.
  *
  * <p>The program sees it through views that are closed with the connection. The memory itself is
- * freed when the region is unreachable, so that a thread in the data plane copies to and from it by
- * address without a check.
+ * freed when this object is unreachable, so that a thread in the data plane copies to and from it
+ * by address without a check.
  */
 final class InlineMemory {
 

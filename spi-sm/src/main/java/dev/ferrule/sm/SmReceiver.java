@@ -17,7 +17,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private SmReceiveRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
+
+  /** Keeps the memory of regions that the program loses, since it may still use their segments. */
+  private final List<InlineMemory> memories = new ArrayList<>();
 
   private final ReceiverOwnership ownership = new ReceiverOwnership();
   private boolean claimed; // by a program that uses this receiver itself
@@ -410,6 +416,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     int count = Math.min(REGIONS_AT_ONCE, maxRegions - idle.length);
     InlineMemory[] more = InlineMemory.allocate(count, views);
     idle = Arrays.copyOf(idle, idle.length + count);
+    Collections.addAll(memories, more);
     for (InlineMemory inline : more) {
       idle[idleCount++] = new SmReceiveRegion(this, inline);
     }

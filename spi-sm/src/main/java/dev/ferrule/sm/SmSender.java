@@ -12,6 +12,9 @@ import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -29,6 +32,10 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
 
   private SmSendRegion[] idle = {}; // a stack: the most recently used one is the warmest
   private int idleCount;
+
+  /** Keeps the memory of regions that the program loses, since it may still use their segments. */
+  private final List<InlineMemory> memories = new ArrayList<>();
+
   private int wantedLength; // the length that a waiting thread requires
   private int wantedLine; // the line that it reserved
 
@@ -85,6 +92,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   private void addRegions() {
     InlineMemory[] more = InlineMemory.allocate(REGIONS_AT_ONCE, views);
     idle = new SmSendRegion[idle.length + REGIONS_AT_ONCE];
+    Collections.addAll(memories, more);
     for (InlineMemory inline : more) {
       idle[idleCount++] = new SmSendRegion(this, inline);
     }

@@ -20,7 +20,6 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -283,38 +282,56 @@ class CloseUnderFireTest {
   void aFirstCallComesWhileAnotherThreadCloses(FirstCall call) throws Exception {
     List<Throwable> wrong = new ArrayList<>();
     AtomicInteger interrupts = new AtomicInteger();
-    Random random = new Random();
+    AtomicLong calls = new AtomicLong();
+    Moment moment = new Moment();
     try (Listener listener = Ferrule.listen(address("?maxMessage=1KiB&ring=4KiB"))) {
       for (int round = 0; round < 2 * ROUNDS; round++) {
+        long before = calls.get();
         CompletableFuture<Connection> connecting =
             CompletableFuture.supplyAsync(
                 () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=1KiB&ring=4KiB")));
         Connection server = listener.accept();
         Connection client = connecting.join();
         client.sender().send(MemorySegment.ofArray(new byte[8]));
-        CountDownLatch ready = new CountDownLatch(1);
+        AtomicBoolean ready = new AtomicBoolean();
         Thread calling =
             start(
                 () -> {
-                  ready.countDown();
+                  ready.set(true);
                   call.on(server);
+                  calls.incrementAndGet();
                 },
                 wrong,
                 interrupts);
-        ready.await();
-        spin(random.nextInt(2_000));
+        while (!ready.get()) {
+          Thread.onSpinWait();
+        }
+        moment.await();
+        boolean late = calls.get() > before;
         server.close();
         calling.join();
         client.close();
+        moment.was(late);
       }
     }
     assertThat(wrong).isEmpty();
     assertThat(interrupts).hasValue(0);
+    assertThat(calls).as("calls before a close").hasPositiveValue();
   }
 
-  private static void spin(int times) {
-    for (int i = 0; i < times; i++) {
-      Thread.onSpinWait();
+  /** A moment to close that approaches the end of another thread's call from round to round. */
+  private static final class Moment {
+
+    private long spins;
+
+    void await() {
+      for (long i = 0; i < spins; i++) {
+        Thread.onSpinWait();
+      }
+    }
+
+    void was(boolean late) {
+      spins = late ? spins - spins / 8 : spins + spins / 8 + 8;
     }
   }
 
@@ -323,25 +340,37 @@ class CloseUnderFireTest {
     ConnectionOptions options = ConnectionOptions.builder().set("singleReceiver", "on").build();
     List<Throwable> wrong = new ArrayList<>();
     AtomicInteger interrupts = new AtomicInteger();
-    Random random = new Random();
+    AtomicLong received = new AtomicLong();
+    Moment moment = new Moment();
     Thread receiving;
     try (Listener listener = Ferrule.listen(address(""), options)) {
       Receiver common = listener.receiver();
-      receiving = start(() -> common.receive().close(), wrong, interrupts);
+      receiving =
+          start(
+              () -> {
+                common.receive().close();
+                received.incrementAndGet();
+              },
+              wrong,
+              interrupts);
       for (int round = 0; round < 5 * ROUNDS && wrong.isEmpty(); round++) {
         CompletableFuture<Connection> connecting =
             CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
         Connection server = listener.accept();
         Connection client = connecting.join();
+        long before = received.get();
         client.sender().send(MemorySegment.ofArray(new byte[8]));
-        spin(random.nextInt(2_000));
+        moment.await();
+        boolean late = received.get() > before;
         server.close();
         client.close();
+        moment.was(late);
       }
     }
     receiving.join();
     assertThat(wrong).isEmpty();
     assertThat(interrupts).hasValue(0);
+    assertThat(received).as("messages received before a close").hasPositiveValue();
   }
 
   @Test

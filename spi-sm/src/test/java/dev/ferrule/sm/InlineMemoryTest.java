@@ -9,12 +9,19 @@ import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class InlineMemoryTest {
 
   private static final int SHORT = 8;
   private static final int LONG = RingLayout.INLINE_MAX;
+
+  @TempDir private Path folder;
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment views = MemorySegment.NULL.reinterpret(Long.MAX_VALUE, arena, null);
@@ -45,6 +52,28 @@ class InlineMemoryTest {
       long offset = memory.offset(length);
       assertThatThrownBy(() -> view.get(ValueLayout.JAVA_BYTE, offset))
           .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  /** Freed memory would be allocated again at once. */
+  @Test
+  void theSegmentOfARegionThatTheProgramLosesKeepsItsMessage() {
+    int count = 200;
+    try (SmProviderTest.Pair pair = SmProviderTest.Pair.open(URI.create("sm://" + folder + "/a"))) {
+      List<MemorySegment> messages = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        pair.client().sender().send(MemorySegment.ofArray(new long[] {i}));
+        messages.add(pair.server().receiver().receive().segment());
+      }
+      for (int i = 0; i < 5; i++) {
+        System.gc();
+        for (int block = 0; block < count; block++) {
+          Arena.ofAuto().allocate(64L * 4 * RingLayout.LINE, RingLayout.LINE).fill((byte) 0xff);
+        }
+      }
+      for (int i = 0; i < count; i++) {
+        assertThat(messages.get(i).get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
+      }
     }
   }
 }
