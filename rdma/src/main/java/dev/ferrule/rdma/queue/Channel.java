@@ -7,7 +7,6 @@ import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.QueuePair;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,6 @@ public abstract class Channel {
   private final Object freeing = new Object(); // a lock; reentrant, since close callbacks may free
   private final MemorySegment view;
   private final ViewUse viewUse = new ViewUse();
-  private final AtomicLong reports = new AtomicLong(); // by any reporting thread
   private volatile boolean closed;
   private final AtomicBoolean touched = new AtomicBoolean();
   private @Nullable Channel touchedBefore;
@@ -163,6 +161,7 @@ public abstract class Channel {
 
   /** Records the peer's goodbye. Under the receive queue's lock. */
   protected final void goodbyeReceived() {
+    sends.stopReports();
     goodbye = true;
   }
 
@@ -259,7 +258,7 @@ public abstract class Channel {
    * @return the number
    */
   public final long reports() {
-    return reports.get();
+    return sends.reports();
   }
 
   /**
@@ -310,23 +309,10 @@ public abstract class Channel {
 
   /**
    * Sends a report of free buffer space to the peer, if one is due. Also called periodically, since
-   * it may not have been possible before. A peer that has said goodbye needs none. By any thread,
-   * not under a lock.
+   * it may not have been possible before. By any thread, not under a lock.
    */
   public final void reportIfDue() {
-    if (!goodbye && sends.sendReport()) {
-      reports.incrementAndGet();
-    }
-  }
-
-  /**
-   * Sends a report of any unreported free buffer space, even if it is little: the peer may need it
-   * unless it has said goodbye. By any thread, not under a lock.
-   */
-  public final void reportOwed() {
-    if (!goodbye && sends.sendOwedReport()) {
-      reports.incrementAndGet();
-    }
+    sends.sendReport();
   }
 
   /**
@@ -345,7 +331,7 @@ public abstract class Channel {
    */
   public final void tick() {
     giveOnAll();
-    reportOwed();
+    sends.sendOwedReport(); // even if it is little, the peer may need it
   }
 
   /** Passes freed buffers that are held back to the peer. By any thread, not under a lock. */

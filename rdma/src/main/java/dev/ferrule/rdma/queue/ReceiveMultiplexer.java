@@ -37,10 +37,6 @@ public final class ReceiveMultiplexer implements IncomingMessages {
       list.offer(this);
     }
 
-    void wake() {
-      list.wake();
-    }
-
     boolean isEnded() {
       return list.ended;
     }

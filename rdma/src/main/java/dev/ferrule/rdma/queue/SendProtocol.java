@@ -24,6 +24,15 @@ public interface SendProtocol {
   boolean tryReserve(int length);
 
   /**
+   * Returns how many messages may be reserved that are neither sent nor staged.
+   *
+   * @return the number, a constant
+   */
+  default int maxClaimed() {
+    return Integer.MAX_VALUE;
+  }
+
+  /**
    * Releases the reservation of a message that is not sent.
    *
    * @param length the reserved length in bytes
@@ -49,8 +58,8 @@ public interface SendProtocol {
   void prepare(SendChain chain, int index, int reservedLength, int length);
 
   /**
-   * Returns whether there is nothing of the peer to wait for: it has returned all credit or memory
-   * that this side may have reserved at a time, or that is not what is missing.
+   * Returns whether there is nothing of the peer to wait for: it has returned all credit or memory,
+   * or that is not what is missing.
    *
    * @return whether it has
    */

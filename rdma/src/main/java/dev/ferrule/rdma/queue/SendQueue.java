@@ -9,6 +9,7 @@ import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The send queue of a connection, with its completions and its send memory.
@@ -71,6 +72,9 @@ public final class SendQueue {
   private final OneSidedOperations accesses;
   private int reserved; // reserved messages that are not posted yet
   private boolean closed;
+
+  private volatile boolean reporting = true; // until a side has said goodbye
+  private final AtomicLong reports = new AtomicLong();
 
   /**
    * Creates a queue.
@@ -137,7 +141,10 @@ public final class SendQueue {
   }
 
   private int tryReserve(int length, boolean needsMemory) {
-    if (closed || reserved + ledger.unacknowledged() >= unacked || !protocol.tryReserve(length)) {
+    if (closed
+        || reserved + ledger.unacknowledged() >= unacked
+        || isClaimLimitReached()
+        || !protocol.tryReserve(length)) {
       return FULL;
     }
     int line = NO_LINES;
@@ -153,6 +160,13 @@ public final class SendQueue {
   }
 
   /**
+   * Returns whether the program holds as many messages as it may; staged ones are as good as sent.
+   */
+  private boolean isClaimLimitReached() {
+    return reserved - staged.count() >= protocol.maxClaimed();
+  }
+
+  /**
    * Returns whether anything is outstanding that will free space.
    *
    * @return false if all space is reserved by this side
@@ -160,7 +174,7 @@ public final class SendQueue {
   public boolean isAnythingOut() {
     lock.lock();
     try {
-      return ledger.unacknowledged() != 0 || !protocol.isAllBack();
+      return ledger.unacknowledged() != 0 || !(isClaimLimitReached() || protocol.isAllBack());
     } finally {
       lock.unlock();
     }
@@ -352,21 +366,30 @@ public final class SendQueue {
   }
 
   /**
-   * Sends a report of free buffer space to the peer, if one is due.
-   *
-   * @return whether a report was posted
+   * Sends a report of free buffer space to the peer, if one is due. A peer that has said goodbye,
+   * or was told one, needs none.
    */
-  boolean sendReport() {
-    return protocol.isReportDue() && sendReport(false);
+  void sendReport() {
+    if (protocol.isReportDue()) {
+      sendReport(false);
+    }
   }
 
-  /**
-   * Sends a report of any unreported free buffer space.
-   *
-   * @return whether a report was posted
-   */
-  boolean sendOwedReport() {
-    return protocol.isReportOwed() && sendReport(true);
+  /** Sends a report of any unreported free buffer space. */
+  void sendOwedReport() {
+    if (protocol.isReportOwed()) {
+      sendReport(true);
+    }
+  }
+
+  /** Sends no more reports: the peer has said goodbye. By any thread. */
+  void stopReports() {
+    reporting = false;
+  }
+
+  /** Returns the number of reports that were posted. By any thread. */
+  long reports() {
+    return reports.get();
   }
 
   /**
@@ -376,7 +399,7 @@ public final class SendQueue {
    * @return whether there is
    */
   boolean isReportHeldUp() {
-    if (!protocol.isReportOwed()) {
+    if (!reporting || !protocol.isReportOwed()) {
       return false;
     }
     lock.lock();
@@ -387,29 +410,27 @@ public final class SendQueue {
     }
   }
 
-  private boolean sendReport(boolean early) {
-    boolean done = false;
+  private void sendReport(boolean early) {
     lock.lock();
     try {
       boolean due = early ? protocol.isReportOwed() : protocol.isReportDue();
-      if (due && !closed && !failures.isFailed() && protocol.mayReport()) {
+      if (due && reporting && isUsable() && protocol.mayReport()) {
         if (ledger.controlsPosted() >= CONTROL_SENDS) {
           poll();
         }
         if (ledger.controlsPosted() < CONTROL_SENDS) {
           postReport();
-          done = true;
+          reports.incrementAndGet();
         }
       }
     } finally {
       lock.unlock();
     }
     failures.report();
-    return done;
   }
 
   /**
-   * Posts a goodbye to the peer.
+   * Posts a goodbye to the peer, the last control message.
    *
    * @return whether it was posted
    */
@@ -418,11 +439,9 @@ public final class SendQueue {
     lock.lock();
     try {
       poll();
-      if (!closed
-          && !failures.isFailed()
-          && protocol.saysGoodbye()
-          && ledger.controlsPosted() < CONTROL_SENDS) {
+      if (isUsable() && protocol.saysGoodbye() && ledger.controlsPosted() < CONTROL_SENDS) {
         postGoodbye();
+        reporting = false;
         done = true;
       }
     } finally {

@@ -28,6 +28,7 @@ final class FakeProtocol implements SendProtocol {
 
   volatile boolean mayReport = true;
   volatile boolean saysGoodbye = true;
+  int maxClaimed = UNLIMITED;
 
   /**
    * Creates a protocol.
@@ -51,6 +52,11 @@ final class FakeProtocol implements SendProtocol {
     }
     reserved++;
     return true;
+  }
+
+  @Override
+  public int maxClaimed() {
+    return maxClaimed;
   }
 
   @Override

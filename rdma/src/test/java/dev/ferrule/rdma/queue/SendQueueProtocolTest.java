@@ -131,6 +131,12 @@ class SendQueueProtocolTest {
         RawMemory.getInt(request + ibv_send_wr.send_flags$offset()));
   }
 
+  private static boolean sendsReport(SendQueue queue) {
+    long before = queue.reports();
+    queue.sendReport();
+    return queue.reports() > before;
+  }
+
   private SendQueue queue(int inline) {
     return new SendQueue(
         new Channel.Parts(
@@ -189,10 +195,10 @@ class SendQueueProtocolTest {
   @Test
   void shouldSendReportsFromLinesAfterThoseOfMessages() {
     SendQueue queue = queue(-1);
-    assertThat(queue.sendReport()).isFalse();
+    assertThat(sendsReport(queue)).isFalse();
     protocol.reportDue = true;
 
-    assertThat(queue.sendReport()).isTrue();
+    assertThat(sendsReport(queue)).isTrue();
     assertThat(queue.sayGoodbye()).isTrue();
 
     long start = memory.messages().address() + MEMORY;
@@ -222,10 +228,10 @@ class SendQueueProtocolTest {
     SendQueue queue = queue(-1);
     protocol.reportDue = true;
     for (int i = 0; i < SendQueue.CONTROL_SENDS; i++) {
-      assertThat(queue.sendReport()).isTrue();
+      assertThat(sendsReport(queue)).isTrue();
     }
 
-    assertThat(queue.sendReport()).isFalse();
+    assertThat(sendsReport(queue)).isFalse();
     assertThat(queue.sayGoodbye()).isFalse();
     assertThat(posted).hasSize(SendQueue.CONTROL_SENDS);
   }

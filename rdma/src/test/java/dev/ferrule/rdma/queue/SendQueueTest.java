@@ -60,6 +60,12 @@ class SendQueueTest {
     }
   }
 
+  private boolean sendsReport() {
+    long before = queue.reports();
+    queue.sendReport();
+    return queue.reports() > before;
+  }
+
   private long posted(int operation) {
     return device.sends().stream().filter(send -> send.operation() == operation).count();
   }
@@ -107,6 +113,23 @@ class SendQueueTest {
     queue.unreserve(line, 1);
 
     assertThat(queue.reserve(1, true)).isEqualTo(line);
+  }
+
+  @Test
+  void claimsAreLimitedSeparatelyAndStagedMessagesAreNoClaims() {
+    protocol.maxClaimed = 2;
+    for (int i = 0; i < 5; i++) {
+      assertThat(queue.reserve(1, true)).isEqualTo(i);
+      queue.stage(i, 1, 1);
+    }
+    assertThat(queue.reserve(1, true)).isEqualTo(5);
+    assertThat(queue.reserve(1, true)).isEqualTo(6);
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.isAnythingOut()).as("the peer cannot help").isFalse();
+
+    queue.unreserve(6, 1);
+
+    assertThat(queue.reserve(1, true)).isEqualTo(6);
   }
 
   @Test
@@ -257,14 +280,14 @@ class SendQueueTest {
 
   @Test
   void aReportIsASeparateMessage() {
-    assertThat(queue.sendReport()).as("nothing is due").isFalse();
+    assertThat(sendsReport()).as("nothing is due").isFalse();
     protocol.reportDue = true;
-    assertThat(queue.sendReport()).isTrue();
+    assertThat(sendsReport()).isTrue();
     Send report = device.lastSend();
     assertThat(report.operation()).isEqualTo(ScriptedDevice.SEND_WITH_IMMEDIATE);
     assertThat(report.length()).isZero();
     assertThat(report.immediate()).isEqualTo(FakeProtocol.REPORT);
-    assertThat(queue.sendReport()).as("nothing is left to report").isFalse();
+    assertThat(sendsReport()).as("nothing is left to report").isFalse();
   }
 
   @Test
@@ -274,13 +297,45 @@ class SendQueueTest {
 
     for (int i = 0; i < 2; i++) {
       protocol.reportDue = true;
-      assertThat(queue.sendReport()).isTrue();
+      assertThat(sendsReport()).isTrue();
     }
     protocol.reportDue = true;
     protocol.mayReport = false;
-    assertThat(queue.sendReport()).as("the peer is not ready").isFalse();
+    assertThat(sendsReport()).as("the peer is not ready").isFalse();
     assertThat(queue.sayGoodbye()).isTrue();
     assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
+  }
+
+  @Test
+  void aSenderWithoutSpaceSendsTheReportThatIsDue() {
+    useCredits(0);
+    protocol.reportDue = true;
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    assertThat(queue.reports()).isEqualTo(1);
+  }
+
+  @Test
+  void noReportFollowsTheGoodbye() {
+    assertThat(queue.sayGoodbye()).isTrue();
+    protocol.reportDue = true;
+    assertThat(queue.reserve(1, true)).isNotEqualTo(SendQueue.FULL);
+    assertThat(sendsReport()).isFalse();
+    queue.sendOwedReport();
+    assertThat(queue.isReportHeldUp()).isFalse();
+    assertThat(device.lastSend().immediate()).isEqualTo(FakeProtocol.GOODBYE);
+  }
+
+  @Test
+  void aPeerThatHasSaidGoodbyeGetsNoReport() {
+    useCredits(0);
+    queue.stopReports();
+    protocol.reportDue = true;
+    protocol.mayReport = false;
+    assertThat(queue.isReportHeldUp()).isFalse();
+    protocol.mayReport = true;
+    assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
+    queue.sendOwedReport();
+    assertThat(device.sends()).isEmpty();
   }
 
   @Test
@@ -298,17 +353,17 @@ class SendQueueTest {
     postAllEmptyWrites();
     for (int i = 0; i < 4; i++) {
       protocol.reportDue = true;
-      assertThat(queue.sendReport()).isTrue();
+      assertThat(sendsReport()).isTrue();
     }
     protocol.reportDue = true;
     int before = device.sends().size();
-    assertThat(queue.sendReport()).isFalse();
+    assertThat(sendsReport()).isFalse();
     assertThat(queue.sayGoodbye()).isFalse();
     assertThat(device.sends()).hasSize(before);
 
     device.sent(completions, device.lastSend().id());
 
-    assertThat(queue.sendReport()).isTrue();
+    assertThat(sendsReport()).isTrue();
     assertThat(queue.sayGoodbye()).isTrue();
   }
 
@@ -394,7 +449,7 @@ class SendQueueTest {
     queue.look();
     int before = device.sends().size();
     protocol.reportDue = true;
-    assertThat(queue.sendReport()).isFalse();
+    assertThat(sendsReport()).isFalse();
     assertThat(queue.sayGoodbye()).isFalse();
     queue.probe();
     assertThat(queue.isComplete(1)).isFalse();
@@ -450,7 +505,7 @@ class SendQueueTest {
 
     assertThat(queue.publish()).isFalse();
     assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL);
-    assertThat(queue.sendReport()).isFalse();
+    assertThat(sendsReport()).isFalse();
     assertThat(queue.sayGoodbye()).isFalse();
     assertThat(queue.isComplete(1)).isFalse();
     assertThat(queue.isDrained()).isTrue();

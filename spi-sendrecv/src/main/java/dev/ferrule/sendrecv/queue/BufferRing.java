@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
-/** A single-producer single-consumer ring of buffer numbers, with capacity for all buffers. */
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A single-producer single-consumer ring of buffer numbers, with capacity for all buffers. A
+ * producer that then checks whether the consumer sleeps needs a full fence in between.
+ */
 final class BufferRing {
 
   private final int[] buffers;
   private final int mask;
-  private volatile long tail; // written by the producer
-  private volatile long head; // written by the consumer
+  private final AtomicLong tail = new AtomicLong(); // written by the producer, by release stores
+  private final AtomicLong head = new AtomicLong(); // written by the consumer, by release stores
 
   BufferRing(int capacity) {
     int slots = Integer.highestOneBit(2 * Math.max(1, capacity) - 1);
@@ -16,26 +21,26 @@ final class BufferRing {
   }
 
   void add(int buffer) {
-    long now = tail;
-    if (now - head > mask) {
+    long now = tail.getPlain();
+    if (now - head.getAcquire() > mask) {
       throw new IllegalStateException("more buffers returned than exist");
     }
     buffers[(int) now & mask] = buffer;
-    tail = now + 1;
+    tail.setRelease(now + 1);
   }
 
   boolean isEmpty() {
-    return head == tail;
+    return head.getAcquire() == tail.getAcquire();
   }
 
   /** Takes the next buffer; returns -1 if the ring is empty. */
   int poll() {
-    long now = head;
-    if (now == tail) {
+    long now = head.getPlain();
+    if (now == tail.getAcquire()) {
       return -1;
     }
     int buffer = buffers[(int) now & mask];
-    head = now + 1;
+    head.setRelease(now + 1);
     return buffer;
   }
 }

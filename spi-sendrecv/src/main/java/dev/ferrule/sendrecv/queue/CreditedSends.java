@@ -25,11 +25,16 @@ final class CreditedSends implements SendProtocol {
 
   @Override
   public boolean tryReserve(int length) {
-    if (reserved >= window.reservable() || !hasCredit()) {
+    if (!hasCredit()) {
       return false;
     }
     reserved++;
     return true;
+  }
+
+  @Override
+  public int maxClaimed() {
+    return window.maxClaimed();
   }
 
   @Override
@@ -51,7 +56,7 @@ final class CreditedSends implements SendProtocol {
 
   @Override
   public boolean isAllBack() {
-    return hasCredit() || reserved >= window.reservable();
+    return hasCredit();
   }
 
   private boolean hasCredit() {

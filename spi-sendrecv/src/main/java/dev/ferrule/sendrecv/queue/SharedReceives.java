@@ -7,6 +7,7 @@ import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -154,6 +155,7 @@ public final class SharedReceives implements AutoCloseable {
   }
 
   private void wake() {
+    VarHandle.fullFence(); // between adding a buffer and reading asleep
     if (asleep) {
       LockSupport.unpark(thread);
     }
@@ -175,10 +177,11 @@ public final class SharedReceives implements AutoCloseable {
   /**
    * Waits for buffers. No wake-up is missed: a thread adds a buffer to a queue before it checks
    * whether this thread is asleep, and this thread checks the queues after it has set {@code
-   * asleep}. Nothing in between consumes an early unpark.
+   * asleep}, each with a full fence in between. Nothing in between consumes an early unpark.
    */
   private void sleep() {
     asleep = true;
+    VarHandle.fullFence();
     if (!repostAll() && !stopped) {
       LockSupport.park(this);
     }

@@ -41,7 +41,7 @@ final class Window {
 
   private final boolean plain;
   private final boolean used;
-  private final int reservable;
+  private final int maxClaimed;
 
   // Each counter is written by one thread at a time, by release stores: a full fence per counter
   // would cost more than everything else. A thread that wakes a sleeper executes one before that.
@@ -72,7 +72,7 @@ final class Window {
   Window(boolean plain, boolean used, int capacity, int peerCapacity) {
     this.plain = plain;
     this.used = used && !plain;
-    this.reservable = this.used ? peerCapacity : Integer.MAX_VALUE;
+    this.maxClaimed = this.used ? peerCapacity : Integer.MAX_VALUE;
     this.capacity.set(capacity);
     this.grantedByPeer.set(peerCapacity);
     this.reposted.set(capacity);
@@ -89,11 +89,12 @@ final class Window {
   }
 
   /**
-   * Returns how many messages may have a credit before they are sent. For so many the peer returns
-   * credit in any case; more only as long as it shares receives with connections that use few.
+   * Returns how many messages the program may claim before it sends any. For so many the peer
+   * returns credit in any case; more only as long as it shares receives with connections that use
+   * few.
    */
-  int reservable() {
-    return reservable;
+  int maxClaimed() {
+    return maxClaimed;
   }
 
   /**
