@@ -310,25 +310,38 @@ class BuildScriptsTest {
     assertThat(ended.out()).endsWith("Failed parts: maven\n1 passed, 0 failed, 0 skipped\n");
   }
 
-  @Test
-  void aSignalEndsTheTestsAndWhatTheyHaveStarted() throws Exception {
+  /** As by a terminal, which signals the whole process group. */
+  @ParameterizedTest
+  @CsvSource({"TERM, 143", "INT, 130"})
+  void aSignalEndsTheTestsAndWhatTheyHaveStarted(String signal, int exitCode) throws Exception {
     program(
         "bin/mvn",
         """
-        trap 'echo >"$HOME/stopped"; exit' TERM
+        trap 'for i in {1..10}; do echo cleaning up; sleep 0.1; done; echo done; exit' TERM
         echo ready
         sleep 600 &
         wait
         """);
-    Process tests = start(List.of("./test", "-pl", "api"));
+    Process tests = start(List.of("setsid", "./test", "-pl", "api"));
     try (BufferedReader out = tests.inputReader()) {
       assertThat(out.readLine()).isEqualTo("test: maven starts");
       assertThat(out.readLine()).isEqualTo("ready");
-      tests.destroy();
+      new ProcessBuilder("kill", "-" + signal, "--", "-" + tests.pid()).start().waitFor();
+      assertThat(out.lines()).endsWith("cleaning up", "done");
       assertThat(tests.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
-    assertThat(tests.exitValue()).isEqualTo(143);
-    assertThat(folder.resolve("stopped")).exists();
+    assertThat(tests.exitValue()).isEqualTo(exitCode);
+  }
+
+  /** It would keep the output open. */
+  @Test
+  void aProcessThatAPartLeavesBehindIsEnded() throws Exception {
+    mavenReports("");
+    Path maven = folder.resolve("bin/mvn");
+    Files.writeString(maven, Files.readString(maven) + "sleep 600 &\n");
+    Ended ended = run("./test", "-pl", "api");
+    assertThat(ended.exitCode()).as("%s", ended).isZero();
+    assertThat(ended.out()).endsWith("1 passed, 0 failed, 0 skipped\n");
   }
 
   @Test
