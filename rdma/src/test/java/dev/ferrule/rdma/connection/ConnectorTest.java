@@ -106,32 +106,19 @@ class ConnectorTest {
   }
 
   @Test
-  void timeToCreateResourcesIsNotPartOfTheTimeout() {
-    Duration timeout = Duration.ofMillis(1_500);
-    when(manager.device.verbs.createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt()))
-        .thenAnswer(
-            call -> {
-              Thread.sleep(800); // for each of two, longer than the timeout in total
-              return 0x5000L;
-            });
-    Thread client = Thread.currentThread();
-    CountDownLatch done = new CountDownLatch(1);
-    onConnect =
-        () ->
-            Thread.ofPlatform()
-                .daemon()
-                .start(
-                    () -> {
-                      while (client.getState() != Thread.State.TIMED_WAITING) {
-                        Thread.onSpinWait(); // until it waits for the answer
-                      }
-                      establish();
-                      done.countDown();
-                    });
-    try (Connection connection = provider.connect("?connectTimeout=" + timeout.toMillis() + "ms")) {
-      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+  void onlyWaitsCountTowardsTheTimeout() throws Exception {
+    RdmaContext context = RdmaContext.retain(manager.device.library);
+    try {
+      Mailbox silent = new Mailbox();
+      PeerTimeout timeout =
+          new PeerTimeout(silent, context, FakeProvider.options("?connectTimeout=20ms"));
+      Thread.sleep(2); // anything else that takes time, such as creating the queues
+      assertThat(timeout.millisLeft()).isEqualTo(20);
+      assertThat(timeout.next()).isNull();
+      assertThat(timeout.millisLeft()).as("the least that librdmacm takes").isEqualTo(1);
+    } finally {
+      context.release();
     }
-    assertThat(done.getCount()).isZero();
   }
 
   @Test

@@ -43,7 +43,7 @@ final class FakeProvider implements RdmaProtocol {
     this.manager = manager;
   }
 
-  private static ConnectionOptions options(String query) {
+  static ConnectionOptions options(String query) {
     List<Option<?>> known = new ArrayList<>(RdmaOptions.standard());
     known.addAll(
         List.of(
