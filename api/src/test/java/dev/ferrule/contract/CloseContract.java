@@ -37,6 +37,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 public abstract class CloseContract extends Contract {
 
+  /** How often each first call overlaps a close; more for a soak. */
+  private static final String CLOSES_PROPERTY = "ferrule.soak.closes";
+
   private static final MessageStream STREAM = MessageStream.ofRandomLengths(1, KIB);
 
   /**
@@ -340,6 +343,83 @@ public abstract class CloseContract extends Contract {
       receiving.result();
       pair.client().close();
       pair.server().close();
+    }
+  }
+
+  /** Ways to receive or claim. */
+  enum FirstCall {
+    RECEIVE {
+      @Override
+      void on(Connection connection) {
+        connection.receiver().receive().close();
+      }
+    },
+    TRY_RECEIVE {
+      @Override
+      void on(Connection connection) {
+        ReceiveRegion message = connection.receiver().tryReceive();
+        if (message != null) {
+          message.close();
+        }
+      }
+    },
+    POLL {
+      @Override
+      void on(Connection connection) {
+        connection.receiver().poll((buffer, offset, length) -> {}, 1);
+      }
+    },
+    CLAIM {
+      @Override
+      void on(Connection connection) {
+        connection.sender().claim(8).abort();
+      }
+    },
+    TRY_CLAIM_OF_SEVERAL {
+      @Override
+      void on(Connection connection) {
+        SendRegion first = connection.sender().tryClaim(8);
+        SendRegion second = connection.sender().tryClaim(300);
+        for (SendRegion region : new SendRegion[] {first, second}) {
+          if (region != null) {
+            region.abort();
+          }
+        }
+      }
+    };
+
+    abstract void on(Connection connection);
+  }
+
+  /** The first call of a connection may allocate what later ones use. */
+  @ParameterizedTest
+  @EnumSource
+  void aFirstCallMayOverlapACloseByAnotherThread(FirstCall call) {
+    int rounds = Integer.getInteger(CLOSES_PROPERTY, Math.max(8, provider.messages(60_000) / 500));
+    Listener listener = listen();
+    ClosingMoment moment = new ClosingMoment();
+    for (int round = 0; round < rounds; round++) {
+      Pair pair = connectTo(listener, provider.options());
+      pair.client().sender().send(MemorySegment.ofArray(new byte[8]));
+      AtomicInteger calls = new AtomicInteger(-1);
+      Background<Boolean> calling =
+          inBackground(
+              "caller",
+              () ->
+                  assertEndsUninterrupted(
+                      () -> {
+                        calls.incrementAndGet();
+                        call.on(pair.server());
+                      }));
+      while (calls.get() < 0) {
+        Thread.onSpinWait();
+      }
+      moment.await(() -> calls.get() > 0);
+
+      pair.server().close();
+
+      calling.result();
+      pair.client().close();
     }
   }
 

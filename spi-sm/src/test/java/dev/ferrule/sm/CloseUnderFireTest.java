@@ -12,7 +12,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.Receiver;
-import dev.ferrule.SendRegion;
+import dev.ferrule.contract.ClosingMoment;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -238,110 +237,13 @@ class CloseUnderFireTest {
     assertThat(interrupts).hasValue(0);
   }
 
-  /** Ways to receive or claim; the first call of a connection allocates its regions. */
-  enum FirstCall {
-    RECEIVE {
-      @Override
-      void on(Connection connection) {
-        connection.receiver().receive().close();
-      }
-    },
-    TRY_RECEIVE {
-      @Override
-      void on(Connection connection) {
-        ReceiveRegion message = connection.receiver().tryReceive();
-        if (message != null) {
-          message.close();
-        }
-      }
-    },
-    CLAIM {
-      @Override
-      void on(Connection connection) {
-        connection.sender().claim(8).abort();
-      }
-    },
-    TRY_CLAIM_OF_SEVERAL {
-      @Override
-      void on(Connection connection) {
-        SendRegion inTheRing = connection.sender().tryClaim(8);
-        SendRegion inPrivateMemory = connection.sender().tryClaim(300);
-        for (SendRegion region : new SendRegion[] {inTheRing, inPrivateMemory}) {
-          if (region != null) {
-            region.abort();
-          }
-        }
-      }
-    };
-
-    abstract void on(Connection connection);
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aFirstCallComesWhileAnotherThreadCloses(FirstCall call) throws Exception {
-    List<Throwable> wrong = new ArrayList<>();
-    AtomicInteger interrupts = new AtomicInteger();
-    AtomicLong calls = new AtomicLong();
-    Moment moment = new Moment();
-    try (Listener listener = Ferrule.listen(address("?maxMessage=1KiB&ring=4KiB"))) {
-      for (int round = 0; round < 2 * ROUNDS; round++) {
-        long before = calls.get();
-        CompletableFuture<Connection> connecting =
-            CompletableFuture.supplyAsync(
-                () -> Ferrule.connect(URI.create(listener.uri() + "?maxMessage=1KiB&ring=4KiB")));
-        Connection server = listener.accept();
-        Connection client = connecting.join();
-        client.sender().send(MemorySegment.ofArray(new byte[8]));
-        AtomicBoolean ready = new AtomicBoolean();
-        Thread calling =
-            start(
-                () -> {
-                  ready.set(true);
-                  call.on(server);
-                  calls.incrementAndGet();
-                },
-                wrong,
-                interrupts);
-        while (!ready.get()) {
-          Thread.onSpinWait();
-        }
-        moment.await();
-        boolean late = calls.get() > before;
-        server.close();
-        calling.join();
-        client.close();
-        moment.was(late);
-      }
-    }
-    assertThat(wrong).isEmpty();
-    assertThat(interrupts).hasValue(0);
-    assertThat(calls).as("calls before a close").hasPositiveValue();
-  }
-
-  /** A moment to close that approaches the end of another thread's call from round to round. */
-  private static final class Moment {
-
-    private long spins;
-
-    void await() {
-      for (long i = 0; i < spins; i++) {
-        Thread.onSpinWait();
-      }
-    }
-
-    void was(boolean late) {
-      spins = late ? spins - spins / 8 : spins + spins / 8 + 8;
-    }
-  }
-
   @Test
   void aListenersReceiverTakesTheFirstMessageOfAConnectionThatIsClosed() throws Exception {
     ConnectionOptions options = ConnectionOptions.builder().set("singleReceiver", "on").build();
     List<Throwable> wrong = new ArrayList<>();
     AtomicInteger interrupts = new AtomicInteger();
     AtomicLong received = new AtomicLong();
-    Moment moment = new Moment();
+    ClosingMoment moment = new ClosingMoment();
     Thread receiving;
     try (Listener listener = Ferrule.listen(address(""), options)) {
       Receiver common = listener.receiver();
@@ -360,11 +262,9 @@ class CloseUnderFireTest {
         Connection client = connecting.join();
         long before = received.get();
         client.sender().send(MemorySegment.ofArray(new byte[8]));
-        moment.await();
-        boolean late = received.get() > before;
+        moment.await(() -> received.get() > before);
         server.close();
         client.close();
-        moment.was(late);
       }
     }
     receiving.join();

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * A moment to close that approaches, from round to round, the moment at which another thread's call
+ * ends. So the two overlap on any machine.
+ */
+public final class ClosingMoment {
+
+  private long spins;
+
+  /** Creates a moment, at once in the first round. */
+  public ClosingMoment() {}
+
+  /**
+   * Waits for the moment of this round.
+   *
+   * @param isCallOver returns whether the other thread's call has ended
+   */
+  public void await(BooleanSupplier isCallOver) {
+    for (long i = 0; i < spins; i++) {
+      Thread.onSpinWait();
+    }
+    spins = isCallOver.getAsBoolean() ? spins - spins / 8 : spins + spins / 8 + 8;
+  }
+}
