@@ -8,6 +8,9 @@ import java.util.Arrays;
  * A run of lines is allocated at the lowest free place. So a connection with few messages in flight
  * reuses the same few lines, which stay in both caches. Runs are released in any order.
  *
+ * <p>A peer determines how many lines there are. So this tracks only as many as messages were in
+ * flight at a time, from the start, and doubles their number when these are all allocated.
+ *
  * <p>Not thread-safe.
  */
 public final class LineAllocator {
@@ -17,10 +20,13 @@ public final class LineAllocator {
 
   private static final int WORD = Long.SIZE;
 
+  /** The number of lines that are tracked at first. */
+  private static final int FIRST = 1024;
+
   private final int lines;
-  private final long[] free; // bit i of word w: line 64 w + i is free
+  private long[] free = {}; // bit i of word w: line 64 w + i is free and tracked
   // at the first line of a run: its length in lines, negative until it is committed; 0 elsewhere
-  private final int[] runLength;
+  private int[] runLength = {}; // of the tracked lines; those behind are free
   private int lowestFree; // no word before this one has a free line
   private int runs;
   private int committed;
@@ -32,12 +38,21 @@ public final class LineAllocator {
    */
   public LineAllocator(int lines) {
     this.lines = lines;
-    this.free = new long[(lines + WORD - 1) / WORD];
-    this.runLength = new int[lines];
-    Arrays.fill(free, -1L);
-    if (lines % WORD != 0) {
-      free[free.length - 1] = (1L << lines) - 1;
-    }
+    track(FIRST);
+  }
+
+  /** Tracks that many lines, rounded up to whole words. */
+  private void track(long atLeast) {
+    int before = runLength.length;
+    int count = (int) Math.min(lines, (atLeast + WORD - 1) / WORD * WORD);
+    free = Arrays.copyOf(free, (count + WORD - 1) / WORD);
+    runLength = Arrays.copyOf(runLength, count);
+    mark(before, count - before, true);
+  }
+
+  /** Returns the number of bytes of the heap that this takes, for tests. */
+  long heapBytes() {
+    return (long) free.length * Long.BYTES + (long) runLength.length * Integer.BYTES;
   }
 
   /**
@@ -49,12 +64,10 @@ public final class LineAllocator {
    */
   public int allocate(int count, int limit) {
     int end = Math.min(limit, lines);
-    while (lowestFree < free.length && free[lowestFree] == 0) {
-      lowestFree++;
-    }
-    int line = count <= WORD ? findInWord(count, end) : NONE;
-    if (line == NONE) {
-      line = findRun(count, end);
+    int line = find(count, end);
+    while (line == NONE && runLength.length < end) {
+      track((long) runLength.length + Math.max(runLength.length, count));
+      line = find(count, end);
     }
     if (line != NONE) {
       mark(line, count, false);
@@ -99,7 +112,7 @@ public final class LineAllocator {
    * @return true if a committed run starts there
    */
   public boolean isCommitted(int line) {
-    return line >= 0 && line < lines && runLength[line] > 0;
+    return line >= 0 && line < runLength.length && runLength[line] > 0;
   }
 
   /**
@@ -116,6 +129,16 @@ public final class LineAllocator {
     runs--;
     mark(line, count, true);
     lowestFree = Math.min(lowestFree, line / WORD);
+  }
+
+  /** Returns the first line of a run of tracked free lines, or NONE. */
+  private int find(int count, int limit) {
+    int end = Math.min(limit, runLength.length);
+    while (lowestFree < free.length && free[lowestFree] == 0) {
+      lowestFree++;
+    }
+    int line = count <= WORD ? findInWord(count, end) : NONE;
+    return line == NONE ? findRun(count, end) : line;
   }
 
   /** Handles the common case: a short run within one word. */

@@ -18,7 +18,8 @@ class LineAllocatorTest {
 
   @Property(tries = 300)
   void shouldNeverAllocateALineTwiceAndFindEveryFreeRun(
-      @ForAll @IntRange(min = 1, max = 300) int lines, @ForAll long seed) {
+      @ForAll @IntRange(min = 1, max = 300) int some, @ForAll boolean many, @ForAll long seed) {
+    int lines = many ? 20 * some : some;
     Random random = new Random(seed);
     LineAllocator allocator = new LineAllocator(lines);
     BitSet taken = new BitSet(lines);
@@ -86,5 +87,23 @@ class LineAllocatorTest {
     assertThat(allocator.isCommitted(-1)).isFalse();
     assertThat(allocator.isCommitted(64)).isFalse();
     assertThat(allocator.isCommitted(Integer.MAX_VALUE)).isFalse();
+  }
+
+  /** The peer says how many lines there are. */
+  @Test
+  void takesMemoryForTheLinesInFlightOnly() {
+    int lines = 1 << 24;
+    LineAllocator allocator = new LineAllocator(lines);
+    for (int i = 0; i < 100; i++) {
+      int first = allocator.allocate(1, Integer.MAX_VALUE);
+      int second = allocator.allocate(10, Integer.MAX_VALUE);
+      allocator.release(first);
+      allocator.release(second);
+    }
+    assertThat(allocator.heapBytes()).isLessThan(5_000);
+    assertThat(allocator.isCommitted(lines - 1)).isFalse();
+
+    assertThat(allocator.allocate(lines, Integer.MAX_VALUE)).isZero();
+    assertThat(allocator.allocate(1, Integer.MAX_VALUE)).isEqualTo(LineAllocator.NONE);
   }
 }

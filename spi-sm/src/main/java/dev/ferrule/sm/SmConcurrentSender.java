@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +32,14 @@ final class SmConcurrentSender extends SendingHalf {
   private final RoomWaiters waiters;
   private final IntPredicate isStuck = this::isStuck;
 
-  /** By first line, created on first use, and used only by the thread that has that line. */
-  private final @Nullable SmConcurrentSendRegion[] regions;
+  /** The number of lines of a row of {@link #regions}. */
+  private static final int ROW = 1024;
+
+  /**
+   * By first line, created on first use, and used only by the thread that has that line. In rows,
+   * since the peer determines how many lines there are.
+   */
+  private final AtomicReferenceArray<@Nullable SmConcurrentSendRegion @Nullable []> regions;
 
   private volatile boolean handsOver;
 
@@ -49,7 +56,18 @@ final class SmConcurrentSender extends SendingHalf {
             peer.buffer(),
             peer.needsFences(),
             waiters);
-    this.regions = new SmConcurrentSendRegion[peer.layout().lines()];
+    this.regions = new AtomicReferenceArray<>((peer.layout().lines() + ROW - 1) / ROW);
+  }
+
+  private @Nullable SmConcurrentSendRegion[] row(int line) {
+    int index = line / ROW;
+    @Nullable SmConcurrentSendRegion[] known = regions.get(index);
+    if (known != null) {
+      return known;
+    }
+    @Nullable SmConcurrentSendRegion[] made = new SmConcurrentSendRegion[ROW];
+    @Nullable SmConcurrentSendRegion[] other = regions.compareAndExchange(index, null, made);
+    return other == null ? made : other;
   }
 
   private static int maxMessageSize(SmConnection connection, SharedRing peer) {
@@ -66,10 +84,11 @@ final class SmConcurrentSender extends SendingHalf {
 
   @Override
   protected SendRegion lend(int line, int length) {
-    SmConcurrentSendRegion region = regions[line];
+    @Nullable SmConcurrentSendRegion[] row = row(line);
+    SmConcurrentSendRegion region = row[line % ROW];
     if (region == null) {
       region = new SmConcurrentSendRegion(this, line);
-      regions[line] = region;
+      row[line % ROW] = region;
     }
     region.lend(producer.buffer(), length);
     return region;
@@ -269,7 +288,7 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   private boolean isStuck(int line) {
-    SmConcurrentSendRegion region = regions[line];
+    SmConcurrentSendRegion region = row(line)[line % ROW];
     Thread owner = region == null ? null : region.owner();
     return owner != null && (owner == Thread.currentThread() || waiters.isStuck(owner));
   }

@@ -4,7 +4,9 @@ package dev.ferrule.sm.ring;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock-free allocator of payload lines for several threads; {@link
@@ -12,6 +14,9 @@ import java.util.function.IntPredicate;
  * by compare-and-swap. A run that crosses words is allocated word by word, and rolled back if
  * another thread has taken one of its lines. Of two conflicting threads, the one at the higher
  * lines proceeds. A thread that stops in the middle keeps the lines that it has, and no others.
+ *
+ * <p>A peer determines how many lines there are. So the tables are divided into parts, each created
+ * when a line of it is first allocated.
  */
 class ConcurrentLineAllocator {
 
@@ -22,21 +27,78 @@ class ConcurrentLineAllocator {
   private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
   private static final VarHandle RUNS = MethodHandles.arrayElementVarHandle(int[].class);
 
+  private static final int PART_WORDS = 64;
+  private static final int PART_LINES = PART_WORDS * WORD;
+
   private final int lines;
-  private final long[] free; // bit i of word w: line 64 w + i is free
-  // at the first line of a run: its length in lines, negative until it is committed; 0 elsewhere
-  private final int[] runLength;
+  private final int words;
+  private final AtomicReferenceArray<@Nullable Part> parts; // null: all its lines are free
   private int lowestFree; // no word before it had a free line; a hint, as threads race for it
+
+  private static final class Part {
+    final long[] free; // bit i of word w: line 64 w + i of the part is free
+    // at the first line of a run: its length in lines, negative until it is committed; 0 elsewhere
+    final int[] runLength;
+
+    Part(int lines) {
+      free = new long[(lines + WORD - 1) / WORD];
+      runLength = new int[lines];
+      Arrays.fill(free, -1L);
+      if (lines % WORD != 0) {
+        free[free.length - 1] = (1L << lines) - 1;
+      }
+    }
+  }
 
   ConcurrentLineAllocator(int lines) {
     this.lines = lines;
-    this.free = new long[(lines + WORD - 1) / WORD];
-    this.runLength = new int[lines];
-    Arrays.fill(free, -1L);
-    if (lines % WORD != 0) {
-      free[free.length - 1] = (1L << lines) - 1;
+    this.words = (lines + WORD - 1) / WORD;
+    this.parts = new AtomicReferenceArray<>((words + PART_WORDS - 1) / PART_WORDS);
+  }
+
+  private @Nullable Part partOf(int line) {
+    return parts.get(line / PART_LINES);
+  }
+
+  /** Returns the part of a line, after creating it if necessary. */
+  private Part part(int line) {
+    int index = line / PART_LINES;
+    Part known = parts.get(index);
+    if (known != null) {
+      return known;
     }
-    VarHandle.releaseFence();
+    Part made = new Part(Math.min(PART_LINES, lines - index * PART_LINES));
+    Part other = parts.compareAndExchange(index, null, made);
+    return other == null ? made : other;
+  }
+
+  /** Returns a word of the bitmap when all lines are free. */
+  private long allFree(int word) {
+    int from = word * WORD;
+    return lines - from >= WORD ? -1L : (1L << lines) - 1;
+  }
+
+  /** Returns the length of the run at a line, see {@link Part#runLength}. */
+  private int runLength(int line) {
+    Part part = partOf(line);
+    return part == null ? 0 : (int) RUNS.getVolatile(part.runLength, line % PART_LINES);
+  }
+
+  private void setRunLength(int line, int count) {
+    RUNS.setRelease(part(line).runLength, line % PART_LINES, count);
+  }
+
+  /** Returns the number of bytes of the heap that this takes, for tests. */
+  long heapBytes() {
+    long bytes = (long) parts.length() * Long.BYTES;
+    for (int i = 0; i < parts.length(); i++) {
+      Part part = parts.get(i);
+      if (part != null) {
+        bytes +=
+            (long) part.free.length * Long.BYTES + (long) part.runLength.length * Integer.BYTES;
+      }
+    }
+    return bytes;
   }
 
   /** Called between two words of a run that is being allocated. */
@@ -60,7 +122,7 @@ class ConcurrentLineAllocator {
       line = allocate(count, 0, end); // the hint may have passed lines that were freed concurrently
     }
     if (line != NONE) {
-      RUNS.setRelease(runLength, line, -count);
+      setRunLength(line, -count);
     }
     return line;
   }
@@ -68,7 +130,7 @@ class ConcurrentLineAllocator {
   private int skipTaken() {
     int before = lowestFree;
     int word = before;
-    while (word < free.length && word(word) == 0) {
+    while (word < words && word(word) == 0) {
       word++;
     }
     if (word != before) {
@@ -84,8 +146,8 @@ class ConcurrentLineAllocator {
 
   /** Allocates a short run within one word, which is the common case. */
   private int takeInWord(int count, int firstWord, int end) {
-    int words = (end + WORD - 1) / WORD;
-    for (int word = firstWord; word < words; word++) {
+    int endWord = (end + WORD - 1) / WORD;
+    for (int word = firstWord; word < endWord; word++) {
       long bits = word(word);
       long starts = runsOf(bits, count);
       while (starts != 0) {
@@ -95,7 +157,7 @@ class ConcurrentLineAllocator {
           return NONE;
         }
         long taken = bits & ~mask(bit, count);
-        long witness = (long) WORDS.compareAndExchange(free, word, bits, taken);
+        long witness = replace(word, bits, taken);
         if (witness == bits) {
           return line;
         }
@@ -148,7 +210,7 @@ class ConcurrentLineAllocator {
       long mask = mask(bit, inWord);
       long bits = word(line / WORD);
       while ((bits & mask) == mask) {
-        long witness = (long) WORDS.compareAndExchange(free, line / WORD, bits, bits & ~mask);
+        long witness = replace(line / WORD, bits, bits & ~mask);
         if (witness == bits) {
           break;
         }
@@ -175,7 +237,7 @@ class ConcurrentLineAllocator {
    * @param line the run's first line
    */
   void commit(int line) {
-    RUNS.setRelease(runLength, line, -runLength[line]);
+    setRunLength(line, -runLength(line));
   }
 
   /**
@@ -184,8 +246,8 @@ class ConcurrentLineAllocator {
    * @param line the run's first line
    */
   void abort(int line) {
-    int count = -runLength[line];
-    RUNS.setRelease(runLength, line, 0);
+    int count = -runLength(line);
+    setRunLength(line, 0);
     give(line, count);
   }
 
@@ -199,8 +261,8 @@ class ConcurrentLineAllocator {
     if (line < 0 || line >= lines) {
       return false;
     }
-    int count = (int) RUNS.getVolatile(runLength, line);
-    if (count <= 0 || !RUNS.compareAndSet(runLength, line, count, 0)) {
+    int count = runLength(line);
+    if (count <= 0 || !RUNS.compareAndSet(part(line).runLength, line % PART_LINES, count, 0)) {
       return false;
     }
     give(line, count);
@@ -217,12 +279,16 @@ class ConcurrentLineAllocator {
   int countClaimed(IntPredicate isKnown) {
     int runs = 0;
     int accounted = 0;
-    for (int word = 0; word < free.length; word++) {
+    for (int word = 0; word < words; word++) {
       accounted += Long.bitCount(word(word));
     }
     int line = 0;
     while (line < lines) {
-      int count = -(int) RUNS.getVolatile(runLength, line);
+      if (partOf(line) == null) {
+        line = (line / PART_LINES + 1) * PART_LINES;
+        continue;
+      }
+      int count = -runLength(line);
       if (count > 0) {
         if (!isKnown.test(line)) {
           return NONE;
@@ -281,7 +347,7 @@ class ConcurrentLineAllocator {
     while (line < end) {
       int bit = line % WORD;
       int inWord = Math.min(end - line, WORD - bit);
-      WORDS.getAndBitwiseOr(free, line / WORD, mask(bit, inWord));
+      WORDS.getAndBitwiseOr(part(line).free, line / WORD % PART_WORDS, mask(bit, inWord));
       line += inWord;
     }
     if (first / WORD < lowestFree) {
@@ -294,6 +360,13 @@ class ConcurrentLineAllocator {
   }
 
   private long word(int index) {
-    return (long) WORDS.getVolatile(free, index);
+    Part part = parts.get(index / PART_WORDS);
+    return part == null ? allFree(index) : (long) WORDS.getVolatile(part.free, index % PART_WORDS);
+  }
+
+  /** Replaces a word if it has a value; returns the value that it had. */
+  private long replace(int index, long expected, long value) {
+    return (long)
+        WORDS.compareAndExchange(part(index * WORD).free, index % PART_WORDS, expected, value);
   }
 }

@@ -25,14 +25,15 @@ class ConcurrentLineAllocatorTest {
   /** For one thread, the allocator behaves as a plain set of lines. */
   @Property(tries = 200)
   void runsAreTakenAtTheLowestPlaceAndNeverOverlap(
-      @ForAll @IntRange(min = 1, max = 400) int lines, @ForAll long seed) {
+      @ForAll @IntRange(min = 1, max = 400) int some, @ForAll boolean many, @ForAll long seed) {
+    int lines = many ? 25 * some : some;
     ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(lines);
     BitSet taken = new BitSet();
     List<Run> runs = new ArrayList<>();
     Random random = new Random(seed);
     for (int step = 0; step < 500; step++) {
       if (random.nextInt(5) < 3) {
-        int count = 1 + random.nextInt(random.nextBoolean() ? 4 : 150);
+        int count = 1 + random.nextInt(random.nextBoolean() ? 4 : many ? 5_000 : 150);
         int limit = random.nextBoolean() ? ALL : 1 + random.nextInt(lines);
         int line = allocator.allocate(count, limit);
         int end = Math.min(limit, lines);
@@ -196,5 +197,24 @@ class ConcurrentLineAllocatorTest {
     } else {
       allocator.abort(run.line);
     }
+  }
+
+  /** The peer says how many lines there are. */
+  @Test
+  void memoryIsTakenForTheLinesInFlightOnly() {
+    int lines = 1 << 24;
+    ConcurrentLineAllocator allocator = new ConcurrentLineAllocator(lines);
+    for (int i = 0; i < 100; i++) {
+      int first = allocator.allocate(1, ALL);
+      int second = allocator.allocate(10, ALL);
+      allocator.abort(first);
+      allocator.abort(second);
+    }
+    assertThat(allocator.release(lines - 1)).isFalse();
+    assertThat(allocator.heapBytes()).isLessThan(60_000);
+
+    assertThat(allocator.allocate(lines, ALL)).isZero();
+    assertThat(allocator.hasRun(1)).isFalse();
+    assertThat(allocator.countClaimed(line -> true)).isEqualTo(1);
   }
 }
