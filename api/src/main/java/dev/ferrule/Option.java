@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Option<T> {
 
-  private static final Pattern SIZE = Pattern.compile("(\\d{1,18})\\s*(|B|KiB|MiB|GiB|K|M|G)");
+  private static final Pattern SIZE =
+      Pattern.compile("(\\d{1,18})\\s*(|B|KiB|MiB|GiB|TiB|K|M|G|T)");
   private static final Pattern DURATION = Pattern.compile("(\\d{1,18})\\s*(ns|us|ms|s|m|h)");
 
   private final String name;
@@ -294,12 +295,16 @@ public final class Option<T> {
           case "K", "KiB" -> 10;
           case "M", "MiB" -> 20;
           case "G", "GiB" -> 30;
+          case "T", "TiB" -> 40;
           default -> 0;
         };
     return Math.multiplyExact(Long.parseLong(matcher.group(1)), 1L << shift);
   }
 
   private static String formatSize(long bytes) {
+    if (bytes != 0 && bytes % (1L << 40) == 0) {
+      return (bytes >> 40) + "TiB";
+    }
     if (bytes != 0 && bytes % (1 << 30) == 0) {
       return (bytes >> 30) + "GiB";
     }

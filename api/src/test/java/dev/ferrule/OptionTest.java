@@ -88,7 +88,9 @@ class OptionTest {
     "1MiB, 1048576",
     "3M, 3145728",
     "2GiB, 2147483648",
-    "1G, 1073741824"
+    "1G, 1073741824",
+    "1TiB, 1099511627776",
+    "1T, 1099511627776"
   })
   void sizesMayHaveAUnit(String text, long bytes) {
     assertThat(SIZE.parse(text)).isEqualTo(bytes);
@@ -104,7 +106,7 @@ class OptionTest {
         "KiB",
         "64KB",
         "64kib",
-        "1TiB",
+        "2TiB",
         "1048577MiB",
         "99999999999999999999",
         "999999999999999999GiB",
@@ -209,8 +211,7 @@ class OptionTest {
     assertThat(COUNT.description()).isEqualTo("how many slots");
     assertThat(COUNT).hasToString("slots (a whole number from 1 to 1000; default 16)");
     assertThat(SIZE)
-        .hasToString(
-            "buffer (a size from 0 to 1024GiB, such as 65536, 64KiB or 1MiB; default 1MiB)");
+        .hasToString("buffer (a size from 0 to 1TiB, such as 65536, 64KiB or 1MiB; default 1MiB)");
     assertThat(TIME)
         .hasToString("patience (a time from 0 to 24000h, such as 250ms, 5s or 2m; default 5s)");
     assertThat(FLAG).hasToString("shared (true or false; default false)");

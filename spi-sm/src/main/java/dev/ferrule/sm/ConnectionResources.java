@@ -27,6 +27,7 @@ final class ConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
+  private final SealedFile.Limits limits;
   private final int id;
   private final Arena views = Arena.ofShared(); // of the program's views of the memory
   // made here, as an arena that another thread has closed makes none
@@ -42,10 +43,13 @@ final class ConnectionResources implements AutoCloseable {
    * @param endpoint this side's endpoint, which the caller has retained, and which is released with
    *     the resources or when their creation fails
    * @param facilities the facilities of the connection
+   * @param limits the most that is mapped of a peer, and for all connections
    */
-  ConnectionResources(Endpoint endpoint, Facilities facilities) throws IOException {
+  ConnectionResources(Endpoint endpoint, Facilities facilities, SealedFile.Limits limits)
+      throws IOException {
     this.endpoint = endpoint;
     this.facilities = facilities;
+    this.limits = limits;
     boolean done = false;
     try {
       id = endpoint.newConnection();
@@ -63,7 +67,14 @@ final class ConnectionResources implements AutoCloseable {
     SealedFile file = SharedRing.createFile(layout, rma);
     ownFile = file;
     SharedRing made =
-        SharedRing.create(file, layout, rma, peerGeneration, facilities.exposingKnem(), views);
+        SharedRing.create(
+            file,
+            layout,
+            rma,
+            peerGeneration,
+            facilities.exposingKnem(),
+            new SealedFile.Limits(Long.MAX_VALUE, limits.process()),
+            views);
     own = made;
     endpoint.describeConnection(id, SharedRing.allocatedSize(layout));
     return made;
@@ -92,7 +103,7 @@ final class ConnectionResources implements AutoCloseable {
    */
   Optional<SharedRing> attachPeerRing(
       PassedMemory memory, Predicate<RingLayout.Descriptor> isRight) {
-    Optional<SharedRing> found = SharedRing.attach(memory, isRight, views);
+    Optional<SharedRing> found = SharedRing.attach(memory, isRight, limits, views);
     found.ifPresent(ring -> peerRing = ring);
     return found;
   }

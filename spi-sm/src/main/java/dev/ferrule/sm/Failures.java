@@ -24,7 +24,19 @@ final class Failures {
 
   private Failures() {}
 
+  static FerruleException of(URI uri, OutOfMemoryError e) {
+    return new ResourceExhaustedException(
+        uri, e.getMessage() + "; raise the JVM's limit, such as that of the heap (-Xmx)", e);
+  }
+
   static FerruleException of(URI uri, PosixException e) {
+    if (e.is(LibC.EFBIG())) {
+      return new ResourceExhaustedException(
+          uri,
+          e.getMessage()
+              + "; raise the option maxPeerMemory, or use less memory at the peer (options allocatable, buffer, rmaBuffer)",
+          e);
+    }
     if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {
       return new ResourceExhaustedException(uri, full(uri, e), e);
     }
@@ -35,7 +47,7 @@ final class Failures {
       return new ResourceExhaustedException(
           uri,
           e.getMessage()
-              + "; free memory, raise vm.max_map_count, or use smaller buffers (options buffer, maxMessage, ring)",
+              + "; free memory, raise vm.max_map_count or the option maxMapped, or use less memory (options buffer, maxMessage, ring, allocatable)",
           e);
     }
     if (e.is(LibC.ENAMETOOLONG())) {

@@ -70,8 +70,9 @@ record SharedRing(
       RmaSizes sizes,
       long peerGeneration,
       @Nullable Knem knem,
+      SealedFile.Limits limits,
       Arena views) {
-    SharedMapping mapping = file.map(allocatedSize(layout), views);
+    SharedMapping mapping = file.map(limits, allocatedSize(layout), views);
     int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     RmaArea rma = rmaArea(mapping, layout, sizes.allocatable(), Credentials.own());
@@ -84,10 +85,14 @@ record SharedRing(
    * Maps a peer's file; empty if it is not valid. A file with an invalid descriptor is not mapped
    * any further.
    *
-   * @throws PosixException EINVAL if a peer may not pass the file
+   * @throws PosixException EINVAL if a peer may not pass the file; EFBIG or ENOMEM if it exceeds a
+   *     limit
    */
   static Optional<SharedRing> attach(
-      PassedMemory memory, Predicate<RingLayout.Descriptor> isRight, Arena views) {
+      PassedMemory memory,
+      Predicate<RingLayout.Descriptor> isRight,
+      SealedFile.Limits limits,
+      Arena views) {
     SealedFile file = memory.file();
     RingLayout.Descriptor it =
         RingLayout.readDescriptor(file.read(RingLayout.DESCRIPTOR_SIZE)).orElse(null);
@@ -95,8 +100,7 @@ record SharedRing(
       return Optional.empty();
     }
     long allocated = allocatedSize(it.layout());
-    long largest = allocated + SmOptions.MAX_RMA_BUFFER + SmOptions.MAX_ALLOCATABLE;
-    SharedMapping mapping = file.map(largest, allocated, views);
+    SharedMapping mapping = file.map(limits, allocated, views);
     long allocatable =
         RmaArea.allocatableSize(
             mapping.address() + rmaOffset(it.layout()), mapping.size() - allocated);

@@ -128,6 +128,11 @@ final class SmConnectionRequest implements ConnectionRequest {
       }
       done = true;
       return connection;
+    } catch (OutOfMemoryError e) {
+      throw withoutRoom(Failures.of(uri, e));
+    } catch (Error e) {
+      handshake.refuse("the listener failed: " + e);
+      throw e;
     } finally {
       if (!done) {
         handshake.abandon();
@@ -144,7 +149,7 @@ final class SmConnectionRequest implements ConnectionRequest {
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new ConnectionResources(endpoint, facilities);
+      resources = new ConnectionResources(endpoint, facilities, SmOptions.limits(options));
       SharedRing peer = attachPeer(uri, memory, resources);
       resources.makeOwnRing(
           SmOptions.layout(uri, options), peer.generation(), SmOptions.rmaSizes(options));
@@ -191,6 +196,9 @@ final class SmConnectionRequest implements ConnectionRequest {
       if (e.isShortage()) {
         throw e;
       }
+      if (e.is(LibC.EFBIG())) {
+        throw withoutRoom(Failures.of(uri, e)); // nor will there be any
+      }
       throw refused(uri, Acceptor.unusable(e), e);
     }
   }
@@ -209,7 +217,12 @@ final class SmConnectionRequest implements ConnectionRequest {
     if (failure instanceof ResourceExhaustedException && listener.withdrawOverdue()) {
       return null;
     }
+    throw withoutRoom(failure);
+  }
+
+  /** Refuses the client for lack of a resource; returns the exception for the program. */
+  private FerruleException withoutRoom(FerruleException failure) {
     handshake.refuseForLackOfRoom(String.valueOf(failure.getMessage()));
-    throw failure;
+    return failure;
   }
 }

@@ -192,7 +192,8 @@ final class SmConnector {
 
   private SmConnection connect(long deadline) throws IOException {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
-    ConnectionResources resources = new ConnectionResources(client, facilities);
+    ConnectionResources resources =
+        new ConnectionResources(client, facilities, SmOptions.limits(options));
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;

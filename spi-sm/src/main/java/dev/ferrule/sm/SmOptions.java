@@ -6,6 +6,7 @@ import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.os.Access;
+import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.CopyPath;
 import java.net.URI;
@@ -70,11 +71,7 @@ final class SmOptions {
               + " works. knem also pins this side's exposed memory; its process must not fork(2)"
               + " meanwhile; set it on both sides");
 
-  /**
-   * Maximum size of the buffer for fragments, which bounds the size of the memory that a peer
-   * passes.
-   */
-  static final long MAX_RMA_BUFFER = 1 << 30;
+  private static final long MAX_RMA_BUFFER = 1 << 30;
 
   static final Option<Long> RMA_BUFFER =
       Option.size(
@@ -84,8 +81,7 @@ final class SmOptions {
           2 << 20,
           "memory for the fragments of rma=mmap, allocated on first use");
 
-  /** Maximum allocatable memory, which also bounds the size of the memory that a peer passes. */
-  static final long MAX_ALLOCATABLE = 1L << 40;
+  private static final long MAX_ALLOCATABLE = 1L << 40;
 
   static final Option<Long> ALLOCATABLE =
       Option.size(
@@ -95,6 +91,26 @@ final class SmOptions {
           64 << 20,
           "maximum memory that this side can allocate by Rma.allocate: address space of both sides,"
               + " which takes memory only when it is allocated");
+
+  /** More than a peer passes that does not set the option allocatable. */
+  static final Option<Long> MAX_PEER_MEMORY =
+      Option.size(
+          "maxPeerMemory",
+          64 << 10,
+          2 * MAX_ALLOCATABLE,
+          64L << 30,
+          "the most memory that a peer may pass to this side: its ring, buffer, rmaBuffer and"
+              + " allocatable, which take address space of this process. A peer with more is refused");
+
+  /** By default half of what a process has on x86-64, since the JVM needs addresses as well. */
+  static final Option<Long> MAX_MAPPED =
+      Option.size(
+          "maxMapped",
+          1 << 20,
+          1L << 47,
+          1L << 46,
+          "the most address space that all connections of this process may take together; one that"
+              + " would exceed it is not made");
 
   static final Option<Boolean> SINGLE_RECEIVER =
       Option.flag(
@@ -126,6 +142,8 @@ final class SmOptions {
     result.add(RMA);
     result.add(RMA_BUFFER);
     result.add(ALLOCATABLE);
+    result.add(MAX_PEER_MEMORY);
+    result.add(MAX_MAPPED);
     result.add(SINGLE_RECEIVER);
     result.add(ACCESS);
     result.add(CONCURRENT_SENDERS);
@@ -134,6 +152,10 @@ final class SmOptions {
 
   static SharedRing.RmaSizes rmaSizes(ConnectionOptions options) {
     return new SharedRing.RmaSizes(options.get(RMA_BUFFER), options.get(ALLOCATABLE));
+  }
+
+  static SealedFile.Limits limits(ConnectionOptions options) {
+    return new SealedFile.Limits(options.get(MAX_PEER_MEMORY), options.get(MAX_MAPPED));
   }
 
   static RingLayout layout(URI uri, ConnectionOptions options) {

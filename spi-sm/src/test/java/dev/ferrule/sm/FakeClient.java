@@ -69,7 +69,8 @@ final class FakeClient implements AutoCloseable {
   static SealedFile memory() {
     SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
     SealedFile file = SharedRing.createFile(LAYOUT, rma);
-    Reference.reachabilityFence(SharedRing.create(file, LAYOUT, rma, 0, null, Arena.ofAuto()));
+    Reference.reachabilityFence(
+        SharedRing.create(file, LAYOUT, rma, 0, null, SealedFile.Limits.NONE, Arena.ofAuto()));
     return file;
   }
 

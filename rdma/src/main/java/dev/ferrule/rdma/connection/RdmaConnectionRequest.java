@@ -58,6 +58,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private long acceptedAt; // by the listener's clock
   private long patienceNanos;
   private @Nullable ConnectionResources resources;
+  private boolean acceptanceSent;
   private volatile @Nullable RdmaConnection made; // also read by the event loop
 
   RdmaConnectionRequest(
@@ -221,10 +222,37 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       done = true;
     } catch (VerbsException e) {
       throw RdmaFailures.of(listener.uri(), e);
+    } catch (OutOfMemoryError e) {
+      FerruleException failure = RdmaFailures.of(listener.uri(), e);
+      turnAway(Hello.Kind.NO_ROOM, failure);
+      throw failure;
+    } catch (Error e) {
+      turnAway(Hello.Kind.REFUSE, e);
+      throw e;
     } finally {
       if (!done) {
         giveUp();
       }
+    }
+  }
+
+  /** Rejects the client, unless the acceptance is already sent or the client is gone. */
+  private void turnAway(Hello.Kind kind, Throwable failure) {
+    CmId client = id();
+    if (!acceptanceSent && client.isAcceptable()) {
+      reject(client, kind, failure);
+    }
+  }
+
+  private void reject(CmId client, Hello.Kind kind, Throwable failure) {
+    String reason =
+        failure instanceof Error
+            ? "the listener failed: " + failure
+            : String.valueOf(failure.getMessage());
+    try {
+      client.reject(Handshake.refusal(protocol, kind, reason));
+    } catch (VerbsException e) {
+      failure.addSuppressed(e); // the client has disconnected meanwhile
     }
   }
 
@@ -351,6 +379,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   private void sendAcceptance(byte[] answer) {
+    acceptanceSent = true;
     try {
       id().accept(Handshake.grant(answer, options));
     } catch (VerbsException e) {
@@ -372,12 +401,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     if (!client.isAcceptable()) {
       return gone(listener.uri(), e);
     }
-    String text = String.valueOf(e.getMessage());
-    try {
-      client.reject(Handshake.refusal(protocol, Hello.Kind.NO_ROOM, text));
-    } catch (VerbsException ignored) {
-      e.addSuppressed(ignored); // the client has disconnected meanwhile
-    }
+    reject(client, Hello.Kind.NO_ROOM, e);
     return RdmaFailures.of(listener.uri(), e);
   }
 

@@ -14,6 +14,11 @@ final class RdmaFailures {
 
   private RdmaFailures() {}
 
+  static FerruleException of(URI uri, OutOfMemoryError e) {
+    return new ResourceExhaustedException(
+        uri, e.getMessage() + "; raise the JVM's limit, such as that of the heap (-Xmx)", e);
+  }
+
   static FerruleException of(URI uri, VerbsException e) {
     String message = String.valueOf(e.getMessage());
     return switch (e.errno()) {

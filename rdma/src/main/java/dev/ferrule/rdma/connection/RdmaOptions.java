@@ -193,10 +193,7 @@ public final class RdmaOptions {
   /** Returns the size of the send memory in bytes, a multiple of a line. */
   static long sendMemory(ConnectionOptions options, int peerMaxMessage) {
     long requested = options.get(BUFFER);
-    long size =
-        requested > 0 // at least one message, up to a limit
-            ? Math.max(requested, Math.min(peerMaxMessage, MAX_AREA))
-            : areaFor(peerMaxMessage);
+    long size = requested > 0 ? requested : areaFor(peerMaxMessage);
     return (size + SendQueue.LINE - 1) / SendQueue.LINE * SendQueue.LINE;
   }
 

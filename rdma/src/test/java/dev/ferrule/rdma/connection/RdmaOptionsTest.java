@@ -43,6 +43,15 @@ class RdmaOptionsTest {
     assertThat(RdmaOptions.areaFor(1 << 30)).isEqualTo(64 << 20);
   }
 
+  /** Its maxMessage is up to 1 GiB. */
+  @Test
+  void aPeerDoesNotEnlargeTheSendMemoryThatTheProgramHasChosen() {
+    ConnectionOptions chosen =
+        ConnectionOptions.builder().set(RdmaOptions.BUFFER, 100_000L).build();
+    assertThat(RdmaOptions.sendMemory(chosen, 1 << 30)).isEqualTo(100_032);
+    assertThat(RdmaOptions.sendMemory(chosen, 10)).isEqualTo(100_032);
+  }
+
   @Test
   void allStandardOptionsAreListedInTheirOrder() {
     assertThat(RdmaOptions.standard())

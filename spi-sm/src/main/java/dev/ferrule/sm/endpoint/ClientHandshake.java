@@ -66,7 +66,8 @@ public final class ClientHandshake {
    * @param deadline by {@link System#nanoTime}
    * @param usable returns whether an acceptance belongs to this connection and not to an earlier
    *     one of the same name; throws a {@link PosixException} if it cannot be used. An unusable
-   *     acceptance is ignored unless this process lacks a resource, because another one may follow
+   *     acceptance is ignored, because another one may follow, unless this process lacks a resource
+   *     or the memory is too large
    * @return the server's answer
    */
   public Accepted await(URI uri, long deadline, Predicate<Accepted> usable) {
@@ -88,7 +89,7 @@ public final class ClientHandshake {
               return accepted;
             }
           } catch (PosixException e) {
-            if (e.isShortage()) {
+            if (e.isShortage() || e.is(LibC.EFBIG())) {
               throw e;
             }
             unusable = e; // treated as no answer: the right one may still arrive

@@ -90,27 +90,40 @@ public final class SealedFile implements AutoCloseable {
   }
 
   /**
+   * The most that this process maps. Peers choose how large their files are, and a sparse file
+   * could take its whole address space.
+   *
+   * @param file the maximum size of a file, in bytes
+   * @param process the maximum size of all mappings of this process, in bytes
+   */
+  public record Limits(long file, long process) {
+
+    /** No limits, for a file that this process has created. */
+    public static final Limits NONE = new Limits(Long.MAX_VALUE, Long.MAX_VALUE);
+  }
+
+  /**
    * Maps the file, for reading and writing.
    *
-   * @param largest its maximum size: the peer chose the size, and a sparse file could take the
-   *     whole address space of this process
+   * @param limits the most that is mapped
    * @param populated how much of it, from its start, is mapped with its pages, so that the first
    *     messages cause no page faults
    * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
    * @throws PosixException EINVAL if it is not such a file, has fewer bytes, cannot be written to,
-   *     or that part of it is not allocated: the peer created it, and may be hostile
+   *     or that part of it is not allocated: the peer created it, and may be hostile; EFBIG if it
+   *     exceeds the limit of a file, and ENOMEM if it exceeds that of the process
    */
-  public synchronized SharedMapping map(long largest, long populated, Arena views) {
+  public synchronized SharedMapping map(Limits limits, long populated, Arena views) {
     long size = check(populated);
-    if (size > largest) {
+    if (size > limits.file()) {
       throw new PosixException(
           "mmap",
-          "a file of " + size + " bytes, which exceeds the maximum of " + largest,
-          LibC.EINVAL());
+          "a file of " + size + " bytes, which exceeds the maximum of " + limits.file(),
+          LibC.EFBIG());
     }
     try {
-      return SharedMapping.of(fd, size, populated, views);
+      return SharedMapping.of(fd, size, populated, views, limits.process());
     } catch (PosixException e) {
       throw notWritable(e);
     }
@@ -129,15 +142,15 @@ public final class SealedFile implements AutoCloseable {
   }
 
   /**
-   * Maps a file of any size that this process has created.
+   * Maps the file without limits.
    *
    * @param populated how much of it, from its start, is mapped with its pages
    * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
-   * @throws PosixException as for {@link #map(long, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, Arena)}
    */
   public SharedMapping map(long populated, Arena views) {
-    return map(Long.MAX_VALUE, populated, views);
+    return map(Limits.NONE, populated, views);
   }
 
   /**
@@ -145,7 +158,7 @@ public final class SealedFile implements AutoCloseable {
    *
    * @param length the length in bytes, a multiple of 8
    * @return the copy
-   * @throws PosixException as for {@link #map(long, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, Arena)}
    */
   public synchronized MemorySegment read(int length) {
     check(length);

@@ -35,12 +35,6 @@ public final class SharedMapping {
 
   private static final long PAGE = LibC.getpagesize();
 
-  /**
-   * The most address space that all mappings take together: half of what a process has on x86-64.
-   * Peers choose how large their files are, up to 1 TiB, and the JVM needs addresses as well.
-   */
-  static final long MOST_MAPPED = 1L << 46;
-
   private static final AtomicLong MAPPED = new AtomicLong(); // bytes
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 
@@ -53,17 +47,17 @@ public final class SharedMapping {
     this.view = view;
   }
 
-  static SharedMapping of(int fd, long size, long populated, Arena views) {
-    MemorySegment mapped = mmap(fd, size);
+  static SharedMapping of(int fd, long size, long populated, Arena views, long maxMapped) {
+    MemorySegment mapped = mmap(fd, size, maxMapped);
     MemorySegment memory = unmappedWhenUnreachable(mapped, size);
     populate(mapped.reinterpret(populated));
     return new SharedMapping(memory, mapped.reinterpret(size, views, null));
   }
 
-  private static MemorySegment mmap(int fd, long size) {
+  private static MemorySegment mmap(int fd, long size, long maxMapped) {
     String subject = size + " bytes of shared memory";
     try {
-      return tryMap(fd, size, subject);
+      return tryMap(fd, size, subject, maxMapped);
     } catch (PosixException e) {
       if (!e.is(LibC.ENOMEM())) {
         throw e;
@@ -72,16 +66,19 @@ public final class SharedMapping {
       // for the garbage collector, which has no other reason to run.
       System.gc();
       LockSupport.parkNanos(COLLECTION_NANOS);
-      return tryMap(fd, size, subject);
+      return tryMap(fd, size, subject, maxMapped);
     }
   }
 
-  private static MemorySegment tryMap(int fd, long size, String subject) {
+  private static MemorySegment tryMap(int fd, long size, String subject, long maxMapped) {
     boolean mapped = false;
     try {
-      if (MAPPED.addAndGet(size) > MOST_MAPPED) {
+      long all = MAPPED.addAndGet(size);
+      if (all > maxMapped) {
         throw new PosixException(
-            "mmap", subject + ", where all connections have " + MOST_MAPPED, LibC.ENOMEM());
+            "mmap",
+            subject + ", where all connections have " + (all - size) + " of " + maxMapped,
+            LibC.ENOMEM());
       }
       MemorySegment result = Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
       mapped = true;

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRefusedException;
+import dev.ferrule.Listener;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.sm.ring.RingFactory;
+import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.ring.RingProducer;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A connection that takes too much memory fails on both sides, and the listener serves others. */
+@Timeout(60)
+class MemoryLimitsTest {
+
+  private final AtomicReference<@Nullable Error> failure = new AtomicReference<>();
+  private final SmUnderTest addresses = new SmUnderTest();
+  private final SmProvider provider =
+      new SmProvider(
+          () -> null,
+          new RingFactory() {
+            @Override
+            public RingProducer producer(
+                RingLayout layout, MemorySegment ring, MemorySegment buffer, boolean fences) {
+              Error error = Thread.currentThread().getName().equals("client") ? null : next();
+              if (error != null) {
+                throw error;
+              }
+              return super.producer(layout, ring, buffer, fences);
+            }
+          });
+
+  private @Nullable Error next() {
+    return failure.getAndSet(null);
+  }
+
+  @AfterEach
+  void removeDirectory() {
+    addresses.close();
+  }
+
+  private static ConnectionOptions options(String option) {
+    ConnectionOptions.Builder options = ConnectionOptions.builder();
+    if (!option.isEmpty()) {
+      options.set(option.split("=")[0], option.split("=")[1]);
+    }
+    return options.build();
+  }
+
+  private Listener listen(String option) {
+    return provider.listen(addresses.listenAddress(), options(option));
+  }
+
+  private CompletableFuture<Connection> connect(Listener listener, String option) {
+    return CompletableFuture.supplyAsync(
+        () -> provider.connect(listener.uri(), options(option)),
+        task -> Thread.ofPlatform().daemon().name("client").start(task));
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertRefused(
+      CompletableFuture<Connection> connecting) {
+    return assertThatThrownBy(connecting::join).isInstanceOf(CompletionException.class).cause();
+  }
+
+  private void assertServes(Listener listener) {
+    CompletableFuture<Connection> connecting = connect(listener, "");
+    try (Connection server = listener.accept();
+        Connection client = connecting.join()) {
+      client.sender().send(MemorySegment.ofArray(new byte[3]));
+      try (ReceiveRegion message = server.receiver().receive()) {
+        assertThat(message.length()).isEqualTo(3);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"allocatable=1GiB", "buffer=200MiB", "rmaBuffer=200MiB"})
+  void aClientWithMoreThanMaxPeerMemoryIsRefused(String large) {
+    try (Listener listener = listen("maxPeerMemory=128MiB")) {
+      CompletableFuture<Connection> connecting = connect(listener, large);
+      assertThatThrownBy(listener::accept)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("exceeds the maximum of 134217728")
+          .hasMessageContaining("raise the option maxPeerMemory");
+      assertRefused(connecting)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("the listener lacks a resource")
+          .hasMessageContaining("raise the option maxPeerMemory");
+      assertServes(listener);
+    }
+  }
+
+  @Test
+  void aListenerWithMoreThanMaxPeerMemoryIsNotUsed() {
+    try (Listener listener = listen("allocatable=1GiB")) {
+      CompletableFuture<Connection> connecting = connect(listener, "maxPeerMemory=128MiB");
+      CompletableFuture<Connection> accepting = CompletableFuture.supplyAsync(listener::accept);
+      assertRefused(connecting)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("raise the option maxPeerMemory");
+      connect(listener, "").join().close();
+      accepting.join().close();
+      assertServes(listener);
+    }
+  }
+
+  /** The largest that the options permit. */
+  @Test
+  void aTebibyteOfAllocatableMemoryIsPossible() {
+    try (Listener listener = listen("maxPeerMemory=2TiB")) {
+      CompletableFuture<Connection> connecting = connect(listener, "allocatable=1TiB");
+      try (Connection server = listener.accept();
+          Connection client = connecting.join()) {
+        client.sender().send(MemorySegment.ofArray(new byte[3]));
+        server.receiver().receive().close();
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatWouldExceedMaxMappedIsRefused() {
+    try (Listener listener = listen("maxMapped=1GiB")) {
+      CompletableFuture<Connection> connecting = connect(listener, "allocatable=2GiB");
+      assertThatThrownBy(listener::accept)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("of 1073741824")
+          .hasMessageContaining("option maxMapped");
+      assertRefused(connecting)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("option maxMapped");
+    }
+  }
+
+  @Test
+  void aClientWhoseOwnMemoryWouldExceedMaxMappedSaysSo() {
+    try (Listener listener = listen("")) {
+      assertRefused(connect(listener, "maxMapped=1MiB"))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("option maxMapped");
+      assertServes(listener);
+    }
+  }
+
+  @Test
+  void aClientForWhichTheHeapIsTooSmallIsRefused() {
+    try (Listener listener = listen("")) {
+      failure.set(new OutOfMemoryError("Java heap space"));
+      CompletableFuture<Connection> connecting = connect(listener, "");
+      assertThatThrownBy(listener::accept)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("Java heap space; raise the JVM's limit");
+      assertRefused(connecting)
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("Java heap space");
+      assertServes(listener);
+    }
+  }
+
+  @Test
+  void aClientIsAnsweredAlthoughTheListenersProgramIsBroken() {
+    try (Listener listener = listen("")) {
+      failure.set(new NoClassDefFoundError("dev/example/Missing"));
+      CompletableFuture<Connection> connecting = connect(listener, "");
+      assertThatThrownBy(listener::accept).isInstanceOf(NoClassDefFoundError.class);
+      assertRefused(connecting)
+          .isInstanceOf(ConnectionRefusedException.class)
+          .hasMessageContaining("dev/example/Missing");
+      assertServes(listener);
+    }
+  }
+}
