@@ -351,8 +351,8 @@ public abstract class Channel {
     if (!violation.isEmpty()) {
       link.onViolation(violation);
     }
-    if (failed) {
-      sends.look(); // it may have the cause; a flushed receive has none
+    // a flushed receive has no cause of its own
+    if (failed && !(failure == CompletionStatus.FLUSHED && sends.reportCause())) {
       link.onFailure(failure, vendorError);
     }
     if (postError != 0) {

@@ -14,9 +14,9 @@ final class SendFailures {
 
   private final SpinLock lock;
   private final Link link;
-  private boolean failed;
-  private CompletionStatus failure = CompletionStatus.SUCCESS; // not reported yet
+  private CompletionStatus failure = CompletionStatus.SUCCESS; // the first one
   private int vendorError;
+  private boolean failureReported;
   private int postError; // not reported yet
 
   /**
@@ -33,12 +33,11 @@ final class SendFailures {
 
   /** Returns whether a work request has failed, and with it all later ones. */
   boolean isFailed() {
-    return failed;
+    return failure != CompletionStatus.SUCCESS;
   }
 
   /** Records the first failed work request. */
   void completed(CompletionStatus status, int error) {
-    failed = true;
     failure = status;
     vendorError = error;
     unreported = true;
@@ -61,24 +60,42 @@ final class SendFailures {
     if (!unreported) {
       return;
     }
-    CompletionStatus status;
-    int vendor;
+    boolean isNew;
     int error;
     lock.lock();
     try {
       unreported = false;
-      vendor = vendorError;
-      status = failure;
-      failure = CompletionStatus.SUCCESS;
+      isNew = isFailed() && !failureReported;
+      failureReported = isFailed();
       error = postError;
       postError = 0;
     } finally {
       lock.unlock();
     }
-    if (status != CompletionStatus.SUCCESS) {
-      link.onFailure(status, vendor);
+    if (isNew) {
+      link.onFailure(failure, vendorError); // which do not change any more
     } else if (error != 0) {
       link.onPostFailure("ibv_post_send", error);
     }
+  }
+
+  /**
+   * Reports the failure that has caused the queue pair's error, even if another thread is about to
+   * report it. Not under the lock.
+   *
+   * @return false if it is not known
+   */
+  boolean reportCause() {
+    boolean known;
+    lock.lock();
+    try {
+      known = isFailed() && failure != CompletionStatus.FLUSHED;
+    } finally {
+      lock.unlock();
+    }
+    if (known) {
+      link.onFailure(failure, vendorError);
+    }
+    return known;
   }
 }

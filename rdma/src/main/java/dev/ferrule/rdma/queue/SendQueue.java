@@ -538,6 +538,17 @@ public final class SendQueue {
     link.onProgress();
   }
 
+  /**
+   * Reports the failed request that has put the queue pair into error, if it is known. Polls for
+   * completions.
+   *
+   * @return whether it is known
+   */
+  boolean reportCause() {
+    look();
+    return failures.reportCause();
+  }
+
   /** Polls for completions, and reports failures. */
   public void look() {
     lock.lock();

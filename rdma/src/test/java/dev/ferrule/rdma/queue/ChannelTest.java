@@ -94,6 +94,35 @@ class ChannelTest {
   }
 
   @Test
+  void aFlushedReceiveOfAnUnknownCauseIsReported() {
+    queue.add(channel);
+    device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
+    queue.poll();
+    assertThat(link.told).containsExactly("FLUSHED " + 0x82);
+  }
+
+  /** The thread that has polled the failed send is just about to report it. */
+  @Test
+  void theCauseOfAFlushedReceiveIsReportedAlthoughAnotherThreadHasPolledIt() {
+    RecordingLink slow =
+        new RecordingLink() {
+          @Override
+          public void onFailure(CompletionStatus status, int vendorError) {
+            queue.poll();
+            super.onFailure(status, vendorError);
+          }
+        };
+    FakeChannel failing = FakeChannel.on(device, NUMBER, sendCompletions, slow, CAPACITY);
+    queue.add(failing);
+    device.failed(sendCompletions, NUMBER, 1, CompletionStatus.RETRY_EXCEEDED, 0x81);
+    device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
+
+    failing.sends().look();
+
+    assertThat(slow.told).hasSize(2).containsOnly("RETRY_EXCEEDED " + 0x81);
+  }
+
+  @Test
   void aFailureToPostAReceiveIsReported() {
     channel.postResult = -Errno.ENOMEM;
     receive(0, FakeChannel.REPORT);
