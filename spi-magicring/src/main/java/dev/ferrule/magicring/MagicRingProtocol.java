@@ -51,9 +51,19 @@ final class MagicRingProtocol implements RdmaProtocol {
   }
 
   @Override
-  public @Nullable String violation(CompletionStatus status) {
+  public @Nullable String violationOfSend(CompletionStatus status) {
     return switch (status) {
       case REMOTE_ACCESS_ERROR -> "the peer's ring does not match its hello";
+      case REMOTE_INVALID_REQUEST_ERROR -> "the peer's receives are too short for control messages";
+      default -> null;
+    };
+  }
+
+  @Override
+  public @Nullable String violationOfReceive(CompletionStatus status) {
+    return switch (status) {
+      case REMOTE_ACCESS_ERROR ->
+          "the peer wrote to memory that is not this side's ring, or with a wrong key";
       // rdma_rxe reports the last one in this case.
       case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR, LOCAL_QUEUE_PAIR_OPERATION_ERROR ->
           "a control message was too long";

@@ -73,14 +73,24 @@ final class SendRecvProtocol implements RdmaProtocol {
   }
 
   @Override
-  public @Nullable String violation(CompletionStatus status) {
+  public @Nullable String violationOfSend(CompletionStatus status) {
+    return switch (status) {
+      // rdma_rxe reports the last one in this case
+      case REMOTE_INVALID_REQUEST_ERROR, REMOTE_OPERATION_ERROR ->
+          "a message was longer than the peer's receives, which are for its maxMessage";
+      default -> null;
+    };
+  }
+
+  @Override
+  public @Nullable String violationOfReceive(CompletionStatus status) {
     return switch (status) {
       // rdma_rxe reports the last two in this case
       case LOCAL_LENGTH_ERROR,
           REMOTE_INVALID_REQUEST_ERROR,
           LOCAL_QUEUE_PAIR_OPERATION_ERROR,
           REMOTE_OPERATION_ERROR ->
-          "a message was longer than the receiver's maxMessage";
+          "a message of the peer was longer than this side's maxMessage";
       default -> null;
     };
   }

@@ -444,6 +444,32 @@ class HostileRingPeerTest {
     }
   }
 
+  /** A client of a simplex connection has no ring that could be at fault. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aWriteWithAWrongKeyIsThePeersViolation(boolean simplex) {
+    String options = QUERY + (simplex ? "&simplex=on" : "");
+    RingOffer ringless = new RingOffer(false, true, 0, 0, 0, WINDOW);
+    byte[] sendsOnly =
+        RingOffer.HELLO.encode(
+            new Hello(RingOffer.VERSION, Hello.Kind.CONNECT, 0, ringless.body(), new byte[0]));
+    try (Listener receiving = Wires.listen(SCHEME + options)) {
+      Task<Connection> accepting = Task.start(() -> receiving.accept(Task.PATIENCE));
+      try (RawPeer peer =
+              RawPeer.connect(
+                  receiving.uri().getPort(),
+                  key -> simplex ? sendsOnly : hello(RingOffer.VERSION, Hello.Kind.CONNECT, key));
+          Connection connection = accepting.result()) {
+        Task<ReceiveRegion> waiting = Task.start(() -> connection.receiver().receive());
+        assertThat(peer.write(new byte[8], 8, 0, 12_345))
+            .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(waiting.failure())
+            .isInstanceOf(ProtocolException.class)
+            .hasMessageContaining("the peer wrote to memory that is not this side's ring");
+      }
+    }
+  }
+
   /** More wants than this side has receives; each is allowed. */
   @Test
   void aPeerThatSendsWantsForEverDoesNoHarm() {

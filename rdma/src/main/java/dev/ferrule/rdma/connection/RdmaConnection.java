@@ -347,7 +347,16 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   }
 
   @Override
-  public void onFailure(CompletionStatus status, int vendorError) {
+  public void onSendFailure(CompletionStatus status, int vendorError) {
+    onFailure(status, vendorError, resources.protocol().violationOfSend(status));
+  }
+
+  @Override
+  public void onReceiveFailure(CompletionStatus status, int vendorError) {
+    onFailure(status, vendorError, resources.protocol().violationOfReceive(status));
+  }
+
+  private void onFailure(CompletionStatus status, int vendorError, @Nullable String violation) {
     if (life.hasEnded()) {
       return;
     }
@@ -365,12 +374,11 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       case RNR_RETRY_EXCEEDED ->
           life.lost(status.text() + "; " + resources.protocol().texts().receiverNotReady());
       case FLUSHED -> onFlush();
-      default -> onError(status, vendorError);
+      default -> onError(status, vendorError, violation);
     }
   }
 
-  private void onError(CompletionStatus status, int vendorError) {
-    String violation = resources.protocol().violation(status);
+  private void onError(CompletionStatus status, int vendorError, @Nullable String violation) {
     if (violation != null) {
       life.broken(violation + ": " + status.text());
     } else {

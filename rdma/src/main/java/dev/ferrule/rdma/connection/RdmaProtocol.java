@@ -96,12 +96,20 @@ public interface RdmaProtocol {
   }
 
   /**
-   * Returns whether the status of a failed work request means a protocol violation.
+   * Returns the protocol violation that the status of a failed send or WRITE shows.
    *
    * @param status the status
    * @return the violation; null if the status has another cause
    */
-  @Nullable String violation(CompletionStatus status);
+  @Nullable String violationOfSend(CompletionStatus status);
+
+  /**
+   * Returns the protocol violation that the status of a failed receive shows.
+   *
+   * @param status the status
+   * @return the violation; null if the status has another cause
+   */
+  @Nullable String violationOfReceive(CompletionStatus status);
 
   /**
    * Returns the parts of error messages that depend on the protocol.

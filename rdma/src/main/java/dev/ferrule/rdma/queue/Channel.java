@@ -353,7 +353,7 @@ public abstract class Channel {
     }
     // a flushed receive has no cause of its own
     if (failed && !(failure == CompletionStatus.FLUSHED && sends.reportCause())) {
-      link.onFailure(failure, vendorError);
+      link.onReceiveFailure(failure, vendorError);
     }
     if (postError != 0) {
       link.onPostFailure("ibv_post_recv", postError);

@@ -16,12 +16,20 @@ public interface Link {
   void onGoodbye();
 
   /**
-   * Called when a work request has failed, and with it the queue pair.
+   * Called when a send, WRITE or READ has failed, and with it the queue pair.
    *
    * @param status the status of the completion
    * @param vendorError the vendor's error code
    */
-  void onFailure(CompletionStatus status, int vendorError);
+  void onSendFailure(CompletionStatus status, int vendorError);
+
+  /**
+   * Called when a receive has failed, and with it the queue pair.
+   *
+   * @param status the status of the completion
+   * @param vendorError the vendor's error code
+   */
+  void onReceiveFailure(CompletionStatus status, int vendorError);
 
   /**
    * Called on a protocol violation by the peer.

@@ -73,7 +73,7 @@ final class SendFailures {
       lock.unlock();
     }
     if (isNew) {
-      link.onFailure(failure, vendorError); // which do not change any more
+      link.onSendFailure(failure, vendorError); // which do not change any more
     } else if (error != 0) {
       link.onPostFailure("ibv_post_send", error);
     }
@@ -94,7 +94,7 @@ final class SendFailures {
       lock.unlock();
     }
     if (known) {
-      link.onFailure(failure, vendorError);
+      link.onSendFailure(failure, vendorError);
     }
     return known;
   }

@@ -230,7 +230,7 @@ class ConnectorTest {
   @Test
   void retryExceededHasTwoCausesWithoutFlowControl() {
     RdmaConnection connection = provider.connect("");
-    connection.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    connection.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
     assertThat(connection.failure())
         .isInstanceOf(PeerLostException.class)
         .hasMessageContaining("does not answer (its host is dead, or the link is cut)")
@@ -239,7 +239,7 @@ class ConnectorTest {
 
     provider.flowControlled = false;
     RdmaConnection plain = provider.connect("");
-    plain.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    plain.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
     assertThat(plain.failure())
         .hasMessageContaining("its host is dead, or the link is cut")
         .hasMessageContaining("no receive posted (RNR)")
@@ -268,7 +268,7 @@ class ConnectorTest {
   void closingAFailedConnectionDoesNotWaitUntilTheQueuePairIsDestroyed() {
     CountDownLatch block = blockDestroyingQueuePairs();
     RdmaConnection connection = provider.connect("");
-    connection.onFailure(CompletionStatus.RETRY_EXCEEDED, 0);
+    connection.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
 
     long start = System.nanoTime();
     connection.close();

@@ -98,7 +98,12 @@ final class FakeProvider implements RdmaProtocol {
   }
 
   @Override
-  public @Nullable String violation(CompletionStatus status) {
+  public @Nullable String violationOfSend(CompletionStatus status) {
+    return null;
+  }
+
+  @Override
+  public @Nullable String violationOfReceive(CompletionStatus status) {
     return null;
   }
 

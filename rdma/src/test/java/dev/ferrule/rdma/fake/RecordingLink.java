@@ -24,8 +24,13 @@ public class RecordingLink implements Link {
   }
 
   @Override
-  public void onFailure(CompletionStatus status, int vendorError) {
+  public void onSendFailure(CompletionStatus status, int vendorError) {
     told.add(status + " " + vendorError);
+  }
+
+  @Override
+  public void onReceiveFailure(CompletionStatus status, int vendorError) {
+    told.add("receive: " + status + " " + vendorError);
   }
 
   @Override

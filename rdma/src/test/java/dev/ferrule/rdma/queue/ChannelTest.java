@@ -89,7 +89,7 @@ class ChannelTest {
     device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
     device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
-    assertThat(link.told).containsExactly("LOCAL_LENGTH_ERROR " + 0x81);
+    assertThat(link.told).containsExactly("receive: LOCAL_LENGTH_ERROR " + 0x81);
     assertThat(channel.dropped).containsExactly(0, 1);
   }
 
@@ -98,7 +98,7 @@ class ChannelTest {
     queue.add(channel);
     device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
-    assertThat(link.told).containsExactly("FLUSHED " + 0x82);
+    assertThat(link.told).containsExactly("receive: FLUSHED " + 0x82);
   }
 
   /** The thread that has polled the failed send is just about to report it. */
@@ -107,9 +107,9 @@ class ChannelTest {
     RecordingLink slow =
         new RecordingLink() {
           @Override
-          public void onFailure(CompletionStatus status, int vendorError) {
+          public void onSendFailure(CompletionStatus status, int vendorError) {
             queue.poll();
-            super.onFailure(status, vendorError);
+            super.onSendFailure(status, vendorError);
           }
         };
     FakeChannel failing = FakeChannel.on(device, NUMBER, sendCompletions, slow, CAPACITY);

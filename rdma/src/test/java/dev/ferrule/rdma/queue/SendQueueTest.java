@@ -472,7 +472,7 @@ class SendQueueTest {
     }
 
     @Override
-    public void onFailure(CompletionStatus status, int vendorError) {
+    public void onSendFailure(CompletionStatus status, int vendorError) {
       check();
     }
 
