@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -95,8 +94,7 @@ final class BareRing implements AutoCloseable {
     this.peerCheck = peerCheck;
     this.peerLimitNanos = peerLimitNanos;
     try (FileChannel channel =
-        FileChannel.open(
-            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       if (channel.size() < FILE_OFFSET + BYTES) { // mapping would extend it
         throw new IOException(file + " is shorter than two rings");
       }
@@ -115,7 +113,7 @@ final class BareRing implements AutoCloseable {
   /**
    * Maps the client's side, which measures.
    *
-   * @param file the file, created by the server; a link is not followed
+   * @param file the file, created by the server
    * @param peerCheck throws if the peer is gone; called at intervals during a long wait
    * @throws IOException if the file cannot be opened, or is too short for the rings
    */
@@ -126,7 +124,7 @@ final class BareRing implements AutoCloseable {
   /**
    * Maps the server's side, which echoes and receives.
    *
-   * @param file the file, created by the server; a link is not followed
+   * @param file the file, created by the server
    * @param limitNanos the minimum time to wait for a client that is alive
    * @param peerCheck throws if the peer is gone; called at intervals during a long wait
    * @throws IOException if the file cannot be opened, or is too short for the rings

@@ -135,7 +135,7 @@ public final class BenchClient implements AutoCloseable {
     try {
       file.check();
       return Optional.of(Floor.open(this, file, () -> Session.requireOpen(connection)));
-    } catch (IOException e) { // as in another container with a directory of its own
+    } catch (IOException e) { // as in another container with process ids of its own
       return Optional.empty();
     }
   }

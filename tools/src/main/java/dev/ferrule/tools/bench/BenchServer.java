@@ -105,7 +105,7 @@ public final class BenchServer {
       }
       try {
         admit(request, server);
-      } catch (RuntimeException | InternalError | OutOfMemoryError e) {
+      } catch (RuntimeException | OutOfMemoryError e) {
         problems.accept(describe(e)); // of this client only
       }
     }
@@ -133,7 +133,7 @@ public final class BenchServer {
                     awaitTurn(before);
                     server.accept(connection);
                   });
-            } catch (RuntimeException | InternalError | OutOfMemoryError e) {
+            } catch (RuntimeException | OutOfMemoryError e) {
               problems.accept(describe(e));
             } finally {
               done.countDown();
@@ -202,7 +202,7 @@ public final class BenchServer {
           () -> {
             try (Guarded<Connection> guarded = Guarded.of(connection)) {
               serve(guarded.get(), slot);
-            } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
+            } catch (RuntimeException e) {
               if (!Guarded.exiting()) {
                 problems.accept(describe(e));
               }

@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -37,7 +36,7 @@ final class CacheLine implements AutoCloseable {
   /**
    * Maps a file.
    *
-   * @param file the file, created by one of the two sides; a link is not followed
+   * @param file the file, created by one of the two sides
    * @param peerCheck throws if the peer is gone; called at intervals during a long wait
    * @throws IOException if the file cannot be opened, or is shorter than a line: mapping would
    *     extend it
@@ -45,8 +44,7 @@ final class CacheLine implements AutoCloseable {
   CacheLine(Path file, Runnable peerCheck) throws IOException {
     this.peerCheck = peerCheck;
     try (FileChannel channel =
-        FileChannel.open(
-            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       if (channel.size() < BYTES) {
         throw new IOException(file + " is shorter than a cache line");
       }

@@ -120,7 +120,7 @@ final class Dispatcher implements AutoCloseable {
     Connection connection = message.connection();
     try {
       part(connection).take(message);
-    } catch (RuntimeException | InternalError e) { // the latter: it truncated its files
+    } catch (RuntimeException e) {
       if (e instanceof IllegalArgumentException refused) {
         refuse(connection, refused);
       }

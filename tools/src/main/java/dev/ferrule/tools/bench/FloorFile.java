@@ -3,89 +3,118 @@ package dev.ferrule.tools.bench;
 
 import dev.ferrule.bindings.libc.LibC;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
-import java.util.Set;
 
 /**
  * The file that a client and a server of one host map for the floor: a page with the {@link
- * CacheLine}, and the {@link BareRing}. The server creates it and sends its random number. Both
- * sides derive the path from that, so neither opens a path chosen by its peer.
+ * CacheLine}, and the {@link BareRing}. It is in memory (memfd_create(2)) and sealed, since an
+ * access to a file that the other process has truncated would raise SIGBUS. The server sends its
+ * process id and descriptor; the client opens that only if it is such a file of a process of its
+ * user.
  *
- * @param number the file's number
+ * @param number the id of the process that has created the file, and its descriptor in the lower 32
+ *     bits
  */
 record FloorFile(long number) implements AutoCloseable {
-
-  private static final String PREFIX = "ferrule-floor-";
-  private static final int PAGE_BYTES = 4096;
 
   /** The length of the file. */
   static final long BYTES = BareRing.FILE_OFFSET + BareRing.BYTES;
 
-  /** Creates a file that only this user may open. */
+  private static final String NAME = "ferrule-floor";
+  private static final Path LINK = Path.of("/memfd:" + NAME + " (deleted)");
+  private static final int PAGE_BYTES = 4096;
+
+  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not support it, and one with
+  // vm.memfd_noexec=2 requires it.
+  private static final int MFD_NOEXEC_SEAL = 0x8;
+
+  private static final int SEALS = LibC.F_SEAL_SHRINK() | LibC.F_SEAL_GROW() | LibC.F_SEAL_SEAL();
+
+  /** Creates a file. */
   static FloorFile create() throws IOException {
-    FloorFile file = new FloorFile(new SecureRandom().nextLong());
-    try (FileChannel channel =
-        FileChannel.open(
-            file.path(),
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      file.fill(channel);
+    int descriptor = createFile();
+    FloorFile file = new FloorFile(ProcessHandle.current().pid() << Integer.SIZE | descriptor);
+    boolean done = false;
+    try {
+      fill(file.path());
+      if (LibC.fcntl.makeInvoker(LibC.C_INT).apply(descriptor, LibC.F_ADD_SEALS(), SEALS) < 0) {
+        throw new IOException("cannot seal memory");
+      }
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        file.close();
+      }
     }
-    return file;
   }
 
-  /**
-   * Fills the file: on a full file system this fails, where a sparse file would raise SIGBUS later.
-   */
-  private void fill(FileChannel channel) throws IOException {
+  private static int createFile() throws IOException {
+    int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
+    try (Arena arena = Arena.ofConfined()) {
+      int descriptor = LibC.memfd_create(arena.allocateFrom(NAME), flags | MFD_NOEXEC_SEAL);
+      if (descriptor < 0) {
+        descriptor = LibC.memfd_create(arena.allocateFrom(NAME), flags);
+      }
+      if (descriptor < 0) {
+        throw new IOException("memfd_create failed");
+      }
+      return descriptor;
+    }
+  }
+
+  /** Allocates the memory: where there is none, this fails, and not an access later. */
+  private static void fill(Path path) throws IOException {
     ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES);
-    try {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
       for (long left = BYTES; left > 0; left -= channel.write(page)) {
         page.clear().limit((int) Math.min(left, PAGE_BYTES));
       }
-    } catch (IOException e) {
-      close();
-      throw e;
     }
   }
 
-  /** Returns the path of the file of that number on this host. */
+  /** Returns a path of the file, which exists as long as its descriptor is open. */
   Path path() {
-    return FreshAddress.sharedDirectory().resolve(PREFIX + Long.toHexString(number));
+    return Path.of("/proc/" + (number >>> Integer.SIZE) + "/fd/" + (int) number);
   }
 
   /**
    * Checks that the file is one that {@link #create} makes, in a process of this user.
    *
-   * @throws IOException if it is not, or does not exist
+   * @throws IOException if it is not, or does not exist in this container
    */
   void check() throws IOException {
-    BasicFileAttributes attributes =
-        Files.readAttributes(path(), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-    if (!attributes.isRegularFile()
-        || attributes.size() != BYTES
-        || !Files.getAttribute(path(), "unix:uid", LinkOption.NOFOLLOW_LINKS)
-            .equals(LibC.geteuid())) {
+    if (!Files.readSymbolicLink(path()).equals(LINK)
+        || !Files.getAttribute(path(), "unix:uid").equals(LibC.geteuid())
+        || Files.size(path()) != BYTES
+        || !isSealed()) {
       throw new IOException(path() + " was not created by a server of this user");
     }
   }
 
-  /** Unlinks the file; existing mappings stay valid. */
+  private boolean isSealed() {
+    try (Arena arena = Arena.ofConfined()) {
+      int descriptor =
+          LibC.open
+              .makeInvoker()
+              .apply(arena.allocateFrom(path().toString()), LibC.O_RDWR() | LibC.O_CLOEXEC());
+      try {
+        int seals = LibC.fcntl.makeInvoker().apply(descriptor, LibC.F_GET_SEALS());
+        return seals >= 0 && (seals & SEALS) == SEALS;
+      } finally {
+        LibC.close(descriptor);
+      }
+    }
+  }
+
+  /** Closes the descriptor of the process that has created the file; mappings stay valid. */
   @Override
   public void close() {
-    try {
-      Files.deleteIfExists(path());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    LibC.close((int) number);
   }
 }

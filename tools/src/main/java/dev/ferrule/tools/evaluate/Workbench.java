@@ -215,7 +215,7 @@ public final class Workbench implements AutoCloseable {
     lastLine.set(null);
     try {
       result = runInOnePlace(point);
-    } catch (RuntimeException | InternalError e) { // the latter: a mapped file was truncated
+    } catch (RuntimeException e) {
       abandon(Place.of(point)); // after this the server writes nothing more
       StringBuilder reason =
           new StringBuilder(e.getMessage() == null ? e.toString() : e.getMessage());
