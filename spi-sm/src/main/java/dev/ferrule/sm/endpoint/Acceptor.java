@@ -50,7 +50,7 @@ public final class Acceptor {
 
   private final Endpoint endpoint;
   private final int backlog;
-  private final WaitingClients waiting = new WaitingClients();
+  private final WaitingClients<ServerHandshake> waiting = new WaitingClients<>();
 
   /** Every handshake between ACCEPT and ACK, for which the endpoint's thread repeats ACCEPT. */
   private final Set<ServerHandshake> unconfirmed = new LinkedHashSet<>();
@@ -60,6 +60,27 @@ public final class Acceptor {
 
   /** The offered handshakes that the client has confirmed, to be returned again. */
   private final ArrayDeque<ServerHandshake> confirmed = new ArrayDeque<>();
+
+  private final WaitingClients.Unconfirmed unconfirmedOffers =
+      new WaitingClients.Unconfirmed() {
+        @Override
+        public int ofEndpoint(SmAddress client) {
+          int count = 0;
+          for (ServerHandshake each : offered.keySet()) {
+            count += each.client().equals(client) ? 1 : 0;
+          }
+          return count;
+        }
+
+        @Override
+        public int ofUser(int user) {
+          int count = 0;
+          for (ServerHandshake each : offered.keySet()) {
+            count += each.user() == user ? 1 : 0;
+          }
+          return count;
+        }
+      };
 
   private int accepting; // threads that use nextToAccept
 
@@ -92,7 +113,7 @@ public final class Acceptor {
   public synchronized @Nullable ServerHandshake next(boolean bounded, long deadline)
       throws InterruptedException {
     while (!closed) {
-      ServerHandshake next = waiting.poll(this::offeredTo);
+      ServerHandshake next = waiting.poll(unconfirmedOffers);
       if (next != null) {
         return next;
       }
@@ -145,7 +166,7 @@ public final class Acceptor {
         long now = System.nanoTime();
         ServerHandshake next = confirmed.poll();
         if (next == null && mayOfferMore(now)) {
-          next = waiting.poll(this::offeredTo);
+          next = waiting.poll(unconfirmedOffers);
           if (next != null) {
             offered.put(next, now);
           }
@@ -182,35 +203,32 @@ public final class Acceptor {
     return fresh < accepting && offered.size() + confirmed.size() < MAX_OFFERED;
   }
 
-  /** Returns the number of unconfirmed connections offered to a client's endpoint. */
-  private int offeredTo(SmAddress client) {
-    int count = 0;
-    for (ServerHandshake each : offered.keySet()) {
-      count += each.client().equals(client) ? 1 : 0;
-    }
-    return count;
-  }
-
   /**
    * Returns the client to withdraw when all places are taken by unconfirmed clients: the one that
-   * is overdue for the longest time of the endpoint with the most places. Endpoints with one place,
-   * or with no more places than the waiting client's endpoint, keep theirs longer. The caller holds
-   * the lock.
+   * is overdue for the longest time of the user, and of its endpoint, with the most places. Those
+   * with no more than one place more than the waiting client's user and endpoint keep theirs
+   * longer. The caller holds the lock.
    */
   private @Nullable ServerHandshake tooLate(long now) {
-    SmAddress next = waiting.next(this::offeredTo);
+    ServerHandshake next = waiting.next(unconfirmedOffers);
     if (next == null || offered.size() + confirmed.size() < MAX_OFFERED) {
       return null;
     }
     ServerHandshake latest = null;
-    int most = 0;
+    long most = 0;
     for (Map.Entry<ServerHandshake, Long> each : offered.entrySet()) {
-      int places = offeredTo(each.getKey().client());
-      long patience = places > offeredTo(next) + 1 ? OVERDUE_NANOS : WITHDRAW_NANOS;
-      if (now - each.getValue() >= patience
+      ServerHandshake handshake = each.getKey();
+      int ofUser = unconfirmedOffers.ofUser(handshake.user());
+      int ofEndpoint = unconfirmedOffers.ofEndpoint(handshake.client());
+      boolean hasMany =
+          handshake.user() == next.user()
+              ? ofEndpoint > unconfirmedOffers.ofEndpoint(next.client()) + 1
+              : ofUser > unconfirmedOffers.ofUser(next.user()) + 1;
+      long places = (long) ofUser * (MAX_OFFERED + 1) + ofEndpoint;
+      if (now - each.getValue() >= (hasMany ? OVERDUE_NANOS : WITHDRAW_NANOS)
           && places > most
-          && unconfirmed.contains(each.getKey())) {
-        latest = each.getKey();
+          && unconfirmed.contains(handshake)) {
+        latest = handshake;
         most = places;
       }
     }
@@ -288,7 +306,7 @@ public final class Acceptor {
 
   private boolean connect(
       Key key, HandshakeMessage message, @Nullable PassedMemory memory, boolean isMemoryLost) {
-    if (memory != null && isWithoutRoom(key)) {
+    if (memory != null && isWithoutRoom(key, memory)) {
       return false;
     }
     Optional<RingLayout.Descriptor> ring;
@@ -324,7 +342,7 @@ public final class Acceptor {
         replaced.add(known);
         known = null;
       }
-      if (known == null && hasRoomFor(key.client(), replaced)) {
+      if (known == null && hasRoomFor(key.client(), memory.sender().uid(), replaced)) {
         ServerHandshake handshake =
             new ServerHandshake(this, endpoint, key, generation, message.payload(), memory);
         taken = true;
@@ -344,20 +362,20 @@ public final class Acceptor {
    * Returns whether a request is dropped because the backlog is full. The memory of a dropped
    * request is not inspected: hundreds of clients may retransmit continuously.
    */
-  private synchronized boolean isWithoutRoom(Key key) {
+  private synchronized boolean isWithoutRoom(Key key, PassedMemory memory) {
     return !closed
         && waiting.size() >= backlog
         && !open.containsKey(key)
         && !turnedAway.containsKey(key)
-        && !waiting.mayDisplace(key.client());
+        && !waiting.mayDisplace(key.client(), memory.sender().uid());
   }
 
   /** Makes room in the backlog, if fairness allows it. The caller holds the lock. */
-  private boolean hasRoomFor(SmAddress client, List<ServerHandshake> replaced) {
+  private boolean hasRoomFor(SmAddress client, int user, List<ServerHandshake> replaced) {
     if (waiting.size() < backlog) {
       return true;
     }
-    ServerHandshake displaced = waiting.displace(client);
+    ServerHandshake displaced = waiting.displace(client, user);
     if (displaced == null) {
       return false;
     }

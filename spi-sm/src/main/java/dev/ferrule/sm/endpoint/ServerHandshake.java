@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * are repeated for each CONNECT. The endpoint's thread repeats ACCEPT and watches the deadline, so
  * a client that does not answer blocks no thread of the program.
  */
-public final class ServerHandshake {
+public final class ServerHandshake implements WaitingClients.Request {
 
   /** Returned by {@link #tickAt} when nothing is left to do. */
   static final long NEVER = Long.MAX_VALUE;
@@ -109,13 +109,14 @@ public final class ServerHandshake {
     return generation;
   }
 
-  /**
-   * Returns the address of the client's endpoint.
-   *
-   * @return the address
-   */
+  @Override
   public SmAddress client() {
     return key.client();
+  }
+
+  @Override
+  public int user() {
+    return memory.sender().uid();
   }
 
   /**

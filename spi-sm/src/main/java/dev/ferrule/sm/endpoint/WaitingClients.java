@@ -2,59 +2,95 @@
 package dev.ferrule.sm.endpoint;
 
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The waiting connection requests of a listener. Each client endpoint has a first-in, first-out
- * queue, and the endpoints are served round-robin. An endpoint with many requests therefore delays
- * its own, and not those of others. Not thread-safe.
+ * queue. Users are served in turns, and so are the endpoints of a user. An endpoint with many
+ * requests therefore delays its own, and a user with many endpoints those of that user. Not
+ * thread-safe.
+ *
+ * @param <R> the type of the requests
  */
-final class WaitingClients {
+final class WaitingClients<R extends WaitingClients.Request> {
 
-  private final Map<SmAddress, ArrayDeque<ServerHandshake>> clients = new LinkedHashMap<>();
+  /** A request, in the queue of its endpoint. */
+  interface Request {
+
+    /** Returns the address of the client's endpoint. */
+    SmAddress client();
+
+    /** Returns the id of the client's user. */
+    int user();
+  }
+
+  /** How many unconfirmed connections clients have. */
+  interface Unconfirmed {
+
+    /** Returns how many an endpoint has; not 0 for a few endpoints only. */
+    int ofEndpoint(SmAddress client);
+
+    /** Returns how many all endpoints of a user have. */
+    int ofUser(int user);
+  }
+
+  private final Map<SmAddress, ArrayDeque<R>> clients = new LinkedHashMap<>();
+  private final Map<Integer, Integer> requestsOfUser = new HashMap<>();
   private int size;
 
   int size() {
     return size;
   }
 
-  void add(ServerHandshake request) {
+  void add(R request) {
     clients.computeIfAbsent(request.client(), client -> new ArrayDeque<>()).add(request);
-    size++;
+    count(request, 1);
+  }
+
+  private void count(R request, int change) {
+    size += change;
+    requestsOfUser.merge(
+        request.user(), change, (before, more) -> before + more == 0 ? null : before + more);
   }
 
   /**
-   * Removes the next request: of the endpoints with the fewest unconfirmed connections, the one
-   * that was served least recently.
-   *
-   * @param unconfirmed returns how many unconfirmed connections an endpoint has; not 0 for a few
-   *     endpoints only
+   * Removes the next request: of the users with the fewest unconfirmed connections, and of their
+   * endpoints with the fewest, the one that was served least recently.
    */
-  @Nullable ServerHandshake poll(ToIntFunction<SmAddress> unconfirmed) {
-    SmAddress next = next(unconfirmed);
-    ArrayDeque<ServerHandshake> requests = next == null ? null : clients.remove(next);
-    ServerHandshake request = requests == null ? null : requests.poll();
-    if (next != null && requests != null && !requests.isEmpty()) {
-      clients.put(next, requests); // behind all others
+  @Nullable R poll(Unconfirmed unconfirmed) {
+    R next = next(unconfirmed);
+    if (next == null) {
+      return null;
     }
-    size -= request == null ? 0 : 1;
-    return request;
+    ArrayDeque<R> requests = clients.remove(next.client());
+    if (requests != null) {
+      requests.remove();
+      if (!requests.isEmpty()) {
+        clients.put(next.client(), requests); // behind all others
+      }
+    }
+    count(next, -1);
+    return next;
   }
 
-  /** Returns the endpoint to serve next; null if no request waits. */
-  @Nullable SmAddress next(ToIntFunction<SmAddress> unconfirmed) {
-    SmAddress best = null;
+  /** Returns the next request; null if there is none. */
+  @Nullable R next(Unconfirmed unconfirmed) {
+    R best = null;
+    int fewestOfUser = Integer.MAX_VALUE;
     int fewest = Integer.MAX_VALUE;
-    for (SmAddress client : clients.keySet()) {
-      int count = unconfirmed.applyAsInt(client);
-      if (count < fewest) {
-        best = client;
-        fewest = count;
+    for (ArrayDeque<R> requests : clients.values()) {
+      R first = requests.element();
+      int ofUser = unconfirmed.ofUser(first.user());
+      int ofEndpoint = unconfirmed.ofEndpoint(first.client());
+      if (ofUser < fewestOfUser || (ofUser == fewestOfUser && ofEndpoint < fewest)) {
+        best = first;
+        fewestOfUser = ofUser;
+        fewest = ofEndpoint;
       }
-      if (count == 0) {
+      if (ofUser == 0) {
         break;
       }
     }
@@ -62,52 +98,75 @@ final class WaitingClients {
   }
 
   /**
-   * Removes the latest request of the endpoint with the most, if a request of another endpoint is
-   * to take its place. Its client retransmits it.
+   * Removes the latest request of the endpoint with the most, if another request is to take its
+   * place. Its client retransmits it.
    *
-   * @param client the other endpoint
-   * @return the removed request; null if no endpoint has at least two more than that one
+   * @param client the endpoint of the other request
+   * @param user its user
+   * @return the removed request, which is of a user that has at least two more than that one; or,
+   *     if there is none, of an endpoint that has at least two more than that one; null if there is
+   *     none either
    */
-  @Nullable ServerHandshake displace(SmAddress client) {
-    ArrayDeque<ServerHandshake> longest = displaceable(client);
+  @Nullable R displace(SmAddress client, int user) {
+    ArrayDeque<R> longest = displaceable(client, user);
     if (longest == null) {
       return null;
     }
-    size--;
-    return longest.pollLast();
+    R displaced = longest.removeLast();
+    if (longest.isEmpty()) {
+      clients.remove(displaced.client());
+    }
+    count(displaced, -1);
+    return displaced;
   }
 
   /** Returns whether {@link #displace} would remove a request. */
-  boolean mayDisplace(SmAddress client) {
-    return displaceable(client) != null;
+  boolean mayDisplace(SmAddress client, int user) {
+    return displaceable(client, user) != null;
   }
 
-  private @Nullable ArrayDeque<ServerHandshake> displaceable(SmAddress client) {
-    ArrayDeque<ServerHandshake> own = clients.get(client);
-    ArrayDeque<ServerHandshake> longest = null;
-    for (ArrayDeque<ServerHandshake> each : clients.values()) {
-      if (longest == null || each.size() > longest.size()) {
+  private @Nullable ArrayDeque<R> displaceable(SmAddress client, int user) {
+    int ownOfUser = requestsOfUser.getOrDefault(user, 0);
+    ArrayDeque<R> own = clients.get(client);
+    int ownSize = own == null ? 0 : own.size();
+    ArrayDeque<R> longestOfUser = null;
+    int mostOfUser = ownOfUser + 1;
+    ArrayDeque<R> longest = null;
+    for (ArrayDeque<R> each : clients.values()) {
+      int ofUser = requestsOfUser.getOrDefault(each.element().user(), 0);
+      if (ofUser > mostOfUser
+          || (ofUser == mostOfUser
+              && longestOfUser != null
+              && each.size() > longestOfUser.size())) {
+        longestOfUser = each;
+        mostOfUser = ofUser;
+      }
+      // not of a user that has fewer than this one
+      if (ofUser >= ownOfUser
+          && each.size() >= 2 + ownSize
+          && (longest == null || each.size() > longest.size())) {
         longest = each;
       }
     }
-    return longest == null || longest.size() < 2 + (own == null ? 0 : own.size()) ? null : longest;
+    return longestOfUser == null ? longest : longestOfUser;
   }
 
-  boolean remove(ServerHandshake request) {
-    ArrayDeque<ServerHandshake> requests = clients.get(request.client());
+  boolean remove(R request) {
+    ArrayDeque<R> requests = clients.get(request.client());
     if (requests == null || !requests.remove(request)) {
       return false;
     }
     if (requests.isEmpty()) {
       clients.remove(request.client());
     }
-    size--;
+    count(request, -1);
     return true;
   }
 
   /** Removes all requests. */
   void clear() {
     clients.clear();
+    requestsOfUser.clear();
     size = 0;
   }
 }
