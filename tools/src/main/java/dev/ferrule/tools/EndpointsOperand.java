@@ -10,10 +10,13 @@ import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** The endpoints on which {@code ferrule ls} and {@code ferrule clean} operate. */
 final class EndpointsOperand {
@@ -26,6 +29,11 @@ final class EndpointsOperand {
           "A directory with endpoints, or one endpoint: /dev/shm/app, sm:///dev/shm/app, or"
               + " sm:///dev/shm/app/4567/1.")
   private String path = "";
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  private boolean warned;
 
   /** An operation on a registry. */
   interface Action {
@@ -55,6 +63,12 @@ final class EndpointsOperand {
                             + " end with their process: there are none to list or remove"));
     try {
       return action.on(registry, address);
+    } catch (NoSuchFileException e) { // as after the last process has ended
+      if (!warned) {
+        warned = true;
+        spec.commandLine().getErr().println("ferrule: " + address + ": there is no such directory");
+      }
+      return List.of();
     } catch (AccessDeniedException e) { // its message is only the path
       throw new ToolException(
           ExitCode.FAILED,

@@ -200,7 +200,7 @@ final class EvaluateCommand implements Callable<Integer> {
   }
 
   private static String doesNotWork(ProviderInfo provider) {
-    return provider.scheme() + " does not work on this machine; 'ferrule doctor' reports why";
+    return provider.scheme() + " is " + provider.availability();
   }
 
   /** The last action when a signal ends the process. */

@@ -3,6 +3,7 @@ package dev.ferrule.tools;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidOptionException;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
@@ -259,8 +260,7 @@ final class MeasureOptions {
           command, "--host is for transports that have hosts, not for " + provider.scheme());
     }
     int busyThreads = load.threads() + load.connections();
-    Endpoint template =
-        patient(endpoint(URI.create(provider.scheme() + ":///"), plan, load, busyThreads));
+    Endpoint template = template(provider, plan, load, busyThreads);
     WaitStrategy wait = template.waitStrategy();
     Pinning pinning = waitOptions.pinning(wait, busyThreads, problems(command));
     Map<String, String> serverOptions = new LinkedHashMap<>(endpointOptions.values());
@@ -295,6 +295,19 @@ final class MeasureOptions {
           load,
           pinning,
           measurement);
+    }
+  }
+
+  /** Returns the options for a server whose address is not known yet. */
+  private Endpoint template(ProviderInfo provider, Plan plan, Load load, int busyThreads) {
+    URI any = URI.create(provider.scheme() + ":///");
+    try {
+      Endpoint result = patient(endpoint(any, plan, load, busyThreads));
+      result.waitStrategy(); // reads the options
+      return result;
+    } catch (InvalidOptionException e) { // the user has given no address
+      String reason = String.valueOf(e.getMessage()).replace(any + ": ", "");
+      throw new ToolException(ExitCode.USAGE, reason, e);
     }
   }
 

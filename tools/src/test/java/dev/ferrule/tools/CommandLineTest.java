@@ -239,7 +239,6 @@ class CommandLineTest {
         "send sm:///tmp/%1B%5B2J%0A/nothing /dev/null",
         "send carrierpigeon://x /tmp/\033[2J\007",
         "--verbose send carrierpigeon://x /tmp/\033[2J\007",
-        "ls /tmp/\033[2J\007",
         "latency --json /tmp/\033[2J\007/x",
         "listen sm:///\033[2J\007"
       })
@@ -306,6 +305,25 @@ class CommandLineTest {
     Run run = Run.of("listen", "--timeout", "50ms", "sm://" + folder + "/app");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("listening on sm://" + folder + "/app").hasLineCount(2);
+  }
+
+  /** The last process in it has removed it. */
+  @ParameterizedTest
+  @CsvSource({"ls, no endpoints", "ls --json, []", "clean, nothing to remove"})
+  void aMissingDirectoryHasNoEndpoints(String command, String output) {
+    String line = command + " " + folder.resolve("absent\033[2J\007");
+    Run run = Run.of(line.split(" "));
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).isEqualTo(output + "\n");
+    assertThat(run.err())
+        .endsWith("/absent%1B%5B2J%07: there is no such directory\n")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void anOptionIsRefusedWithoutAnAddressThatNobodyGave() {
+    assertThat(Run.of("latency", "-o", "ring=1").err())
+        .startsWith("ferrule: option ring=1 is not valid");
   }
 
   @Test

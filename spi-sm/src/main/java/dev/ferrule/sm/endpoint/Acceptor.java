@@ -42,8 +42,6 @@ public final class Acceptor {
 
   private static final String UNUSABLE = "the listener cannot use the client's files: ";
   private static final String NO_MEMORY = "the connect request passed no memory";
-  private static final String NO_RING =
-      "its memory does not start with a ring of version " + RingLayout.VERSION;
 
   /** Identifies one attempt to connect. */
   record Key(SmAddress client, int clientId) {}
@@ -320,7 +318,10 @@ public final class Acceptor {
       return false;
     }
     if (memory == null || ring.isEmpty()) {
-      String reason = memory == null ? NO_MEMORY : NO_RING;
+      String reason =
+          memory == null
+              ? NO_MEMORY
+              : "its memory " + RingLayout.flaw(ServerHandshake.start(memory));
       turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + reason));
       return false;
     }

@@ -12,6 +12,7 @@ import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -93,7 +94,12 @@ public final class ServerHandshake implements WaitingClients.Request {
    *     that kind cannot be used
    */
   static Optional<RingLayout.Descriptor> ringOf(PassedMemory memory) {
-    return RingLayout.readDescriptor(memory.file().read(RingLayout.DESCRIPTOR_SIZE));
+    return RingLayout.readDescriptor(start(memory));
+  }
+
+  /** Returns a copy of the memory's start, where its descriptor should be. */
+  static MemorySegment start(PassedMemory memory) {
+    return memory.file().read(RingLayout.DESCRIPTOR_SIZE);
   }
 
   Acceptor.Key key() {

@@ -292,16 +292,36 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
     int flags = (int) INT.get(ring, DESCRIPTOR_FLAGS);
     long generation = (long) LONG.get(ring, DESCRIPTOR_GENERATION);
     long peerGeneration = (long) LONG.get(ring, DESCRIPTOR_PEER_GENERATION);
-    int ringShift = (int) INT.get(ring, DESCRIPTOR_RING_SHIFT);
-    int lines = (int) INT.get(ring, DESCRIPTOR_LINES);
-    int maxMessage = (int) INT.get(ring, DESCRIPTOR_MAX_MESSAGE);
     try {
-      return Optional.of(
-          new Descriptor(
-              new RingLayout(ringShift, lines, maxMessage), flags, generation, peerGeneration));
+      return Optional.of(new Descriptor(layoutOf(ring), flags, generation, peerGeneration));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * Describes what is wrong with a descriptor.
+   *
+   * @param ring as for {@link #readDescriptor}, which has returned nothing
+   * @return the flaw, which follows "its memory"
+   */
+  public static String flaw(MemorySegment ring) {
+    if ((long) LONG.getAcquire(ring, DESCRIPTOR_MAGIC) == MAGIC
+        && (int) INT.get(ring, DESCRIPTOR_VERSION) == VERSION) {
+      try {
+        layoutOf(ring);
+      } catch (IllegalArgumentException e) {
+        return "starts with a ring of invalid sizes: " + e.getMessage();
+      }
+    }
+    return "does not start with a ring of version " + VERSION;
+  }
+
+  private static RingLayout layoutOf(MemorySegment ring) {
+    return new RingLayout(
+        (int) INT.get(ring, DESCRIPTOR_RING_SHIFT),
+        (int) INT.get(ring, DESCRIPTOR_LINES),
+        (int) INT.get(ring, DESCRIPTOR_MAX_MESSAGE));
   }
 
   private static long roundUp(long size) {

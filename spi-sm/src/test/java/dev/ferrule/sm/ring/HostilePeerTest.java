@@ -248,6 +248,17 @@ class HostilePeerTest {
   }
 
   @Test
+  void shouldNameWhatIsWrongWithADescriptor() {
+    MemorySegment ring = MemorySegment.ofArray(new long[8]);
+    assertThat(RingLayout.flaw(ring)).isEqualTo("does not start with a ring of version 2");
+    LAYOUT.writeDescriptor(ring, 0, 17, 4);
+    ring.set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, 1 << 30);
+    assertThat(RingLayout.readDescriptor(ring)).isEmpty();
+    assertThat(RingLayout.flaw(ring))
+        .startsWith("starts with a ring of invalid sizes: messages of 1073741824 bytes");
+  }
+
+  @Test
   void shouldReadBackADescriptor() {
     MemorySegment ring = MemorySegment.ofArray(new long[8]);
     assertThat(RingLayout.readDescriptor(ring)).isEmpty();
