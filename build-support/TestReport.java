@@ -166,6 +166,9 @@ class TestReport {
           continue;
         }
         String[] fields = line.split("\t", -1);
+        if (fields.length < 5) {
+          continue; // cut off, as the JVM was killed
+        }
         Outcome outcome =
             switch (fields[0]) {
               case "FAILED" -> Outcome.FLAKY;

@@ -18,6 +18,7 @@ jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
 # Sender or a Receiver. Arguments: further options of the JVM.
 set_jvm() {
   jvm=("$jdk/bin/java" -ea -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED
+    '-Djunit.jupiter.execution.timeout.testable.method.default=10 m'
     -Djunit.jupiter.execution.timeout.threaddump.enabled=true -cp "$FERRULE_TEST_CLASS_PATH" "$@")
 }
 
@@ -31,9 +32,13 @@ set_selection() {
 
 # Prints how many test methods are selected. The launcher's own count lacks those with parameters.
 count_selected() {
-  "${jvm[@]}" org.junit.platform.console.ConsoleLauncher discover --disable-banner --disable-ansi-colors \
-    --details=verbose "${selection[@]}" </dev/null |
-    grep -cE 'uniqueId: .*\[(method|test-template|test-factory|property):[^]]*\]$' || true
+  local tests
+  if ! tests=$("${jvm[@]}" org.junit.platform.console.ConsoleLauncher discover --disable-banner --disable-ansi-colors \
+    --details=verbose "${selection[@]}" </dev/null 2>&1); then
+    grep -m 1 PatternSyntaxException <<<"$tests" >&2 || tail -n 3 <<<"$tests" >&2
+    return 1
+  fi
+  grep -cE 'uniqueId: .*\[(method|test-template|test-factory|property):[^]]*\]$' <<<"$tests" || true
 }
 
 # run_attempts REPORTS FUNCTION: runs the selected tests by FUNCTION, which is called with the folder of the attempt's

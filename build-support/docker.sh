@@ -3,22 +3,13 @@
 # Otherwise, as root on a Debian-like system, a private one is started, with all files in a folder of its own and
 # without a network; the package is installed if needed. stop_engine removes its processes and files.
 # shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
 engine_folder='' engine_pid=''
 
 # Returns whether an engine answers, at DOCKER_HOST or in the client's context.
 engine_answers() {
   command -v docker >/dev/null && timeout 20 docker info >/dev/null 2>&1
-}
-
-# Runs apt-get with a time limit, and prints its output only if it failed: quiet_apt SECONDS ARGUMENTS…
-quiet_apt() {
-  local limit=$1 output
-  shift
-  output=$(DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1 </dev/null) \
-    && return 0
-  printf '%s\n' "$output" >&2
-  return 1
 }
 
 install_engine() {

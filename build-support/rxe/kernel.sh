@@ -43,7 +43,7 @@ fetch_kernel() {
   command -v apt-get >/dev/null || { say "fetching a kernel needs apt-get"; exit 1; }
   package=$(kernel_package | head -n 1)
   if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then
-    apt-get update -qq >"$run/fetch.log" 2>&1 || true
+    quiet_apt 300 update >"$run/fetch.log" 2>&1 || true
     package=$(kernel_package | head -n 1)
   fi
   [ "$package" ] || { say "no kernel package found; try: sudo apt-get update"; exit 1; }
@@ -57,7 +57,7 @@ fetch_kernel() {
   mkdir "$run/packages" "$run/tree"
   if ! download "${packages[@]}"; then
     # The package lists may be older than the mirror.
-    [ "$(id -u)" -ne 0 ] || apt-get update -qq >>"$run/fetch.log" 2>&1 || true
+    [ "$(id -u)" -ne 0 ] || quiet_apt 300 update >>"$run/fetch.log" 2>&1 || true
     download "${packages[@]}" || { cat "$run/fetch.log" >&2; say "cannot fetch ${packages[*]}"; exit 1; }
   fi
   unpack_kernel "$version"

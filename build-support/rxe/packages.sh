@@ -2,6 +2,7 @@
 # Sourced by ./with-rxe: finds and installs the Debian packages that it needs.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of with-rxe and its other parts
+. "$(dirname "${BASH_SOURCE[0]}")/../apt.sh"
 
 # Prints the missing packages. They are detected by their files, since names differ between releases.
 missing_packages() {
@@ -35,9 +36,8 @@ need_packages() {
   (
     flock 9
     [ "$(missing_packages)" ] || exit 0
-    apt-get update -qq || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends \
-      "${missing[@]}"
+    quiet_apt 300 update || true
+    quiet_apt 900 install -y --no-install-recommends "${missing[@]}"
   ) >"$run/packages.log" 2>&1 9>"$cache/packages.lock" && [ -z "$(missing_packages)" ] && return
   tail -n 5 "$run/packages.log" >&2
   say "cannot install ${missing[*]}"

@@ -21,8 +21,7 @@ wire_arguments() {
 
 # Waits until machine 2 can connect.
 wait_for_wire() {
-  local attempt
-  for ((attempt = 0; attempt < 100; attempt++)); do
+  while [ "$SECONDS" -lt "$boot_deadline" ]; do
     [ ! -S "$run/wire" ] || return 0
     kill -0 "${qemu[1]}" 2>/dev/null || break
     sleep 0.1
@@ -53,7 +52,7 @@ set_link() {
   done
 }
 
-# Sends QEMU's monitor the command $2 with the arguments $3, and waits up to 10 seconds for its answer.
+# Sends QEMU's monitor the command $2 with the arguments $3, and waits up to a minute for its answer.
 command_qemu() {
   local line answers=${answers_of[$1]:-}
   if [ -z "$answers" ]; then
@@ -65,7 +64,7 @@ command_qemu() {
   echo "{\"execute\": \"$2\", \"id\": $requests, $3}" >&"${monitor[$1]}"
   # Greetings, events and late answers to earlier commands arrive between the answers. Not by "read -t", see vm.sh.
   # shellcheck disable=SC2016 # Perl's variables
-  line=$(helper perl -ne 'BEGIN { $id = shift; $SIG{ALRM} = sub { exit 1 }; alarm 10 }
+  line=$(helper perl -ne 'BEGIN { $id = shift; $SIG{ALRM} = sub { exit 1 }; alarm 60 }
     if (/"id": $id[,}]/) { print; exit }' "$requests" <&"$answers") || return
   case $line in *'"return"'*) return 0 ;; esac
   explain "QEMU: $line"

@@ -355,7 +355,11 @@ class BuildScriptsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"--only nonsense, unknown part nonsense", "--tests, missing value of --tests"})
+  @CsvSource({
+    "--only nonsense, unknown part nonsense",
+    "--tests, missing value of --tests",
+    "clean, clean would delete what this run writes; run mvn clean before it"
+  })
   void wrongOptionsOfTheTestsAreErrors(String options, String message) throws Exception {
     List<String> line = new ArrayList<>(List.of("./test"));
     line.addAll(List.of(options.split(" ")));

@@ -18,7 +18,7 @@ import org.junit.platform.launcher.TestPlan;
 /**
  * Writes the result of each test to a file, and the progress to standard output once a minute. It
  * is active if the system property {@value #FILE_PROPERTY} names the file, as in {@code
- * build-support/test-parts.sh}.
+ * build-support/console-tests.sh}.
  *
  * <p>A line of the file has the fields outcome, milliseconds, name, unique id and the first line of
  * the failure's message, separated by tabs. A container, such as a class, has a line only if it has

@@ -10,17 +10,22 @@ import org.junit.platform.launcher.PostDiscoveryFilter;
 /**
  * Selects tests by a regular expression that is found in their {@link TestName}, if the system
  * property {@value #PROPERTY} is set. JUnit's own filters select neither one nested class of a
- * subclass nor one method of it.
+ * subclass nor one method of it. A {@code $} before a letter means itself, as in the names of
+ * nested classes.
  */
 public final class TestPick implements PostDiscoveryFilter {
 
   private static final String PROPERTY = "ferrule.tests.pick";
 
-  private final Predicate<String> pick =
-      Pattern.compile(System.getProperty(PROPERTY, "")).asPredicate();
+  private final Predicate<String> pick = matching(System.getProperty(PROPERTY, ""));
 
   /** Called by the service loader. */
   public TestPick() {}
+
+  /** Returns whether an expression is found in a name. */
+  static Predicate<String> matching(String expression) {
+    return Pattern.compile(expression.replaceAll("(?<!\\\\)\\$(?=\\w)", "\\\\\\$")).asPredicate();
+  }
 
   @Override
   public FilterResult apply(TestDescriptor test) {
