@@ -186,6 +186,9 @@ final class SmConnectionRequest implements ConnectionRequest {
       return ring.orElseThrow(
           () -> refused(uri, "the client's memory has changed since its request", null));
     } catch (PosixException e) {
+      if (e.is(LibC.ENOENT(), LibC.ENXIO())) { // in case it lives, but has no FIFO
+        handshake.refuse(Acceptor.unusable(e));
+      }
       if (e.is(LibC.ENOENT())) { // a closed endpoint has removed its files
         throw new ConnectionClosedException(
             uri, true, "the client stopped waiting before it was accepted", e);

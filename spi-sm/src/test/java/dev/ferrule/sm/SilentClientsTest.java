@@ -11,6 +11,7 @@ import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.sm.endpoint.EndpointFiles;
@@ -279,6 +280,36 @@ class SilentClientsTest {
       assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(ProtocolException.class);
       assertRefused(fake, 2);
       assertAccepts(listener, 1);
+    }
+  }
+
+  @Test
+  void aClientWhoseFifoIsMissingOrHasNoReaderIsRefused() throws IOException {
+    try (Listener listener = listen("")) {
+      FakeClient missing = fake(listener);
+      missing.connect(1);
+      assertThatThrownBy(listener.nextRequest()::accept)
+          .isInstanceOf(ConnectionClosedException.class);
+      assertRefused(missing, 1);
+
+      FakeClient socket = fake(listener);
+      DatagramSocket inItsPlace = new DatagramSocket(socket.endpoint().resolve(EndpointFiles.FIFO));
+      socket.connect(1);
+      assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(PeerLostException.class);
+      assertRefused(socket, 1);
+      inItsPlace.close();
+      assertAccepts(listener, 1);
+    }
+  }
+
+  @Test
+  void aConnectionHasNoNumber0() throws IOException {
+    try (Listener listener = listen("")) {
+      FakeClient fake = fake(listener).withFifo();
+      fake.connect(0);
+      fake.connect(1);
+      assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + fake.endpoint());
+      assertThat(listener.pollRequest()).isNull();
     }
   }
 

@@ -86,14 +86,17 @@ record HandshakeMessage(Type type, int version, int clientId, int serverId, byte
     int length = (int) (header >>> LENGTH_SHIFT) & 0xfff;
     // of another version only the type, the version and the client's number are decoded
     boolean whole = length == datagram.length - HEADER_SIZE && length <= MAX_PAYLOAD;
-    if (code < 1 || code > Type.values().length || (version == VERSION && !whole)) {
+    int clientId = (int) (header >>> CLIENT_SHIFT) & MAX_ID;
+    if (code < 1
+        || code > Type.values().length
+        || (version == VERSION && !(whole && clientId != 0))) { // numbers count from 1
       return Optional.empty();
     }
     return Optional.of(
         new HandshakeMessage(
             Type.values()[code - 1],
             version,
-            (int) (header >>> CLIENT_SHIFT) & MAX_ID,
+            clientId,
             (int) (header >>> SERVER_SHIFT) & MAX_ID,
             Arrays.copyOfRange(datagram, HEADER_SIZE, datagram.length)));
   }

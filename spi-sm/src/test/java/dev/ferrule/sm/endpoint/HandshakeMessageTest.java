@@ -16,7 +16,7 @@ class HandshakeMessageTest {
   @Property
   void shouldReadBackWhatItWrote(
       @ForAll Type type,
-      @ForAll @IntRange(max = HandshakeMessage.MAX_ID) int clientId,
+      @ForAll @IntRange(min = 1, max = HandshakeMessage.MAX_ID) int clientId,
       @ForAll @IntRange(max = HandshakeMessage.MAX_ID) int serverId,
       @ForAll @Size(max = HandshakeMessage.MAX_PAYLOAD) byte[] payload) {
     byte[] datagram = new HandshakeMessage(type, clientId, serverId, payload).encode();
