@@ -53,7 +53,7 @@ fetch_kernel() {
   for extra in "linux-modules-$version" "linux-modules-extra-$version"; do
     ! apt-cache show "$extra" >/dev/null 2>&1 || packages+=("$extra")
   done
-  explain "fetching ${packages[*]} into $cache"
+  say "fetching a kernel for the virtual machine, once: ${packages[*]}, into $cache"
   mkdir "$run/packages" "$run/tree"
   if ! download "${packages[@]}"; then
     # The package lists may be older than the mirror.
@@ -97,7 +97,7 @@ initramfs_key() {
 
 build_initramfs() {
   local tree=$run/initramfs module file name base=$cache/kernel-$version
-  explain "building $initramfs"
+  say "making the file system with which the virtual machine boots, once"
   mkdir -p "$tree/bin" "$tree/modules"
   cp "$base/busybox" "$tree/bin/busybox"
   install -m 755 "$parts/init" "$tree/init"

@@ -31,7 +31,7 @@ need_packages() {
     say "install them, for example with: sudo apt-get install --no-install-recommends ${missing[*]}"
     exit 1
   fi
-  explain "installing ${missing[*]}"
+  say "installing ${missing[*]}"
   # Another run may do the same.
   (
     flock 9

@@ -15,6 +15,7 @@ LEFT_OUT='^(OLDPWD|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|NOTIFY_SOCKET|SSH_AUT
 LEFT_OUT+='XDG_RUNTIME_DIR)='
 BOOT_LIMIT=180  # seconds; it takes 10 on an idle machine
 GRACE=10        # seconds for a command to exit after a signal
+SAID_AFTER=5    # seconds after which a boot is announced
 # No pattern for the free text at the end of a line: it need not be valid in this locale.
 EVENT='^[12] (started$|failed |closed (out|err)$|drained (out|err)$|crashed |wire [0-9]+ |ended [0-9]{1,3}$)'
 
@@ -24,6 +25,7 @@ clock=    # the process that writes the ticks
 signal=   # the signal received by with-rxe
 kill_at=  # the time when the machines are killed, in $SECONDS
 over=     # the run is over
+waiting=  # that the machine boots has been said, or need not be
 result=   # the exit code
 crashed=()  # processes that died of SIGSEGV or SIGABRT: "java of SIGABRT"
 
@@ -318,6 +320,10 @@ look_at_clock() {
     interrupt TERM
   fi
   if [ "$kill_at" ] && [ "$SECONDS" -ge "$kill_at" ]; then over=yes; fi
+  if [ -z "$waiting" ] && [ "$SECONDS" -ge $((started_at + SAID_AFTER)) ]; then
+    waiting=yes
+    [ "${booted[1]:-}" ] || say "booting a virtual machine; this takes 10 s, and longer on a busy machine"
+  fi
   [ "$SECONDS" -ge "$boot_deadline" ] && [ -z "$over" ] || return 0
   for machine in "${machines[@]}"; do
     [ "${booted[$machine]:-}" ] || give_up "$machine" "the virtual machine has not booted in $BOOT_LIMIT s"

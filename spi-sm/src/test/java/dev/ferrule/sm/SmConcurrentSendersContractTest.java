@@ -11,6 +11,7 @@ import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.MessagingContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
+import dev.ferrule.contract.SilentProgramContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -52,6 +53,13 @@ class SmConcurrentSendersContractTest {
   class Claim extends ClaimContract {
     Claim() {
       super(withHardlyAnythingInline());
+    }
+  }
+
+  @Nested
+  class SilentProgram extends SilentProgramContract {
+    SilentProgram() {
+      super(underTest());
     }
   }
 

@@ -5,6 +5,7 @@ import dev.ferrule.contract.AllocationContract;
 import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.ListenerReceiverDifferences;
 import dev.ferrule.contract.MessagingContract;
+import dev.ferrule.contract.SilentProgramContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,6 +27,13 @@ class SmListenerReceiverContractTest {
   @Nested
   class Free extends FreeContract {
     Free() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class SilentProgram extends SilentProgramContract {
+    SilentProgram() {
       super(underTest());
     }
   }

@@ -4,6 +4,7 @@ package dev.ferrule.integration.rdma;
 import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.MessagingContract;
 import dev.ferrule.contract.ProviderUnderTest;
+import dev.ferrule.contract.SilentProgramContract;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -42,6 +43,13 @@ abstract class RdmaMessagingContracts {
   @Nested
   class Free extends FreeContract {
     Free() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class SilentProgram extends SilentProgramContract {
+    SilentProgram() {
       super(underTest());
     }
   }
