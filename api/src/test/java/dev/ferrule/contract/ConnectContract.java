@@ -56,7 +56,7 @@ public abstract class ConnectContract extends Contract {
     byte[] question = payload(length, 1);
     byte[] answer = payload(length, 2);
     Background<Connection> connecting =
-        connectInBackground(listener, options().payload(question).build());
+        connectInBackground(listener, patientOptions().payload(question).build());
 
     ConnectionRequest request = listener.nextRequest(PATIENCE);
     assertThat(request.payload()).isEqualTo(question);
@@ -80,7 +80,7 @@ public abstract class ConnectContract extends Contract {
   void payloadsAreCopies() {
     Listener listener = listen();
     byte[] question = payload(8, 1);
-    ConnectionOptions options = options().payload(question).build();
+    ConnectionOptions options = patientOptions().payload(question).build();
     question[0]++;
     Background<Connection> connecting = connectInBackground(listener, options);
 
@@ -103,7 +103,7 @@ public abstract class ConnectContract extends Contract {
     assertThatThrownBy(() -> Ferrule.connect(listener.uri(), options().payload(tooLong).build()))
         .isInstanceOf(IllegalArgumentException.class);
 
-    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
     ConnectionRequest request = listener.nextRequest(PATIENCE);
     assertThatThrownBy(() -> request.accept(tooLong)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> request.reject(tooLong)).isInstanceOf(IllegalArgumentException.class);
@@ -114,7 +114,7 @@ public abstract class ConnectContract extends Contract {
   @Test
   void aRequestNamesItsClient() {
     Listener listener = listen();
-    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
 
     ConnectionRequest request = listener.nextRequest(PATIENCE);
 
@@ -129,7 +129,7 @@ public abstract class ConnectContract extends Contract {
   void aRejectedClientReceivesThePayload(int length) {
     Listener listener = listen();
     byte[] reason = payload(length, 3);
-    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
 
     listener.nextRequest(PATIENCE).reject(reason);
 
@@ -142,7 +142,7 @@ public abstract class ConnectContract extends Contract {
   @Test
   void aClientMayBeRejectedWithoutAReasonAndTheNextOneAccepted() {
     Listener listener = listen();
-    Background<Connection> rejected = connectInBackground(listener, provider.options());
+    Background<Connection> rejected = connectInBackground(listener, patientOptions().build());
     listener.nextRequest(PATIENCE).reject();
 
     assertThat(((ConnectionRejectedException) rejected.failure()).payload()).isEmpty();
@@ -152,11 +152,11 @@ public abstract class ConnectContract extends Contract {
   @Test
   void aRequestIsAnsweredOnlyOnce() {
     Listener listener = listen();
-    Background<Connection> first = connectInBackground(listener, provider.options());
+    Background<Connection> first = connectInBackground(listener, patientOptions().build());
     ConnectionRequest accepted = listener.nextRequest(PATIENCE);
     Connection server = closeAtEnd(accepted.accept());
     Connection client = first.result();
-    Background<Connection> second = connectInBackground(listener, provider.options());
+    Background<Connection> second = connectInBackground(listener, patientOptions().build());
     ConnectionRequest rejected = listener.nextRequest(PATIENCE);
     rejected.reject();
     second.failure();
@@ -177,7 +177,8 @@ public abstract class ConnectContract extends Contract {
     Listener listener = listen();
     List<Background<Connection>> clients = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      clients.add(connectInBackground(listener, options().payload(new byte[] {(byte) i}).build()));
+      clients.add(
+          connectInBackground(listener, patientOptions().payload(new byte[] {(byte) i}).build()));
     }
     ConnectionRequest[] requests = new ConnectionRequest[3];
     for (int i = 0; i < 3; i++) {
@@ -198,7 +199,7 @@ public abstract class ConnectContract extends Contract {
   void pollRequestDoesNotWait() {
     Listener listener = listen();
     assertThat(listener.pollRequest()).isNull();
-    Background<Connection> connecting = connectInBackground(listener, provider.options());
+    Background<Connection> connecting = connectInBackground(listener, patientOptions().build());
     List<ConnectionRequest> requests = new ArrayList<>();
 
     eventually(
@@ -325,7 +326,7 @@ public abstract class ConnectContract extends Contract {
   @Test
   void manyClientsMayConnectConcurrently() {
     int clients = 32;
-    ConnectionOptions options = options().waitStrategy(WaitStrategy.BLOCK).build();
+    ConnectionOptions options = patientOptions().waitStrategy(WaitStrategy.BLOCK).build();
     Listener listener = listen(options);
     List<Background<Integer>> replies = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
@@ -477,7 +478,7 @@ public abstract class ConnectContract extends Contract {
                 closeAtEnd(
                     Ferrule.connect(
                         URI.create(listener.uri() + "?maxMessage=123"),
-                        options().maxMessageSize(500).build())));
+                        patientOptions().maxMessageSize(500).build())));
 
     Connection server = closeAtEnd(listener.accept(PATIENCE));
 

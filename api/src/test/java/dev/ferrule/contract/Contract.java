@@ -88,6 +88,11 @@ public abstract class Contract {
     return provider.options().toBuilder();
   }
 
+  /** Starts from the provider's options, for a client that has time to connect. */
+  final ConnectionOptions.Builder patientOptions() {
+    return options().connectTimeout(PATIENCE);
+  }
+
   final Listener listen() {
     return listen(provider.options());
   }

@@ -12,6 +12,7 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ReceiveRegion;
+import dev.ferrule.StandardOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.net.URI;
@@ -50,7 +51,7 @@ public abstract class LeakContract extends Contract {
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void connectionsLeaveNothingBehindRegardlessOfTheClosingSide() {
     int cycles = provider.connectCloseCycles();
-    Listener listener = listen();
+    Listener listener = listen(patient());
     cycle(listener, WARM_UP_CYCLES);
     Held before = held();
 
@@ -74,7 +75,7 @@ public abstract class LeakContract extends Contract {
       if (i == WARM_UP_CYCLES) {
         before = held();
       }
-      try (Listener listener = Ferrule.listen(provider.listenAddress(), provider.options())) {
+      try (Listener listener = Ferrule.listen(provider.listenAddress(), patient())) {
         if (i % 4 == 0) {
           cycle(listener, 1);
         }
@@ -88,7 +89,7 @@ public abstract class LeakContract extends Contract {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void rejectedClientsLeaveNothingBehind() {
-    Listener listener = listen();
+    Listener listener = listen(patient());
     int cycles = cyclesOfASidePath();
     Background<Boolean> rejecting =
         inBackground(
@@ -103,7 +104,7 @@ public abstract class LeakContract extends Contract {
       if (i == WARM_UP_CYCLES) {
         before = held();
       }
-      assertThatThrownBy(() -> Ferrule.connect(listener.uri(), provider.options()))
+      assertThatThrownBy(() -> Ferrule.connect(listener.uri(), patient()))
           .isInstanceOf(ConnectionRejectedException.class);
     }
     assertNoMoreHeldThan(before);
@@ -113,7 +114,7 @@ public abstract class LeakContract extends Contract {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void refusedClientsLeaveNothingBehind() {
-    Listener listener = listen();
+    Listener listener = listen(patient());
     URI address = listener.uri();
     listener.close();
     Held before = null;
@@ -121,7 +122,7 @@ public abstract class LeakContract extends Contract {
       if (i == WARM_UP_CYCLES) {
         before = held();
       }
-      assertThatThrownBy(() -> Ferrule.connect(address, provider.options()))
+      assertThatThrownBy(() -> Ferrule.connect(address, patient()))
           .isInstanceOf(ConnectionRefusedException.class);
     }
     assertNoMoreHeldThan(before);
@@ -148,7 +149,7 @@ public abstract class LeakContract extends Contract {
 
   @Test
   void aConnectionThatWasClosedIsNotKeptInMemory() {
-    Listener listener = listen();
+    Listener listener = listen(patient());
     List<WeakReference<Object>> references = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       closeOne(listener, references);
@@ -160,6 +161,11 @@ public abstract class LeakContract extends Contract {
           System.gc();
           return references.stream().allMatch(reference -> reference.refersTo(null));
         });
+  }
+
+  /** Neither connecting nor closing is given up, which would lose a message that is still sent. */
+  private ConnectionOptions patient() {
+    return patientOptions().set(StandardOptions.CLOSE_TIMEOUT, PATIENCE).build();
   }
 
   private int cyclesOfASidePath() {
@@ -176,7 +182,7 @@ public abstract class LeakContract extends Contract {
             "clients",
             () -> {
               for (int i = 0; i < cycles; i++) {
-                Connection client = Ferrule.connect(listener.uri(), provider.options());
+                Connection client = Ferrule.connect(listener.uri(), patient());
                 client.sender().send(MESSAGE);
                 expectMessage(client);
                 if (i % 3 == 1) {
@@ -209,7 +215,7 @@ public abstract class LeakContract extends Contract {
 
   private void closeOne(Listener listener, List<WeakReference<Object>> references) {
     Background<Connection> connecting =
-        Background.start("client", () -> Ferrule.connect(listener.uri(), provider.options()));
+        Background.start("client", () -> Ferrule.connect(listener.uri(), patient()));
     Connection server = listener.accept(PATIENCE);
     Connection client = connecting.result();
     client.sender().send(MESSAGE);

@@ -101,10 +101,19 @@ final class FakeClient implements AutoCloseable {
 
   /** Waits for the next message from the listener. */
   Answer answer() {
-    DatagramSocket.Datagram datagram = socket.receive();
-    while (datagram == null) {
+    Answer answer = pollAnswer();
+    while (answer == null) {
       Thread.onSpinWait();
-      datagram = socket.receive();
+      answer = pollAnswer();
+    }
+    return answer;
+  }
+
+  /** Returns the next message from the listener, or null if there is none yet. */
+  @Nullable Answer pollAnswer() {
+    DatagramSocket.Datagram datagram = socket.receive();
+    if (datagram == null) {
+      return null;
     }
     SealedFile file = datagram.file();
     if (file != null) {

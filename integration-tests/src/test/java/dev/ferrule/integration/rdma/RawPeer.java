@@ -217,9 +217,12 @@ final class RawPeer implements AutoCloseable {
     return new ConnectionParameters(privateData, READS, READS, RETRIES, 7);
   }
 
-  /** Waits for the answer, but does not read it, and so does not confirm the connection. */
-  void awaitAnswerWithoutReadingIt() {
-    Task.await("the listener has answered", events::any);
+  /**
+   * Returns whether the listener has answered, without reading the answer, and so without
+   * confirming the connection.
+   */
+  boolean hasUnreadAnswer() {
+    return events.any();
   }
 
   private void takeAnswer() {

@@ -24,7 +24,6 @@ import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Connecting, depending on the events of the connection manager and their timing. */
-@Timeout(60)
+@Timeout(180)
 class ConnectorTest {
 
   private static final int LEVEL_ID = 0;
@@ -255,7 +254,7 @@ class ConnectorTest {
     CountDownLatch block = new CountDownLatch(1);
     doAnswer(
             call -> {
-              block.await(50, TimeUnit.SECONDS);
+              block.await(1, TimeUnit.MINUTES);
               manager.calls.add("destroyQp");
               return null;
             })
@@ -270,10 +269,9 @@ class ConnectorTest {
     RdmaConnection connection = provider.connect("");
     connection.onSendFailure(CompletionStatus.RETRY_EXCEEDED, 0);
 
-    long start = System.nanoTime();
     connection.close();
 
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    assertThat(manager.calls).doesNotContain("destroyQp");
     assertThatThrownBy(connection::checkUsable).isInstanceOf(FerruleException.class);
     block.countDown();
     while (!manager.calls.contains("destroyQp")) {

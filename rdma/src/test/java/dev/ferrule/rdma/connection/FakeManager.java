@@ -195,7 +195,7 @@ final class FakeManager implements AutoCloseable {
     Runnable tick = ticks::countDown;
     rdmaContext.addTick(tick);
     try {
-      if (!ticks.await(20, TimeUnit.SECONDS)) {
+      if (!ticks.await(1, TimeUnit.MINUTES)) {
         throw new AssertionError("the event loop does not tick");
       }
     } finally {

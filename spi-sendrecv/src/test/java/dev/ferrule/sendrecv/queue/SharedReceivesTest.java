@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 class SharedReceivesTest {
 
   private static final int COUNT = 256;
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();

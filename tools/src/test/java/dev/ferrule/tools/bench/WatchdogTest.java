@@ -54,7 +54,7 @@ class WatchdogTest {
 
   @Test
   void aMeasurementWithoutProgressHasItsConnectionsClosedAndFails() {
-    Watchdog watchdog = new Watchdog(LITTLE);
+    Watchdog watchdog = new Watchdog(LITTLE, MUCH, System::nanoTime);
     assertThatThrownBy(
             () ->
                 watchdog.watch(
