@@ -8,7 +8,7 @@ quiet_apt() {
   local limit=$1 end=$((SECONDS + 300)) output
   shift
   while true; do
-    output=$(LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$limit" apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+    output=$(LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout --foreground "$limit" apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
       2>&1 </dev/null) && return 0
     case $output in *'Could not get lock'*) [ "$SECONDS" -ge "$end" ] || { sleep 2; continue; } ;; esac
     printf '%s\n' "$output" >&2

@@ -43,6 +43,7 @@ fetch_kernel() {
   command -v apt-get >/dev/null || { say "fetching a kernel needs apt-get"; exit 1; }
   package=$(kernel_package | head -n 1)
   if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then
+    say "reading the lists of packages"
     quiet_apt 300 update >"$run/fetch.log" 2>&1 || true
     package=$(kernel_package | head -n 1)
   fi

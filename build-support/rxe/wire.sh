@@ -21,7 +21,7 @@ wire_arguments() {
 
 # Waits until machine 2 can connect.
 wait_for_wire() {
-  while [ "$SECONDS" -lt "$boot_deadline" ]; do
+  while [ "$SECONDS" -lt "$boot_deadline" ] && [ -z "$signal" ]; do
     [ ! -S "$run/wire" ] || return 0
     kill -0 "${qemu[1]}" 2>/dev/null || break
     sleep 0.1

@@ -24,7 +24,10 @@ public final class TestPick implements PostDiscoveryFilter {
 
   /** Returns whether an expression is found in a name. */
   static Predicate<String> matching(String expression) {
-    return Pattern.compile(expression.replaceAll("(?<!\\\\)\\$(?=\\w)", "\\\\\\$")).asPredicate();
+    boolean isQuoted = expression.contains("\\Q");
+    return Pattern.compile(
+            isQuoted ? expression : expression.replaceAll("(?<!\\\\)\\$(?=\\w)", "\\\\\\$"))
+        .asPredicate();
   }
 
   @Override

@@ -45,8 +45,9 @@ public final class LineAllocator {
   private void track(long atLeast) {
     int before = runLength.length;
     int count = (int) Math.min(lines, (atLeast + WORD - 1) / WORD * WORD);
-    free = Arrays.copyOf(free, (count + WORD - 1) / WORD);
-    runLength = Arrays.copyOf(runLength, count);
+    long[] moreFree = Arrays.copyOf(free, (count + WORD - 1) / WORD);
+    runLength = Arrays.copyOf(runLength, count); // both or, without memory, none
+    free = moreFree;
     mark(before, count - before, true);
   }
 

@@ -30,6 +30,10 @@ final class Failures {
   }
 
   static FerruleException of(URI uri, PosixException e) {
+    if (e.is(LibC.EFBIG()) && !String.valueOf(e.getMessage()).startsWith("mmap")) {
+      return new ResourceExhaustedException(
+          uri, e.getMessage() + "; raise the limit of the size of files (ulimit -f)", e);
+    }
     if (e.is(LibC.EFBIG())) {
       return new ResourceExhaustedException(
           uri,

@@ -32,9 +32,11 @@ class EventLoopTest {
   void repeatedFailuresDoNotFillTheLog() throws InterruptedException {
     List<CountDownLatch> done = Stream.generate(() -> new CountDownLatch(1)).limit(40).toList();
     try (LoggedRecords logged = LoggedRecords.of(EventLoop.class)) {
+      long start = System.nanoTime();
       runTicks(done);
 
-      assertThat(logged.all()).hasSizeBetween(1, 20); // one a second, however slow the machine is
+      int seconds = (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+      assertThat(logged.all()).hasSizeBetween(1, 2 + seconds); // one a second
     }
   }
 

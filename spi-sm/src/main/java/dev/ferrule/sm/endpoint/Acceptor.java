@@ -5,6 +5,7 @@ import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -308,21 +309,22 @@ public final class Acceptor {
       return false;
     }
     Optional<RingLayout.Descriptor> ring;
+    String flaw = NO_MEMORY;
     try {
       if (isMemoryLost) {
         throw new PosixException("recvmsg", "the client's memory", LibC.EMFILE());
       }
-      ring = memory == null ? Optional.empty() : ServerHandshake.ringOf(memory);
+      MemorySegment start = memory == null ? null : ServerHandshake.start(memory);
+      ring = start == null ? Optional.empty() : RingLayout.readDescriptor(start);
+      if (start != null && ring.isEmpty()) {
+        flaw = "its memory " + RingLayout.flaw(start);
+      }
     } catch (PosixException e) {
       turnAwayUnseen(key, unseen(key, e));
       return false;
     }
     if (memory == null || ring.isEmpty()) {
-      String reason =
-          memory == null
-              ? NO_MEMORY
-              : "its memory " + RingLayout.flaw(ServerHandshake.start(memory));
-      turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + reason));
+      turnAwayUnseen(key, refusal(key.clientId(), UNUSABLE + flaw));
       return false;
     }
     long generation = ring.get().generation();

@@ -14,7 +14,6 @@ import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -87,17 +86,11 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   /**
-   * Reads the descriptor of the ring that was passed with a message.
+   * Returns a copy of the memory's start, where its descriptor should be.
    *
-   * @return the descriptor; empty if there is none
    * @throws PosixException ENOMEM if this process lacks a resource to read it; EINVAL if a file of
    *     that kind cannot be used
    */
-  static Optional<RingLayout.Descriptor> ringOf(PassedMemory memory) {
-    return RingLayout.readDescriptor(start(memory));
-  }
-
-  /** Returns a copy of the memory's start, where its descriptor should be. */
   static MemorySegment start(PassedMemory memory) {
     return memory.file().read(RingLayout.DESCRIPTOR_SIZE);
   }
@@ -422,16 +415,22 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   private void turnAway(HandshakeMessage message) {
+    boolean wasOffered;
     synchronized (this) {
       if (state == State.FAILED) {
         return;
       }
+      wasOffered = state == State.OFFERED; // and could not be sent
       state = State.TURNED_AWAY;
       memory.close();
       answer = message;
+      answerFile = null;
       endpoint.send(message, key.client());
     }
     acceptor.turnedAway(this);
+    if (wasOffered) {
+      resolve();
+    }
   }
 
   /** Answers a retransmitted request: the answer was lost, or there is none yet. */

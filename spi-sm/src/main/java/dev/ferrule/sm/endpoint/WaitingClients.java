@@ -2,7 +2,6 @@
 package dev.ferrule.sm.endpoint;
 
 import java.util.ArrayDeque;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +36,9 @@ final class WaitingClients<R extends WaitingClients.Request> {
     int ofUser(int user);
   }
 
-  private final Map<SmAddress, ArrayDeque<R>> clients = new LinkedHashMap<>();
-  private final Map<Integer, Integer> requestsOfUser = new HashMap<>();
+  /** By user and endpoint, those served least recently first. */
+  private final Map<Integer, Map<SmAddress, ArrayDeque<R>>> users = new LinkedHashMap<>();
+
   private int size;
 
   int size() {
@@ -46,55 +46,68 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   void add(R request) {
-    clients.computeIfAbsent(request.client(), client -> new ArrayDeque<>()).add(request);
-    count(request, 1);
-  }
-
-  private void count(R request, int change) {
-    size += change;
-    requestsOfUser.merge(
-        request.user(), change, (before, more) -> before + more == 0 ? null : before + more);
+    users
+        .computeIfAbsent(request.user(), user -> new LinkedHashMap<>())
+        .computeIfAbsent(request.client(), client -> new ArrayDeque<>())
+        .add(request);
+    size++;
   }
 
   /**
-   * Removes the next request: of the users with the fewest unconfirmed connections, and of their
-   * endpoints with the fewest, the one that was served least recently.
+   * Removes the next request: of the user with the fewest unconfirmed connections, and of that
+   * user's endpoint with the fewest; of several, the one that was served least recently.
    */
   @Nullable R poll(Unconfirmed unconfirmed) {
     R next = next(unconfirmed);
-    if (next == null) {
-      return null;
-    }
-    ArrayDeque<R> requests = clients.remove(next.client());
-    if (requests != null) {
-      requests.remove();
-      if (!requests.isEmpty()) {
-        clients.put(next.client(), requests); // behind all others
+    if (next != null) {
+      Map<SmAddress, ArrayDeque<R>> endpoints = users.remove(next.user());
+      ArrayDeque<R> requests = endpoints == null ? null : endpoints.remove(next.client());
+      if (endpoints != null && requests != null) {
+        requests.remove();
+        size--;
+        if (!requests.isEmpty()) {
+          endpoints.put(next.client(), requests); // behind all others
+        }
+        if (!endpoints.isEmpty()) {
+          users.put(next.user(), endpoints); // the same
+        }
       }
     }
-    count(next, -1);
     return next;
   }
 
   /** Returns the next request; null if there is none. */
   @Nullable R next(Unconfirmed unconfirmed) {
-    R best = null;
-    int fewestOfUser = Integer.MAX_VALUE;
+    Map<SmAddress, ArrayDeque<R>> endpoints = null;
     int fewest = Integer.MAX_VALUE;
-    for (ArrayDeque<R> requests : clients.values()) {
-      R first = requests.element();
-      int ofUser = unconfirmed.ofUser(first.user());
-      int ofEndpoint = unconfirmed.ofEndpoint(first.client());
-      if (ofUser < fewestOfUser || (ofUser == fewestOfUser && ofEndpoint < fewest)) {
-        best = first;
-        fewestOfUser = ofUser;
-        fewest = ofEndpoint;
+    for (Map.Entry<Integer, Map<SmAddress, ArrayDeque<R>>> user : users.entrySet()) {
+      int count = unconfirmed.ofUser(user.getKey());
+      if (count < fewest) {
+        endpoints = user.getValue();
+        fewest = count;
       }
-      if (ofUser == 0) {
+      if (count == 0) {
         break;
       }
     }
-    return best;
+    return endpoints == null ? null : next(endpoints, unconfirmed);
+  }
+
+  private static <R> @Nullable R next(
+      Map<SmAddress, ArrayDeque<R>> endpoints, Unconfirmed unconfirmed) {
+    R next = null;
+    int fewest = Integer.MAX_VALUE;
+    for (Map.Entry<SmAddress, ArrayDeque<R>> endpoint : endpoints.entrySet()) {
+      int count = unconfirmed.ofEndpoint(endpoint.getKey());
+      if (count < fewest) {
+        next = endpoint.getValue().element();
+        fewest = count;
+      }
+      if (count == 0) {
+        break;
+      }
+    }
+    return next;
   }
 
   /**
@@ -104,19 +117,16 @@ final class WaitingClients<R extends WaitingClients.Request> {
    * @param client the endpoint of the other request
    * @param user its user
    * @return the removed request, which is of a user that has at least two more than that one; or,
-   *     if there is none, of an endpoint that has at least two more than that one; null if there is
-   *     none either
+   *     if there is none, of the same user and of an endpoint that has at least two more than that
+   *     one; null if there is none either
    */
   @Nullable R displace(SmAddress client, int user) {
     ArrayDeque<R> longest = displaceable(client, user);
     if (longest == null) {
       return null;
     }
-    R displaced = longest.removeLast();
-    if (longest.isEmpty()) {
-      clients.remove(displaced.client());
-    }
-    count(displaced, -1);
+    R displaced = longest.getLast();
+    remove(displaced);
     return displaced;
   }
 
@@ -126,47 +136,45 @@ final class WaitingClients<R extends WaitingClients.Request> {
   }
 
   private @Nullable ArrayDeque<R> displaceable(SmAddress client, int user) {
-    int ownOfUser = requestsOfUser.getOrDefault(user, 0);
-    ArrayDeque<R> own = clients.get(client);
-    int ownSize = own == null ? 0 : own.size();
-    ArrayDeque<R> longestOfUser = null;
-    int mostOfUser = ownOfUser + 1;
-    ArrayDeque<R> longest = null;
-    for (ArrayDeque<R> each : clients.values()) {
-      int ofUser = requestsOfUser.getOrDefault(each.element().user(), 0);
-      if (ofUser > mostOfUser
-          || (ofUser == mostOfUser
-              && longestOfUser != null
-              && each.size() > longestOfUser.size())) {
-        longestOfUser = each;
-        mostOfUser = ofUser;
-      }
-      // not of a user that has fewer than this one
-      if (ofUser >= ownOfUser
-          && each.size() >= 2 + ownSize
-          && (longest == null || each.size() > longest.size())) {
-        longest = each;
+    Map<SmAddress, ArrayDeque<R>> own = users.getOrDefault(user, Map.of());
+    Map<SmAddress, ArrayDeque<R>> most = own;
+    for (Map<SmAddress, ArrayDeque<R>> each : users.values()) {
+      if (requests(each) >= 2 + requests(own) && requests(each) > requests(most)) {
+        most = each;
       }
     }
-    return longestOfUser == null ? longest : longestOfUser;
+    ArrayDeque<R> longest = null;
+    for (ArrayDeque<R> each : most.values()) {
+      longest = longest == null || each.size() > longest.size() ? each : longest;
+    }
+    ArrayDeque<R> ownQueue = own.get(client);
+    int least = most == own ? 2 + (ownQueue == null ? 0 : ownQueue.size()) : 1;
+    return longest == null || longest.size() < least ? null : longest;
+  }
+
+  private static <R> int requests(Map<SmAddress, ArrayDeque<R>> endpoints) {
+    return endpoints.values().stream().mapToInt(ArrayDeque::size).sum();
   }
 
   boolean remove(R request) {
-    ArrayDeque<R> requests = clients.get(request.client());
+    Map<SmAddress, ArrayDeque<R>> endpoints = users.getOrDefault(request.user(), Map.of());
+    ArrayDeque<R> requests = endpoints.get(request.client());
     if (requests == null || !requests.remove(request)) {
       return false;
     }
+    size--;
     if (requests.isEmpty()) {
-      clients.remove(request.client());
+      endpoints.remove(request.client());
     }
-    count(request, -1);
+    if (endpoints.isEmpty()) {
+      users.remove(request.user());
+    }
     return true;
   }
 
   /** Removes all requests. */
   void clear() {
-    clients.clear();
-    requestsOfUser.clear();
+    users.clear();
     size = 0;
   }
 }

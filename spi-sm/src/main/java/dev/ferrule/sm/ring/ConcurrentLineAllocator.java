@@ -204,6 +204,9 @@ class ConcurrentLineAllocator {
   private int take(int start, int count) {
     int line = start;
     int end = start + count;
+    for (int part = start / PART_LINES + 1; part * (long) PART_LINES < end; part++) {
+      part(part * PART_LINES); // before a line is taken: there may be no memory for it
+    }
     while (line < end) {
       int bit = line % WORD;
       int inWord = Math.min(end - line, WORD - bit);

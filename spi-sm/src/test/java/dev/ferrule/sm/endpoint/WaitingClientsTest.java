@@ -76,6 +76,21 @@ class WaitingClientsTest {
   }
 
   @Test
+  void usersAreServedInTurnsEvenIfAllConfirmAtOnce() {
+    for (int endpoint = 1; endpoint <= 20; endpoint++) {
+      add(GREEDY, endpoint, 1);
+    }
+    Request first = add(HONEST, 1, 1);
+    Request second = add(HONEST, 1, 2);
+    List<Request> served = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      served.add(offer());
+      unconfirmed.clear();
+    }
+    assertThat(served).contains(first, second);
+  }
+
+  @Test
   void aFullBacklogTakesAPlaceFromTheUserWithTheMost() {
     for (int endpoint = 1; endpoint <= 20; endpoint++) {
       add(GREEDY, endpoint, 1);

@@ -131,9 +131,7 @@ public final class BenchClient implements AutoCloseable {
     if (!reply.done()) {
       return Optional.empty();
     }
-    FloorFile file = new FloorFile(reply.messages());
-    try {
-      file.check();
+    try (FloorFile file = new FloorFile(reply.messages()).open()) {
       return Optional.of(Floor.open(this, file, () -> Session.requireOpen(connection)));
     } catch (IOException e) { // as in another container with process ids of its own
       return Optional.empty();

@@ -38,7 +38,7 @@ record FloorFile(long number) implements AutoCloseable {
   /** Creates a file. */
   static FloorFile create() throws IOException {
     int descriptor = createFile();
-    FloorFile file = new FloorFile(ProcessHandle.current().pid() << Integer.SIZE | descriptor);
+    FloorFile file = of(descriptor);
     boolean done = false;
     try {
       fill(file.path());
@@ -84,35 +84,51 @@ record FloorFile(long number) implements AutoCloseable {
   }
 
   /**
-   * Checks that the file is one that {@link #create} makes, in a process of this user.
+   * Opens the file of another process, if it is one that {@link #create} makes, in a process of
+   * this user. It is opened once and then checked, as the other process may replace its descriptor
+   * at any time.
    *
-   * @throws IOException if it is not, or does not exist in this container
+   * @return the same file by a descriptor of this process
+   * @throws IOException if it is not such a file, or does not exist in this container
    */
-  void check() throws IOException {
-    if (!Files.readSymbolicLink(path()).equals(LINK)
-        || !Files.getAttribute(path(), "unix:uid").equals(LibC.geteuid())
-        || Files.size(path()) != BYTES
-        || !isSealed()) {
-      throw new IOException(path() + " was not created by a server of this user");
-    }
-  }
-
-  private boolean isSealed() {
+  FloorFile open() throws IOException {
+    int descriptor;
     try (Arena arena = Arena.ofConfined()) {
-      int descriptor =
+      descriptor =
           LibC.open
               .makeInvoker()
-              .apply(arena.allocateFrom(path().toString()), LibC.O_RDWR() | LibC.O_CLOEXEC());
-      try {
-        int seals = LibC.fcntl.makeInvoker().apply(descriptor, LibC.F_GET_SEALS());
-        return seals >= 0 && (seals & SEALS) == SEALS;
-      } finally {
-        LibC.close(descriptor);
+              .apply(
+                  arena.allocateFrom(path().toString()),
+                  LibC.O_RDWR() | LibC.O_CLOEXEC() | LibC.O_NONBLOCK());
+    }
+    if (descriptor < 0) {
+      throw new IOException(path() + " cannot be opened");
+    }
+    FloorFile own = of(descriptor);
+    boolean done = false;
+    try {
+      int seals = LibC.fcntl.makeInvoker().apply(descriptor, LibC.F_GET_SEALS());
+      if (seals < 0
+          || (seals & SEALS) != SEALS
+          || !Files.readSymbolicLink(own.path()).equals(LINK)
+          || !Files.getAttribute(own.path(), "unix:uid").equals(LibC.geteuid())
+          || Files.size(own.path()) != BYTES) {
+        throw new IOException(path() + " was not created by a server of this user");
+      }
+      done = true;
+      return own;
+    } finally {
+      if (!done) {
+        own.close();
       }
     }
   }
 
-  /** Closes the descriptor of the process that has created the file; mappings stay valid. */
+  private static FloorFile of(int descriptor) {
+    return new FloorFile(ProcessHandle.current().pid() << Integer.SIZE | descriptor);
+  }
+
+  /** Closes the descriptor, which must be this process's; mappings stay valid. */
   @Override
   public void close() {
     LibC.close((int) number);

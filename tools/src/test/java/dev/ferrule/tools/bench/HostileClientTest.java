@@ -179,9 +179,18 @@ class HostileClientTest {
     return new FloorFile(reply.messages()).path();
   }
 
-  private static void awaitRemoval(Path file) {
-    while (Files.exists(file)) {
+  /** Another file may get the descriptor's number. */
+  private static void awaitRemoval(Path descriptor) {
+    while (isFloor(descriptor)) {
       Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isFloor(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString().contains("ferrule-floor");
+    } catch (IOException e) {
+      return false;
     }
   }
 
@@ -202,7 +211,7 @@ class HostileClientTest {
     try (Connection connection = connect()) {
       client(connection).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
       FloorFile file = new FloorFile(client(connection).awaitReply().messages());
-      file.check();
+      file.open().close();
       try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.WRITE)) {
         assertThatThrownBy(() -> channel.truncate(0)).isInstanceOf(IOException.class);
       }
@@ -257,16 +266,16 @@ class HostileClientTest {
         FloorFile unsealed =
             descriptor(
                 LibC.memfd_create(arena.allocateFrom("ferrule-floor"), LibC.MFD_ALLOW_SEALING()))) {
-      assertThatThrownBy(opened::check).isInstanceOf(IOException.class);
-      assertThatThrownBy(unsealed::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(opened::open).isInstanceOf(IOException.class);
+      assertThatThrownBy(unsealed::open).isInstanceOf(IOException.class);
       assertThatThrownBy(() -> BareRing.ofClient(unsealed.path(), () -> {}).close())
           .isInstanceOf(IOException.class);
       assertThatThrownBy(() -> new CacheLine(unsealed.path(), () -> {}).close())
           .isInstanceOf(IOException.class);
       Files.write(unsealed.path(), new byte[Math.toIntExact(FloorFile.BYTES)]);
-      assertThatThrownBy(unsealed::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(unsealed::open).isInstanceOf(IOException.class);
       FloorFile absent = descriptor(Integer.MAX_VALUE);
-      assertThatThrownBy(absent::check).isInstanceOf(IOException.class);
+      assertThatThrownBy(absent::open).isInstanceOf(IOException.class);
     }
   }
 
