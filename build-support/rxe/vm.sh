@@ -188,7 +188,11 @@ machine_arguments() {
   arguments=(-nodefaults -no-user-config -display none -no-reboot -m $((memory / ${#machines[@]})) -smp "$cpus")
   case $accelerator in
     kvm) arguments+=(-accel kvm -cpu host) ;;
-    *) arguments+=(-accel "tcg,thread=multi" -cpu max) ;;
+    *)
+      # QEMU emulates "rep movsb" byte by byte, but the kernel and HotSpot take it for fast if the processor has erms or
+      # fsrm; and each walk of page tables takes a step more with la57. Without them, a JVM starts about 20 % faster.
+      arguments+=(-accel "tcg,thread=multi" -cpu max,-erms,-fsrm,-la57)
+      ;;
   esac
   arguments+=(-kernel "$kernel" -initrd "$initramfs" -serial "file:console$machine.log" -append "$(kernel_arguments)")
   # QEMU's own standard input is the only character device that signals the end of a file.

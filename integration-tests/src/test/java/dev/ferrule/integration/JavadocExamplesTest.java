@@ -122,6 +122,8 @@ class JavadocExamplesTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1", // most examples run for a second
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 directory + System.getProperty("path.separator") + classPath(),
