@@ -50,7 +50,7 @@ public final class Jcstress {
                 folder.resolve("report").toString()));
     boolean isLong = !MODE.equals("sanity");
     if (!isLong) {
-      command.addAll(List.of("-sc", "false", "-time", "400", "-iters", "1"));
+      command.addAll(List.of("-sc", "false", "-time", "200", "-iters", "1"));
     }
     Process process =
         new ProcessBuilder(command)

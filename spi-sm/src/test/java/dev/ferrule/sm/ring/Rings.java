@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Both sides of one ring, in ordinary memory of this process. */
 final class Rings {
@@ -15,11 +16,24 @@ final class Rings {
   final RingProducer producer;
   final RingConsumer consumer;
 
+  /** The step of the producer that throws FAILURE, as an access to freed memory may. */
+  @Nullable RingStep failAt;
+
+  static final RuntimeException FAILURE = new RuntimeException("of a step");
+
   Rings(RingLayout layout, boolean fences) {
     this.layout = layout;
     ring = Arena.ofAuto().allocate(layout.ringSize(), RingLayout.LINE);
     buffer = Arena.ofAuto().allocate(layout.bufferSize(), RingLayout.LINE);
-    producer = new RingProducer(layout, ring, buffer, fences);
+    producer =
+        new RingProducer(layout, ring, buffer, fences) {
+          @Override
+          protected void reached(RingStep step) {
+            if (step == failAt) {
+              throw FAILURE;
+            }
+          }
+        };
     consumer = new RingConsumer(layout, ring, buffer, fences);
   }
 
