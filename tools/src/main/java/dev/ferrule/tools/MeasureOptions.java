@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -276,25 +277,31 @@ final class MeasureOptions {
     serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
     PrintWriter err = command.getErr();
     StatusLine.onTerminal().show(command.getCommandName() + ": starting the server");
+    AtomicBoolean failed = new AtomicBoolean();
     try (ServerProcess server =
         ServerProcess.start(
             provider,
             Optional.ofNullable(host),
             serveOptions,
             line -> {
-              if (Guarded.exiting()) {
-                return; // the server reports that this process ends
+              if (Guarded.exiting() || failed.get()) {
+                return; // the server reports how this process, or its connection, has ended
               }
               StatusLine.onTerminal().clear();
               err.println("server: " + Problems.oneLine(line));
             })) {
-      measureServer(
-          command,
-          new Endpoint(server.uri(), template.options()),
-          plan,
-          load,
-          pinning,
-          measurement);
+      try {
+        measureServer(
+            command,
+            new Endpoint(server.uri(), template.options()),
+            plan,
+            load,
+            pinning,
+            measurement);
+      } catch (RuntimeException e) {
+        failed.set(true);
+        throw e;
+      }
     }
   }
 
