@@ -67,16 +67,15 @@ class HostileGroupMemberTest extends ProcessTest {
         Path output = directory.resolve("output");
         Process member = attack(common, output);
         long messages = 0;
-        while (member.isAlive()) {
+        do {
           roundTrip(client, accepted, messages++);
-        }
+        } while (member.isAlive());
 
         assertThat(member.waitFor()).isZero();
         assertThat(Files.readAllLines(output))
             .containsOnly("noise for a FIFO", "noise for a socket")
             .hasSize(4); // of the listener and of the client
         roundTrip(client, accepted, messages);
-        assertThat(messages).isPositive();
       }
       CompletableFuture<Connection> another =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(address));
