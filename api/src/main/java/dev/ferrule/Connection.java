@@ -68,6 +68,19 @@ public interface Connection extends AutoCloseable {
   Rma rma();
 
   /**
+   * Returns what a program can wait for that waits for many connections, or for other things too.
+   * While {@link Listener#receiver()} receives the messages of this connection, they show at {@link
+   * Listener#readiness()} instead.
+   *
+   * @return the readiness; always the same object
+   * @throws IllegalStateException if the option {@link StandardOptions#READINESS} is off
+   * @throws UnsupportedOperationException if the provider does not support it
+   */
+  default Readiness readiness() {
+    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+  }
+
+  /**
    * Returns the payload that the peer sent in the handshake: on the client's side that of {@link
    * ConnectionRequest#accept(byte[])}, on the listener's side that of {@link
    * ConnectionOptions.Builder#payload}.

@@ -115,6 +115,18 @@ public interface Listener extends AutoCloseable {
   }
 
   /**
+   * Returns what a program can wait for that waits for many things: it shows waiting clients, and
+   * messages for {@link #receiver()}.
+   *
+   * @return the readiness; always the same object
+   * @throws IllegalStateException if the option {@link StandardOptions#READINESS} is off
+   * @throws UnsupportedOperationException if the provider does not support it
+   */
+  default Readiness readiness() {
+    throw new UnsupportedOperationException("this provider has no readiness: " + uri());
+  }
+
+  /**
    * Stops listening and rejects waiting clients. The address is released when the connections
    * accepted there are closed, at the latest. Closing twice does nothing.
    */

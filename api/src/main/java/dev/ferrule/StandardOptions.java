@@ -69,6 +69,17 @@ public final class StandardOptions {
           128,
           "how many clients may wait to be accepted; further ones must retry");
 
+  /**
+   * {@code readiness}: what makes the descriptor and the channel of {@link Connection#readiness()}
+   * and {@link Listener#readiness()} readable.
+   */
+  public static final Option<Readiness.Interest> READINESS =
+      Option.choice(
+          "readiness",
+          Readiness.Interest.class,
+          Readiness.Interest.OFF,
+          "what makes the descriptor for epoll and Selector readable: messages, or also room");
+
   private StandardOptions() {}
 
   /**
@@ -77,6 +88,7 @@ public final class StandardOptions {
    * @return the options, in display order
    */
   public static List<Option<?>> all() {
-    return List.of(WAIT, MAX_MESSAGE, CONNECT_TIMEOUT, CLOSE_TIMEOUT, PEER_TIMEOUT, BACKLOG);
+    return List.of(
+        WAIT, MAX_MESSAGE, CONNECT_TIMEOUT, CLOSE_TIMEOUT, PEER_TIMEOUT, BACKLOG, READINESS);
   }
 }

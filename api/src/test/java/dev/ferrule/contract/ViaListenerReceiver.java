@@ -6,6 +6,7 @@ import dev.ferrule.ConnectionCounters;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.Readiness;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.Rma;
@@ -37,6 +38,11 @@ public final class ViaListenerReceiver implements Connection {
   @Override
   public Receiver receiver() {
     return listener.receiver();
+  }
+
+  @Override
+  public Readiness readiness() {
+    return listener.readiness();
   }
 
   @Override

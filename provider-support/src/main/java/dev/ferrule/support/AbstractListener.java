@@ -10,6 +10,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.Readiness;
 import dev.ferrule.StandardOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -25,14 +26,55 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   private static final System.Logger LOGGER = System.getLogger(AbstractListener.class.getName());
 
   private final ConnectionOptions options;
+  private final @Nullable ReadinessDescriptor readiness;
+  private final ReadinessDescriptor.@Nullable Source clients;
 
   /**
    * Creates a listener.
    *
    * @param options the listener's options
+   * @param readiness the listener's readiness; null without one
    */
-  protected AbstractListener(ConnectionOptions options) {
+  protected AbstractListener(ConnectionOptions options, @Nullable ReadinessDescriptor readiness) {
     this.options = options;
+    this.readiness = readiness;
+    this.clients = readiness == null ? null : readiness.source();
+  }
+
+  /** Shows that a client may be waiting, or has confirmed. By any thread. */
+  protected final void onClient() {
+    ReadinessDescriptor.Source source = clients;
+    if (source != null) {
+      source.raise();
+    }
+  }
+
+  /**
+   * Returns whether a client is waiting, or is accepted and not returned yet.
+   *
+   * @return whether one is
+   */
+  protected abstract boolean hasClient();
+
+  @Override
+  public final Readiness readiness() {
+    return ReadinessDescriptor.orThrow(readiness, uri());
+  }
+
+  /**
+   * Returns what shows messages of the listener's receiver.
+   *
+   * @return a new source; null if the program does not use readiness
+   */
+  protected final ReadinessDescriptor.@Nullable Source newSource() {
+    return readiness == null ? null : readiness.source();
+  }
+
+  /** Closes the readiness of a closed listener. */
+  protected final void closeReadiness() {
+    if (readiness != null) {
+      readiness.close();
+    }
   }
 
   /**
@@ -107,13 +149,17 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   private Connection accept(boolean bounded, long deadline) {
+    boolean hasLookedAgain = false;
     while (true) {
       try {
         Connection connection = acceptNext(bounded, deadline);
-        if (connection == null) {
+        if (connection != null) {
+          return connection;
+        }
+        if (hasLookedAgain || !mayLookAgain()) {
           break;
         }
-        return connection;
+        hasLookedAgain = true;
       } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
         LOGGER.log(System.Logger.Level.DEBUG, "accepting a client failed; trying the next one", e);
       } catch (ConnectionClosedException e) {
@@ -137,10 +183,24 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
 
   private @Nullable R next(boolean bounded, long deadline) {
     try {
-      return awaitRequest(bounded, deadline);
+      R request = awaitRequest(bounded, deadline);
+      return request == null && mayLookAgain() ? awaitRequest(true, deadline) : request;
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
+  }
+
+  /**
+   * Called by a thread that has found no client. Returns whether there may be one now: clients that
+   * come from here on are shown by the readiness.
+   */
+  private boolean mayLookAgain() {
+    ReadinessDescriptor.Source source = clients;
+    if (source == null || !source.lower() || !hasClient()) {
+      return false;
+    }
+    source.raise();
+    return true;
   }
 
   private OperationTimeoutException noClient() {

@@ -24,6 +24,7 @@ public abstract class AbstractSender implements Sender {
   private final int maxMessageSize;
   private final Batch batch = new StagedBatch();
   private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
+  private ReadinessDescriptor.@Nullable Source room; // of a program that waits for it by readiness
 
   /**
    * Creates a sender.
@@ -118,9 +119,28 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       stalls.increment();
-      return null;
+      place = reserveAfterRequest(length);
     }
-    return lend(place, length);
+    return place == FULL ? null : lend(place, length);
+  }
+
+  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
+  private int reserveAfterRequest(int length) {
+    ReadinessDescriptor.Source source = room;
+    if (source == null || !source.lower()) {
+      return FULL;
+    }
+    requestRoom();
+    boolean isFull = false;
+    try {
+      int place = reserve(length);
+      isFull = place == FULL;
+      return place;
+    } finally {
+      if (!isFull) {
+        source.raise();
+      }
+    }
   }
 
   @Override
@@ -172,8 +192,29 @@ public abstract class AbstractSender implements Sender {
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
   protected final void stalled() {
     stalls.increment();
+    onRoom(); // a thread that waits may use up the request of the readiness
     flush();
   }
+
+  /**
+   * Sets what shows room to a program that uses readiness. To be called when the sender is created.
+   *
+   * @param source the source
+   */
+  public final void showRoom(ReadinessDescriptor.Source source) {
+    room = source;
+  }
+
+  /** Shows that there may be room, or that the connection has ended. By any thread. */
+  protected final void onRoom() {
+    ReadinessDescriptor.Source source = room;
+    if (source != null) {
+      source.raise();
+    }
+  }
+
+  /** Requests a call of {@link #onRoom} when there is room. */
+  protected abstract void requestRoom();
 
   /**
    * Validates the length of a message.

@@ -62,8 +62,13 @@ final class ConnectionResources implements AutoCloseable {
     }
   }
 
-  /** Creates the memory from which this side receives. */
-  SharedRing makeOwnRing(RingLayout layout, long peerGeneration, SharedRing.RmaSizes rma) {
+  /**
+   * Creates the memory from which this side receives.
+   *
+   * @param hasReadiness whether this side's program uses readiness
+   */
+  SharedRing makeOwnRing(
+      RingLayout layout, boolean hasReadiness, long peerGeneration, SharedRing.RmaSizes rma) {
     SealedFile file = SharedRing.createFile(layout, rma);
     ownFile = file;
     SharedRing made =
@@ -71,6 +76,7 @@ final class ConnectionResources implements AutoCloseable {
             file,
             layout,
             rma,
+            hasReadiness,
             peerGeneration,
             facilities.exposingKnem(),
             new SealedFile.Limits(Long.MAX_VALUE, limits.process()),

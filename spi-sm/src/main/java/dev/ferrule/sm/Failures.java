@@ -6,8 +6,10 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.sm.endpoint.SmAddress;
+import dev.ferrule.sm.os.EventDescriptor;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.support.ReadinessDescriptor;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.AccessDeniedException;
@@ -23,6 +25,15 @@ final class Failures {
       "; a connection takes a few descriptors, so raise the limit (ulimit -n)";
 
   private Failures() {}
+
+  /** Opens a descriptor for the readiness of a connection or listener. */
+  static ReadinessDescriptor.Event openEvent(URI uri) {
+    try {
+      return new EventDescriptor();
+    } catch (PosixException e) {
+      throw of(uri, e);
+    }
+  }
 
   static FerruleException of(URI uri, OutOfMemoryError e) {
     return new ResourceExhaustedException(

@@ -71,8 +71,19 @@ abstract class SendingHalf extends AbstractSender {
     return connection.interrupted("send");
   }
 
-  /** Wakes the threads that wait for room, which check again. */
-  abstract void wake();
+  @Override
+  protected final void requestRoom() {
+    armSleep();
+  }
+
+  /** Wakes the program that waits for room, which checks again. */
+  final void wake() {
+    wakeThreads();
+    onRoom();
+  }
+
+  /** Wakes the threads that wait for room. */
+  abstract void wakeThreads();
 
   /** Retires the mappings of this half, as the connection has ended. */
   void retire() {}

@@ -68,12 +68,15 @@ record SharedRing(
       SealedFile file,
       RingLayout layout,
       RmaSizes sizes,
+      boolean hasReadiness,
       long peerGeneration,
       @Nullable Knem knem,
       SealedFile.Limits limits,
       Arena views) {
     SharedMapping mapping = file.map(limits, allocatedSize(layout), views);
-    int flags = Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0;
+    int flags =
+        (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
+            | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
     long generation = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     RmaArea rma = rmaArea(mapping, layout, sizes.allocatable(), Credentials.own());
     rma.writeDescriptor(generation, knem);
@@ -184,8 +187,13 @@ record SharedRing(
     mapping.retire();
   }
 
-  /** Returns whether the two sides, one of which created this, cannot rely on membarrier(2). */
+  /**
+   * Returns whether the two sides must not rely on membarrier(2): it does not exist for one of
+   * them, or the one that created this uses readiness, where no thread would look a second time.
+   */
   boolean needsFences() {
-    return !Membarrier.REGISTERED || (flags & RingLayout.FLAG_MEMBARRIER) == 0;
+    return !Membarrier.REGISTERED
+        || (flags & RingLayout.FLAG_MEMBARRIER) == 0
+        || (flags & RingLayout.FLAG_READINESS) != 0;
   }
 }

@@ -44,7 +44,11 @@ final class SmConcurrentSender extends SendingHalf {
   private volatile boolean handsOver;
 
   SmConcurrentSender(
-      SmConnection connection, SharedRing peer, RingFactory ends, WaitStrategy wait) {
+      SmConnection connection,
+      SharedRing peer,
+      boolean fences,
+      RingFactory ends,
+      WaitStrategy wait) {
     super(connection, maxMessageSize(connection, peer));
     this.connection = connection;
     this.waiters = new RoomWaiters(this, wait);
@@ -54,7 +58,7 @@ final class SmConcurrentSender extends SendingHalf {
             peer.ring(),
             RecordMemory.of(peer.mapping(), peer.layout()),
             peer.buffer(),
-            peer.needsFences(),
+            fences,
             waiters);
     this.regions = new AtomicReferenceArray<>((peer.layout().lines() + ROW - 1) / ROW);
   }
@@ -299,7 +303,7 @@ final class SmConcurrentSender extends SendingHalf {
   }
 
   @Override
-  void wake() {
+  void wakeThreads() {
     waiters.wake();
   }
 

@@ -9,6 +9,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
+import dev.ferrule.Readiness;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.Rma;
@@ -23,6 +24,7 @@ import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.SendingEnd;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
@@ -61,6 +63,7 @@ final class SmConnection implements Connection, Link {
   private final SendingHalf sender;
   private final SmReceiver receiver;
   private final SmRma rma;
+  private final @Nullable ReadinessDescriptor readiness;
   private final Sender checkedSender; // as passed to the program
   private final Receiver checkedReceiver;
   private final Rma checkedRma;
@@ -92,12 +95,13 @@ final class SmConnection implements Connection, Link {
     MemorySegment views = resources.views();
     SharedRing own = resources.own();
     SharedRing peer = resources.peerRing();
-    boolean fences = peer.needsFences();
+    boolean fences = own.needsFences() || peer.needsFences();
+    readiness = ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
     RingFactory ends = resources.ends();
     consumer = ends.consumer(own.layout(), own.ring(), own.buffer(), fences);
     sender =
         options.get(SmOptions.CONCURRENT_SENDERS)
-            ? new SmConcurrentSender(this, peer, ends, wait)
+            ? new SmConcurrentSender(this, peer, fences, ends, wait)
             : new SmSender(
                 this,
                 ends.producer(peer.layout(), peer.ring(), peer.buffer(), fences),
@@ -107,6 +111,12 @@ final class SmConnection implements Connection, Link {
     receiver =
         new SmReceiver(
             this, consumer, own.layout(), views, new Waiter(wait, SECOND_LOOK_NANOS), fences);
+    if (readiness != null) {
+      receiver.showMessages(readiness.source());
+    }
+    if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
+      sender.showRoom(readiness.source());
+    }
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));
     checkedSender = options.get(SmOptions.CONCURRENT_SENDERS) ? sender : sending.check(sender);
@@ -192,6 +202,11 @@ final class SmConnection implements Connection, Link {
   public Rma rma() {
     rma.checkAvailable();
     return checkedRma;
+  }
+
+  @Override
+  public Readiness readiness() {
+    return ReadinessDescriptor.orThrow(readiness, uri);
   }
 
   @Override
@@ -429,6 +444,9 @@ final class SmConnection implements Connection, Link {
     receiver.stop();
     tellPeer(CloseReason.CLOSED);
     onWakeup();
+    if (readiness != null) {
+      readiness.close();
+    }
     rma.close();
     releaseAction.run();
     // a poll that has begun is visible from here on, and any other sees the closed state

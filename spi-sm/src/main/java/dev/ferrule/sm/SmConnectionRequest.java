@@ -152,7 +152,10 @@ final class SmConnectionRequest implements ConnectionRequest {
       resources = new ConnectionResources(endpoint, facilities, SmOptions.limits(options));
       SharedRing peer = attachPeer(uri, memory, resources);
       resources.makeOwnRing(
-          SmOptions.layout(uri, options), peer.generation(), SmOptions.rmaSizes(options));
+          SmOptions.layout(uri, options),
+          SmOptions.hasReadiness(options),
+          peer.generation(),
+          SmOptions.rmaSizes(options));
       URI name = endpoint.address().connectionUri(resources.id());
       connection = new SmConnection(name, resources, handshake.payload(), options);
       connection.start();

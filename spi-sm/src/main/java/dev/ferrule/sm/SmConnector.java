@@ -201,7 +201,11 @@ final class SmConnector {
       Endpoint endpoint = resources.endpoint();
       int id = resources.id();
       SharedRing own =
-          resources.makeOwnRing(SmOptions.layout(uri, options), 0, SmOptions.rmaSizes(options));
+          resources.makeOwnRing(
+              SmOptions.layout(uri, options),
+              SmOptions.hasReadiness(options),
+              0,
+              SmOptions.rmaSizes(options));
       handshake = endpoint.connect(id, server, options.payload(), resources.ownFile());
       ClientHandshake.Accepted accepted =
           handshake.await(uri, deadline, answer -> isOurs(answer, own, resources));

@@ -12,6 +12,7 @@ import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.support.AbstractListener;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import java.io.IOException;
 import java.net.URI;
@@ -46,7 +47,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
 
   private SmListener(
       Endpoint endpoint, Acceptor acceptor, ConnectionOptions options, Facilities facilities) {
-    super(options);
+    super(options, readiness(endpoint.address().uri(), options));
     this.endpoint = endpoint;
     this.acceptor = acceptor;
     this.options = options;
@@ -56,10 +57,15 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
             ? new SmListenerReceiver(
                 this, options.get(StandardOptions.WAIT), SmConnection.SECOND_LOOK_NANOS)
             : null;
+    acceptor.onClient(this::onClient);
     this.checkedReceiver =
         receiver == null
             ? null
             : new SingleThreadedUse(() -> "the receiver of the listener " + uri()).check(receiver);
+  }
+
+  private static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
+    return ReadinessDescriptor.ifRequested(options, uri, () -> Failures.openEvent(uri));
   }
 
   static SmListener listen(URI uri, ConnectionOptions options, Facilities facilities) {
@@ -102,6 +108,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     synchronized (accepted) {
       if (!receiving) {
         receiving = true;
+        common.showMessages(newSource());
         accepted.forEach(common::add);
         accepted.clear();
       }
@@ -145,6 +152,11 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
       throw closedException();
     }
     return handshake == null ? null : request(handshake);
+  }
+
+  @Override
+  protected boolean hasClient() {
+    return acceptor.hasClient();
   }
 
   private SmConnectionRequest request(ServerHandshake handshake) {
@@ -232,6 +244,7 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
         }
       } finally {
         endpoint.release();
+        closeReadiness();
       }
     }
   }

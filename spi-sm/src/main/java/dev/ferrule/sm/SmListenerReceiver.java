@@ -12,6 +12,7 @@ import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Waiter;
 import java.time.Duration;
 import java.util.Arrays;
@@ -36,10 +37,16 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   private int polled;
   private boolean polling;
   private volatile boolean ended;
+  private volatile ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
   SmListenerReceiver(SmListener listener, WaitStrategy wait, long secondLookNanos) {
     this.listener = listener;
     this.waiter = new Waiter(wait, secondLookNanos);
+  }
+
+  /** Sets what shows messages to a program that uses readiness. */
+  void showMessages(ReadinessDescriptor.@Nullable Source source) {
+    readiness = source;
   }
 
   /** Adds a connection, unless its own receiver was used before. */
@@ -53,7 +60,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       connections = longer;
       connection.setCommonReceiver(this);
     }
-    waiter.wake(); // to poll it, too
+    wake(); // to poll it, too
   }
 
   /** Removes a connection that has ended and has no more messages, or is closed. */
@@ -73,7 +80,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       }
       connections = new SmConnection[0];
     }
-    waiter.wake();
+    wake();
   }
 
   private void check() {
@@ -92,7 +99,34 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
   @Override
   public @Nullable ReceiveRegion tryReceive() {
     check();
-    return take();
+    ReceiveRegion message = take();
+    if (message == null) {
+      foundNothing();
+    }
+    return message;
+  }
+
+  /** Makes the readiness readable, as a thread that sleeps uses up the requests of wake-ups. */
+  private void showReadiness() {
+    ReadinessDescriptor.Source source = readiness;
+    if (source != null) {
+      source.raise();
+    }
+  }
+
+  /** Requests wake-ups for the readiness, if there is one, and looks once more. */
+  private void foundNothing() {
+    ReadinessDescriptor.Source source = readiness;
+    if (source == null || !source.lower()) {
+      return;
+    }
+    arm();
+    for (SmConnection connection : connections) {
+      if (connection.hasEnded() || connection.ownReceiver().mayHaveNext()) {
+        source.raise();
+        return;
+      }
+    }
   }
 
   @Override
@@ -103,6 +137,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       if (message != null) {
         return message;
       }
+      showReadiness();
       waiter.await(this, false, 0);
     }
   }
@@ -116,7 +151,11 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       if (message != null) {
         return message;
       }
+      if (timeout.isPositive()) {
+        showReadiness();
+      }
       if (!waiter.await(this, true, deadline)) {
+        foundNothing();
         throw new OperationTimeoutException(
             listener.uri(), "receive timed out: no message arrived", null);
       }
@@ -196,6 +235,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       } while (polled < limit && polled > before && !ended);
     } finally {
       polling = false;
+    }
+    if (polled == 0) {
+      foundNothing();
     }
     return polled;
   }
@@ -284,5 +326,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
+    showReadiness();
   }
 }

@@ -4,6 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
+import dev.ferrule.Readiness;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.SealedFile;
@@ -148,6 +149,10 @@ final class SmOptions {
     result.add(ACCESS);
     result.add(CONCURRENT_SENDERS);
     return List.copyOf(result);
+  }
+
+  static boolean hasReadiness(ConnectionOptions options) {
+    return options.get(StandardOptions.READINESS) != Readiness.Interest.OFF;
   }
 
   static SharedRing.RmaSizes rmaSizes(ConnectionOptions options) {

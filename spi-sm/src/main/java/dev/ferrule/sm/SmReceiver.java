@@ -11,6 +11,7 @@ import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.ViewUse;
 import dev.ferrule.support.Waiter;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
   private final ViewUse viewUse = new ViewUse();
   private boolean broken;
   private int polled; // by the last poll
+  private ReadinessDescriptor.@Nullable Source readiness; // of a program that uses it
 
   SmReceiver(
       SmConnection connection,
@@ -63,6 +65,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.waiter = waiter;
     this.maxRegions = layout.regions();
     this.fences = fences;
+  }
+
+  /** Sets what shows messages to a program that uses readiness; called once, at first. */
+  void showMessages(ReadinessDescriptor.Source source) {
+    readiness = source;
   }
 
   SmConnection connection() {
@@ -200,7 +207,11 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       claim();
       checkRegions();
       consumer.rest();
-      return isReady() ? take() : null;
+      if (isReady()) {
+        return take();
+      }
+      foundNothing();
+      return null;
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // from a send; compiled code throws it late
     }
@@ -213,6 +224,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       checkRegions();
       consumer.rest();
       if (!isReady()) {
+        showReadiness();
         waiter.await(this, false, 0);
       }
       return take();
@@ -227,7 +239,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       claim();
       checkRegions();
       consumer.rest();
-      if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+      if (!isReady() && !await(timeout)) {
+        foundNothing();
         throw new OperationTimeoutException(
             connection.uri(), "receive timed out: no message arrived", null);
       }
@@ -254,11 +267,46 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       }
       polled = count;
       handOver(handler, limit, false);
+      if (polled == 0) {
+        foundNothing();
+      }
       return polled;
     } catch (CorruptRingException e) {
       throw failCorrupt(e);
     } finally {
       endPolling();
+    }
+  }
+
+  private boolean await(Duration timeout) {
+    if (timeout.isPositive()) {
+      showReadiness();
+    }
+    return waiter.await(this, true, Deadlines.after(timeout));
+  }
+
+  /** Makes the readiness readable, as a thread that sleeps uses up the request of a wake-up. */
+  private void showReadiness() {
+    ReadinessDescriptor.Source source = readiness;
+    if (source != null) {
+      source.raise();
+    }
+  }
+
+  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
+  private void foundNothing() {
+    ReadinessDescriptor.Source source = readiness;
+    if (source == null || !source.lower()) {
+      return;
+    }
+    consumer.armSleep(false);
+    boolean mayBeSomething = true;
+    try {
+      mayBeSomething = isReady();
+    } finally {
+      if (mayBeSomething) {
+        source.raise();
+      }
     }
   }
 
@@ -511,6 +559,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
+    showReadiness(); // even if the request seems pending: the peer may clear it after the wake-up
   }
 
   /** Ends a poll after the message of its handler. */

@@ -324,7 +324,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
   }
 
   @Override
-  void wake() {
+  void wakeThreads() {
     waiter.wake();
   }
 

@@ -70,7 +70,8 @@ final class FakeClient implements AutoCloseable {
     SharedRing.RmaSizes rma = new SharedRing.RmaSizes(0, 0);
     SealedFile file = SharedRing.createFile(LAYOUT, rma);
     Reference.reachabilityFence(
-        SharedRing.create(file, LAYOUT, rma, 0, null, SealedFile.Limits.NONE, Arena.ofAuto()));
+        SharedRing.create(
+            file, LAYOUT, rma, false, 0, null, SealedFile.Limits.NONE, Arena.ofAuto()));
     return file;
   }
 

@@ -10,6 +10,7 @@ import dev.ferrule.contract.CloseContract;
 import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FreeContract;
 import dev.ferrule.contract.MessagingContract;
+import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.SilentProgramContract;
 import dev.ferrule.contract.WaitContract;
@@ -53,6 +54,13 @@ class SmConcurrentSendersContractTest {
   class Claim extends ClaimContract {
     Claim() {
       super(withHardlyAnythingInline());
+    }
+  }
+
+  @Nested
+  class Readiness extends ReadinessContract {
+    Readiness() {
+      super(underTest());
     }
   }
 

@@ -11,6 +11,7 @@ import dev.ferrule.contract.ConnectContract;
 import dev.ferrule.contract.CountersContract;
 import dev.ferrule.contract.FlightRecorderContract;
 import dev.ferrule.contract.LeakContract;
+import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.RegisteredMemoryContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
@@ -91,6 +92,13 @@ abstract class RdmaContracts extends RdmaMessagingContracts {
   @Nested
   class Leak extends LeakContract {
     Leak() {
+      super(underTest());
+    }
+  }
+
+  @Nested
+  class Readiness extends ReadinessContract {
+    Readiness() {
       super(underTest());
     }
   }

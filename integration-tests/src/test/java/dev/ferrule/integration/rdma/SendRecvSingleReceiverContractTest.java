@@ -2,6 +2,7 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.contract.ProviderUnderTest;
+import dev.ferrule.contract.ReadinessContract;
 import dev.ferrule.contract.WaitContract;
 import org.junit.jupiter.api.Nested;
 
@@ -11,6 +12,13 @@ class SendRecvSingleReceiverContractTest extends RdmaMessagingContracts {
   @Override
   ProviderUnderTest underTest() {
     return RdmaUnderTest.sendRecv("singleReceiver", "on");
+  }
+
+  @Nested
+  class Readiness extends ReadinessContract {
+    Readiness() {
+      super(underTest());
+    }
   }
 
   @Nested

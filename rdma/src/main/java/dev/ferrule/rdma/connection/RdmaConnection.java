@@ -7,6 +7,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionState;
 import dev.ferrule.FerruleException;
 import dev.ferrule.OperationInterruptedException;
+import dev.ferrule.Readiness;
 import dev.ferrule.Receiver;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.ResourceExhaustedException;
@@ -24,6 +25,7 @@ import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.support.Deadlines;
 import dev.ferrule.support.Lifecycle;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.Waiter;
 import dev.ferrule.verbs.AsyncEvent;
@@ -78,6 +80,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private final ReceiveQueue receives;
   private final RdmaSender sender;
   private final RdmaReceiver receiver;
+  private final @Nullable ReadinessDescriptor readiness;
   private final Lifecycle life = new Lifecycle(this);
   private final Object starting = new Object();
   private final Runnable tick = this::tick;
@@ -122,6 +125,13 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
             options.get(RdmaOptions.UNACKED),
             new Waiter(wait));
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
+    readiness = ReadinessDescriptor.ifRequested(options, uri, () -> EventDescriptor.open(uri));
+    if (readiness != null) {
+      receiver.showMessages(readiness.source());
+    }
+    if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
+      sender.showRoom(readiness.source());
+    }
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =
         rma == null
@@ -460,6 +470,11 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   }
 
   @Override
+  public Readiness readiness() {
+    return ReadinessDescriptor.orThrow(readiness, uri);
+  }
+
+  @Override
   public byte[] peerPayload() {
     return peerPayload.clone();
   }
@@ -569,6 +584,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    */
   private void giveUp(boolean peerAnswers) {
     Cleanup.close(
+        readiness,
         () -> resources.rdmaContext().removeTick(tick),
         channel.sends()::close,
         this::stopQueuePair,

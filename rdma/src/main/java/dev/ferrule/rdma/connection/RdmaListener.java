@@ -13,6 +13,7 @@ import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.support.AbstractListener;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
@@ -77,7 +78,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       ConnectionOptions options,
       RdmaContext rdmaContext,
       LongSupplier clock) {
-    super(options);
+    super(options, readiness(requested.uri(), options));
     this.clock = clock;
     this.protocol = protocol;
     this.options = options;
@@ -104,6 +105,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         rdmaContext.destroy(id);
       }
     }
+  }
+
+  private static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
+    return ReadinessDescriptor.ifRequested(options, uri, () -> EventDescriptor.open(uri));
   }
 
   static RdmaListener listen(
@@ -141,6 +146,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       synchronized (this) {
         deviceGone = true;
         notifyAll();
+        onClient();
       }
     }
     if (event.type() != CmEvent.Type.CONNECT_REQUEST) {
@@ -161,6 +167,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         waiting.add(request);
         unanswered.add(request);
         notifyAll();
+        onClient();
         return;
       }
     }
@@ -210,6 +217,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       ListenerReceiver known = receiver;
       if (known == null) {
         ListenerReceiver made = new ListenerReceiver(this, options.get(StandardOptions.WAIT));
+        made.receiver().showMessages(newSource());
         groups.values().forEach(group -> group.collect(made.arrivals()));
         receiver = made;
         known = made;
@@ -247,6 +255,11 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   @Override
   public URI uri() {
     return address.uri();
+  }
+
+  @Override
+  protected synchronized boolean hasClient() {
+    return !waiting.isEmpty() || confirming.stream().anyMatch(RdmaConnectionRequest::isDecided);
   }
 
   @Override
@@ -363,6 +376,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   void onClientEvent(RdmaConnectionRequest client, boolean hasGivenUp) {
     synchronized (this) {
       notifyAll();
+      onClient();
       if (!hasGivenUp || !confirming.remove(client)) {
         return;
       }
@@ -394,6 +408,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
               .filter(request -> request.isSilent() && confirming.remove(request))
               .toList();
       notifyAll(); // one of them may have confirmed
+      onClient();
     }
     silent.forEach(RdmaConnectionRequest::giveUp);
   }
@@ -434,6 +449,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       waiting.clear();
       confirming.clear();
       notifyAll();
+      onClient();
     }
     rdmaContext.removeTick(tick);
     left.forEach(request -> request.refuse(Hello.Kind.REFUSE, CLOSED));
@@ -448,5 +464,6 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
     }
     rdmaContext.destroy(id);
     rdmaContext.release();
+    closeReadiness();
   }
 }

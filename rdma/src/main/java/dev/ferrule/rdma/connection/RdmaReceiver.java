@@ -10,6 +10,7 @@ import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.IncomingMessages;
 import dev.ferrule.rdma.queue.ReceiveSource;
 import dev.ferrule.support.Deadlines;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.support.SingleThreadedUse;
 import dev.ferrule.support.ViewUse;
 import dev.ferrule.support.Waiter;
@@ -65,6 +66,8 @@ final class RdmaReceiver implements Receiver, EventCondition {
   private boolean polling;
   private @Nullable Channel entered; // whose messages the handler is reading
   private boolean claimed;
+  private boolean requestsMessages; // for a program that uses readiness
+  private volatile ReadinessDescriptor.@Nullable Source readiness;
   private final SingleThreadedUse use;
   private final Receiver checked;
 
@@ -77,6 +80,11 @@ final class RdmaReceiver implements Receiver, EventCondition {
     this.waiter = waiter;
   }
 
+  /** Sets what shows messages to a program that uses readiness. */
+  void showMessages(ReadinessDescriptor.@Nullable Source source) {
+    readiness = source;
+  }
+
   /** Returns this receiver with the check for use by one thread. */
   Receiver checked() {
     return checked;
@@ -85,7 +93,32 @@ final class RdmaReceiver implements Receiver, EventCondition {
   @Override
   public @Nullable ReceiveRegion tryReceive() {
     checkMayReceive();
-    return isReady() ? take() : null;
+    if (isReady()) {
+      return take();
+    }
+    foundNothing();
+    return null;
+  }
+
+  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
+  private void foundNothing() {
+    ReadinessDescriptor.Source source = readiness;
+    if (source == null || !source.lower()) {
+      return;
+    }
+    if (requestsMessages) {
+      queue.disarm(); // the request before this one
+    }
+    requestsMessages = true;
+    queue.arm();
+    boolean mayBeSomething = true;
+    try {
+      mayBeSomething = isHere();
+    } finally {
+      if (mayBeSomething) {
+        source.raise();
+      }
+    }
   }
 
   @Override
@@ -101,6 +134,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   public ReceiveRegion receive(Duration timeout) {
     checkMayReceive();
     if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
+      foundNothing();
       throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
     }
     return take();
@@ -168,6 +202,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     checkMine();
     checkNotPolling();
     if (!isHere()) {
+      foundNothing();
       return 0;
     }
     int count = 0;
@@ -284,6 +319,10 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
   void wake() {
     waiter.wake();
+    ReadinessDescriptor.Source source = readiness;
+    if (source != null) {
+      source.raise();
+    }
   }
 
   void awaitNoWaiters(long nanos) {

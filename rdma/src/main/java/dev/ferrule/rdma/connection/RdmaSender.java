@@ -45,6 +45,7 @@ final class RdmaSender extends AbstractSender {
   private boolean requestedMemory;
   private int reservedLine; // the result
   private long awaitedId;
+  private boolean requestsRoom; // for a program that uses readiness
 
   private long bytesStaged;
   private long bytesPublished;
@@ -390,8 +391,20 @@ final class RdmaSender extends AbstractSender {
     }
   }
 
+  /** Requests completions and credits to be shown by the readiness. */
+  @Override
+  protected void requestRoom() {
+    if (requestsRoom) {
+      receives.disarm(); // the request before this one
+    }
+    requestsRoom = true;
+    receives.arm();
+    queue.arm();
+  }
+
   void wake() {
     waiter.wake();
+    onRoom();
   }
 
   void awaitNoWaiters(long nanos) {

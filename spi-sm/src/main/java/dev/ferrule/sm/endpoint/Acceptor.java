@@ -95,10 +95,30 @@ public final class Acceptor {
         }
       };
   private volatile boolean closed;
+  private volatile Runnable onClient = () -> {};
 
   Acceptor(Endpoint endpoint, int backlog) {
     this.endpoint = endpoint;
     this.backlog = backlog;
+  }
+
+  /**
+   * Sets an action for each client that begins to wait, or that confirms. It must not block.
+   *
+   * @param action the action; any thread runs it
+   */
+  public void onClient(Runnable action) {
+    onClient = action;
+    action.run(); // clients may be waiting already
+  }
+
+  /**
+   * Returns whether a client is waiting, or has confirmed and is not returned yet.
+   *
+   * @return whether one is
+   */
+  public synchronized boolean hasClient() {
+    return waiting.size() > 0 || !confirmed.isEmpty();
   }
 
   /**
@@ -352,6 +372,7 @@ public final class Acceptor {
         open.put(key, handshake);
         waiting.add(handshake);
         notifyAll();
+        onClient.run();
       }
     }
     replaced.forEach(ServerHandshake::cancel);
@@ -475,6 +496,7 @@ public final class Acceptor {
     } else if (offered.remove(handshake) != null) {
       confirmed.add(handshake);
       notifyAll();
+      onClient.run();
     }
   }
 
@@ -501,6 +523,7 @@ public final class Acceptor {
       // includes requests that the program holds and never answers
       left = List.copyOf(open.values());
       notifyAll();
+      onClient.run();
     }
     left.forEach(handshake -> handshake.refuseUntaken("the listener was closed"));
     endpoint.stopListening();

@@ -81,6 +81,12 @@ public record RingLayout(int ringShift, int lines, int maxMessage) {
   /** Flag: the process that created the ring is registered for membarrier(2). */
   public static final int FLAG_MEMBARRIER = 1;
 
+  /**
+   * A flag: the receiver's program uses readiness, so this ring's sender and the opposite ring's
+   * receiver run fences.
+   */
+  public static final int FLAG_READINESS = 2;
+
   /** Offset in the ring: not 0 while the sender sleeps until there is room; 4 bytes. */
   public static final long SENDER_ASLEEP = 256;
 

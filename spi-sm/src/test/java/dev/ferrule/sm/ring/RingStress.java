@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
+import dev.ferrule.support.ReadinessDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.URI;
 import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
+import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
  * The effects of a ring that two threads may observe, for jcstress; run by {@link
@@ -349,6 +353,56 @@ public final class RingStress {
     public void receiver(ZZ_Result result) {
       rings.consumer.armSleep(false);
       result.r2 = rings.consumer.next();
+    }
+  }
+
+  /**
+   * A program that has found nothing, by readiness, sees the message when it looks once more, or
+   * its descriptor becomes readable.
+   */
+  @JCStressTest
+  @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "the descriptor is readable")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "the program waits in vain")
+  @State
+  public static class FoundNothing {
+    private final Rings rings = rings(true);
+    private final byte[] message = message(8);
+    private final ReadinessDescriptor.Source source =
+        new ReadinessDescriptor(
+                URI.create("sm:///tmp/stress"),
+                () -> {
+                  throw new AssertionError("nobody asks for the descriptor");
+                })
+            .source();
+
+    /** Sends, and wakes the receiver if it asks for that. */
+    @Actor
+    public void sender() {
+      rings.stage(message);
+      if (rings.producer.publish() != 0) {
+        source.raise();
+      }
+    }
+
+    /** Finds nothing, requests a wake-up, and looks once more. */
+    @Actor
+    public void receiver() {
+      if (source.lower()) {
+        rings.consumer.armSleep(false);
+        if (rings.consumer.next()) {
+          source.raise();
+        }
+      }
+    }
+
+    /**
+     * Looks for the result.
+     *
+     * @param result whether the descriptor is readable
+     */
+    @Arbiter
+    public void result(Z_Result result) {
+      result.r1 = source.lower();
     }
   }
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule;
+
+import java.nio.channels.SelectableChannel;
+
+/**
+ * What a program that waits for many things at once can wait for: a file descriptor, and a channel
+ * for a {@link java.nio.channels.Selector}, that are readable while a {@link Connection} or a
+ * {@link Listener} has something for the program. It is requested at connection setup, by the
+ * option {@link StandardOptions#READINESS}, because it has a cost for both sides: the peer writes a
+ * wake-up for each time that the program has found nothing.
+ *
+ * {@snippet lang=java :
+ * ConnectionOptions options =
+ *     ConnectionOptions.builder().set(StandardOptions.READINESS, Readiness.Interest.RECEIVE).build();
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-readiness"), options);
+ *     Selector selector = Selector.open()) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     server.readiness().channel().register(selector, SelectionKey.OP_READ, server.receiver());
+ *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
+ *     selector.select(
+ *         key -> {
+ *           Receiver receiver = (Receiver) key.attachment();
+ *           while (receiver.poll((segment, offset, length) -> System.out.println(length + " bytes"), 16) > 0) {
+ *             // until there is no more: 5 bytes
+ *           }
+ *         });
+ *   }
+ * }
+ * }
+ *
+ * <p><b>Level-triggered:</b> descriptor and channel stay readable until the program has looked and
+ * found nothing, as with a socket. For a connection, what may be found is
+ *
+ * <ul>
+ *   <li>a message: nothing is found when {@link Receiver#poll} returns 0, {@link
+ *       Receiver#tryReceive} returns null, or {@link Receiver#receive(java.time.Duration)} times
+ *       out;
+ *   <li>the end of the connection, for good;
+ *   <li>with {@link Interest#ALL}, room for a message: nothing is found when {@link
+ *       Sender#tryClaim} returns null.
+ * </ul>
+ *
+ * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
+ * returns null, or {@code nextRequest} or {@code accept} times out) and, once the program has
+ * called {@link Listener#receiver()}, a message for that.
+ *
+ * <p>Looking and finding nothing is also what requests the next wake-up, and looks once more after
+ * the request. So a message is never missed, and no call is necessary before the program waits.
+ * They are readable at first, and now and then without reason. After that, looking without finding
+ * anything costs no system call until something has arrived. A call that blocks makes them
+ * readable.
+ *
+ * <p><b>Threads:</b> any thread may call these methods.
+ *
+ * <p><b>Lifetime:</b> both are closed with the connection or listener. As with a socket, that does
+ * not end the wait of another thread, unlike the peer's close; {@link
+ * java.nio.channels.Selector#wakeup()} does. The program must not close them, read from them or
+ * write to them.
+ */
+public interface Readiness {
+
+  /** What makes a connection readable; the value of {@link StandardOptions#READINESS}. */
+  enum Interest {
+    /** Nothing: there is no readiness, and no cost. The default. */
+    OFF,
+
+    /** A message or the end of the connection; at a listener also a waiting client. */
+    RECEIVE,
+
+    /** In addition, room for a message after {@link Sender#tryClaim} has returned null. */
+    ALL
+  }
+
+  /**
+   * Returns the file descriptor, for epoll(7), poll(2) or io_uring(7). It is opened by the first
+   * call.
+   *
+   * @return the number of the descriptor; always the same one
+   * @throws ConnectionClosedException if the connection or listener is closed
+   * @throws ResourceExhaustedException if the process has no descriptor left
+   */
+  int descriptor();
+
+  /**
+   * Returns the channel, for {@link java.nio.channels.Selector} and event loops that are built on
+   * it, such as Netty's NIO transport; to be registered with {@link
+   * java.nio.channels.SelectionKey#OP_READ}. It is the read end of a pipe, opened by the first
+   * call, and costs two file descriptors, and a call of write and one of read for each wake-up.
+   *
+   * @return the channel, non-blocking; always the same object
+   * @throws ConnectionClosedException if the connection or listener is closed
+   * @throws ResourceExhaustedException if the process has no descriptor left
+   */
+  SelectableChannel channel();
+}

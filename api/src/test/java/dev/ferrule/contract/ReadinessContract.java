@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionRequest;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.Readiness;
+import dev.ferrule.ReceiveRegion;
+import dev.ferrule.Receiver;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/** Readiness: a descriptor and a channel that are readable while there is something to be found. */
+public abstract class ReadinessContract extends Contract {
+
+  private static final int CONNECTIONS = 20;
+  private static final int MESSAGES_EACH = 50;
+  private static final int SOAK_MESSAGES = Integer.getInteger("ferrule.soak.readyMessages", 20_000);
+  private static final MemorySegment MESSAGE = MemorySegment.ofArray(new byte[100]);
+
+  /**
+   * Creates the tests.
+   *
+   * @param provider the provider under test
+   */
+  protected ReadinessContract(ProviderUnderTest provider) {
+    super(provider);
+  }
+
+  private ConnectionOptions with(Readiness.Interest interest) {
+    return options().set(StandardOptions.READINESS, interest).build();
+  }
+
+  private Pair connectWith(Readiness.Interest interest) {
+    return connect(with(interest));
+  }
+
+  @Test
+  void aConnectionThatDidNotRequestItHasNone() {
+    Pair pair = connect();
+    for (Connection side : List.of(pair.client(), pair.server())) {
+      assertThatThrownBy(side::readiness)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("readiness=receive");
+    }
+    assertThatThrownBy(listen()::readiness)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("readiness=receive");
+  }
+
+  @Test
+  void eachSideRequestsItForItself() {
+    Pair pair = connect(with(Readiness.Interest.RECEIVE), provider.options());
+
+    pair.server().sender().send(MESSAGE);
+
+    assertThatThrownBy(pair.server()::readiness).isInstanceOf(IllegalStateException.class);
+    PollCall.awaitReadable(pair.client().readiness().descriptor());
+  }
+
+  @Test
+  void aMessageMakesItReadableUntilTheProgramHasFoundNothing() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.RECEIVE);
+    Receiver receiver = pair.server().receiver();
+    try (Watch watch = new Watch(pair.server().readiness())) {
+      for (int round = 0; round < 20; round++) {
+        watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+
+        pair.client().sender().send(MESSAGE);
+        pair.client().sender().send(MESSAGE);
+
+        watch.awaitReadable();
+        eventually("the first message has come", () -> poll(receiver, 1) == 1);
+        assertThat(watch.isReadable()).as("with another message").isTrue();
+        eventually("the second message has come", () -> poll(receiver, 1) == 1);
+        assertThat(watch.isReadable()).as("before the program has found nothing").isTrue();
+      }
+    }
+  }
+
+  @Test
+  void tryReceiveAndReceiveWithATimeoutFindNothingAsWell() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.RECEIVE);
+    Receiver receiver = pair.client().receiver();
+    try (Watch watch = new Watch(pair.client().readiness())) {
+      watch.awaitQuiet(() -> assertThat(receiver.tryReceive()).isNull());
+      pair.server().sender().send(MESSAGE);
+      watch.awaitReadable();
+      receiver.receive(PATIENCE).close();
+
+      watch.awaitQuiet(() -> assertTimesOut(receiver, Duration.ZERO));
+      pair.server().sender().send(MESSAGE);
+      watch.awaitReadable();
+      receiver.receive(PATIENCE).close();
+
+      watch.awaitQuiet(() -> assertTimesOut(receiver, Duration.ofMillis(2)));
+      pair.server().sender().send(MESSAGE);
+      watch.awaitReadable();
+      receiver.receive(PATIENCE).close();
+    }
+  }
+
+  private static void assertTimesOut(Receiver receiver, Duration timeout) {
+    assertThatThrownBy(() -> receiver.receive(timeout))
+        .isInstanceOf(OperationTimeoutException.class);
+  }
+
+  @Test
+  void aMessageThatComesWhileAThreadIsBlockedAndTheOneAfterItAreFound() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.RECEIVE);
+    Receiver receiver = pair.server().receiver();
+    try (Watch watch = new Watch(pair.server().readiness())) {
+      for (int round = 0; round < 20; round++) {
+        watch.awaitQuiet(() -> poll(receiver, 1));
+        Background<Boolean> blocked =
+            inBackground("blocked", () -> receiver.receive(PATIENCE).close());
+        pair.client().sender().send(MESSAGE);
+        blocked.result();
+
+        pair.client().sender().send(MESSAGE);
+        watch.awaitReadable();
+        receiver.receive(PATIENCE).close();
+      }
+    }
+  }
+
+  @Test
+  void theEndOfTheConnectionMakesItReadableForGood() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.RECEIVE);
+    Receiver receiver = pair.server().receiver();
+    try (Watch watch = new Watch(pair.server().readiness())) {
+      watch.awaitQuiet(() -> poll(receiver, 1));
+
+      pair.client().close();
+
+      watch.awaitReadable();
+      eventually("the end is found", () -> hasEnded(receiver));
+      assertThat(hasEnded(receiver)).isTrue();
+      assertThat(watch.isReadable()).isTrue();
+    }
+  }
+
+  private static boolean hasEnded(Receiver receiver) {
+    try {
+      receiver.poll((segment, offset, length) -> {}, 1);
+      return false;
+    } catch (ConnectionClosedException e) {
+      return true;
+    }
+  }
+
+  @Test
+  void roomAfterBackPressureMakesItReadableIfRequested() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.ALL);
+    Sender sender = pair.client().sender();
+    Receiver receiver = pair.server().receiver();
+    try (Watch watch = new Watch(pair.client().readiness())) {
+      int sent = 0;
+      for (int round = 0; round < 5; round++) {
+        // there may be room at any time, as the peer's device acknowledges late
+        int sentNow = 0;
+        do {
+          sentNow += sendAll(sender);
+          poll(pair.client().receiver(), 1);
+        } while (watch.isReadable());
+        sent += sentNow;
+
+        for (; sent > 0; sent--) {
+          receiver.receive(PATIENCE).close();
+        }
+
+        watch.awaitReadable();
+        SendRegion region = sender.claim(100, PATIENCE);
+        sender.sendAsync(region);
+        sent++;
+      }
+    }
+  }
+
+  /** Sends until there is no room; returns the number of messages. */
+  private static int sendAll(Sender sender) {
+    int count = 0;
+    for (SendRegion region = sender.tryClaim(100); region != null; region = sender.tryClaim(100)) {
+      sender.sendAsync(region);
+      count++;
+    }
+    return count;
+  }
+
+  @Test
+  void aWaitingClientMakesTheListenerReadable() throws IOException {
+    Listener listener = listen(with(Readiness.Interest.RECEIVE));
+    try (Watch watch = new Watch(listener.readiness())) {
+      for (int round = 0; round < 3; round++) {
+        watch.awaitQuiet(() -> assertThat(listener.pollRequest()).isNull());
+        Background<Connection> client = connectInBackground(listener, patientOptions().build());
+
+        watch.awaitReadable();
+
+        ConnectionRequest request = listener.nextRequest(PATIENCE);
+        closeAtEnd(request.accept(new byte[0]));
+        client.result();
+      }
+      watch.awaitQuiet(
+          () ->
+              assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+                  .isInstanceOf(OperationTimeoutException.class));
+      Background<Connection> client = connectInBackground(listener, patientOptions().build());
+
+      watch.awaitReadable();
+      closeAtEnd(listener.accept(PATIENCE));
+      client.result();
+    }
+  }
+
+  @Test
+  void aClientIsAcceptedWithoutWaitingWheneverTheListenerIsReadable() throws IOException {
+    Listener listener = listen(with(Readiness.Interest.RECEIVE));
+    try (Watch watch = new Watch(listener.readiness())) {
+      for (int round = 0; round < 3; round++) {
+        Background<Connection> client = connectInBackground(listener, patientOptions().build());
+        Connection accepted = null;
+        while (accepted == null) {
+          watch.awaitReadable();
+          try {
+            accepted = closeAtEnd(listener.accept(Duration.ZERO));
+          } catch (OperationTimeoutException e) {
+            // the client has not confirmed yet, or there was no reason
+          }
+        }
+        client.result();
+      }
+    }
+  }
+
+  @Test
+  void itIsClosedWithItsOwner() throws Exception {
+    Connection connection = connectWith(Readiness.Interest.ALL).client();
+    Listener listener = listen(with(Readiness.Interest.RECEIVE));
+    assertIsClosedWith(connection, connection.readiness());
+    assertIsClosedWith(listener, listener.readiness());
+  }
+
+  private static void assertIsClosedWith(AutoCloseable owner, Readiness readiness)
+      throws Exception {
+    SelectableChannel channel = readiness.channel();
+    assertThat(readiness.channel()).isSameAs(channel);
+    assertThat(readiness.descriptor()).isEqualTo(readiness.descriptor());
+
+    owner.close();
+
+    assertThat(channel.isOpen()).isFalse();
+    assertThatThrownBy(readiness::descriptor).isInstanceOf(ConnectionClosedException.class);
+    assertThatThrownBy(readiness::channel).isInstanceOf(ConnectionClosedException.class);
+  }
+
+  @Test
+  void manyConnectionsAreServedByOneSelector() throws IOException {
+    List<Pair> pairs = new ArrayList<>();
+    for (int i = 0; i < CONNECTIONS; i++) {
+      pairs.add(connectWith(Readiness.Interest.RECEIVE));
+    }
+    SelectorServer.serve(
+        pairs.stream().map(Pair::server).toList(),
+        MESSAGES_EACH,
+        () -> pairs.forEach(pair -> inBackground("client", () -> pingPong(pair.client()))));
+  }
+
+  /** Clients come at any time, and their messages go to the listener's receiver. */
+  @Test
+  void aListenerShowsClientsAndMessagesForItsReceiver() throws IOException {
+    Listener listener =
+        listen(
+            options()
+                .set("singleReceiver", "on")
+                .set(StandardOptions.READINESS, Readiness.Interest.RECEIVE)
+                .build());
+    Receiver receiver = listener.receiver();
+    List<Background<Boolean>> clients = new ArrayList<>();
+    for (int i = 0; i < CONNECTIONS; i++) {
+      clients.add(
+          inBackground(
+              "client",
+              () -> {
+                Connection client = Ferrule.connect(listener.uri(), patientOptions().build());
+                pingPong(closeAtEnd(client));
+              }));
+    }
+    try (Watch watch = new Watch(listener.readiness())) {
+      int left = CONNECTIONS * MESSAGES_EACH;
+      while (left > 0) {
+        watch.awaitReadable();
+        for (ConnectionRequest request = listener.pollRequest();
+            request != null;
+            request = listener.pollRequest()) {
+          closeAtEnd(request.accept(new byte[0]));
+        }
+        for (ReceiveRegion message = receiver.tryReceive();
+            message != null;
+            message = receiver.tryReceive()) {
+          message.connection().sender().send(message.segment());
+          message.close();
+          left--;
+        }
+      }
+      clients.forEach(Background::result);
+      watch.awaitQuiet(
+          () -> {
+            assertThat(listener.pollRequest()).isNull();
+            assertThat(receiver.tryReceive()).isNull();
+          });
+    }
+  }
+
+  private static void pingPong(Connection client) {
+    for (int i = 0; i < MESSAGES_EACH; i++) {
+      client.sender().send(MESSAGE);
+      client.receiver().receive(PATIENCE).close();
+    }
+  }
+
+  /** Both sides wait by descriptors only, and pause at random: no wake-up is ever lost. */
+  @Test
+  void noWakeUpIsMissedInAStormOfMessages() {
+    Pair pair = connectWith(Readiness.Interest.ALL);
+    int messages = Math.max(provider.messages(20_000), SOAK_MESSAGES > 20_000 ? SOAK_MESSAGES : 0);
+    Background<Boolean> server =
+        inBackground("server", () -> storm(pair.server(), messages, new Random(1)));
+    storm(pair.client(), messages, new Random(2));
+    server.result();
+  }
+
+  /** Sends and receives a number of messages; waits for both by poll(2). */
+  private static void storm(Connection connection, int messages, Random random) {
+    Sender sender = connection.sender();
+    Receiver receiver = connection.receiver();
+    int descriptor = connection.readiness().descriptor();
+    int sent = 0;
+    int[] received = {0};
+    while (sent < messages || received[0] < messages) {
+      int before = sent + received[0];
+      received[0] += poll(receiver, 1 + random.nextInt(20));
+      SendRegion region = sent < messages ? sender.tryClaim(8 + random.nextInt(300)) : null;
+      if (region != null) {
+        sender.sendAsync(region);
+        sent++;
+      }
+      if (random.nextInt(1_000) == 0) {
+        LockSupport.parkNanos(random.nextInt(200_000));
+      }
+      if (sent + received[0] == before) {
+        PollCall.awaitReadable(descriptor);
+      }
+    }
+  }
+
+  private static int poll(Receiver receiver, int limit) {
+    return receiver.poll((segment, offset, length) -> {}, limit);
+  }
+
+  /** Waits by a selector and by poll(2), which must agree. */
+  private static final class Watch implements AutoCloseable {
+
+    private final Selector selector = Selector.open();
+    private final int descriptor;
+
+    Watch(Readiness readiness) throws IOException {
+      descriptor = readiness.descriptor();
+      readiness.channel().register(selector, SelectionKey.OP_READ);
+    }
+
+    /** Lets the program look for something until nothing has come meanwhile. */
+    void awaitQuiet(Runnable look) {
+      eventually(
+          "there is nothing",
+          () -> {
+            look.run();
+            return !isReadable();
+          });
+    }
+
+    /** Returns whether it is readable, which another thread may change. */
+    boolean isReadable() {
+      try {
+        return selector.selectNow(key -> {}) > 0 || PollCall.isReadable(descriptor);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void awaitReadable() {
+      PollCall.awaitReadable(descriptor);
+      try {
+        assertThat(selector.select(key -> {}, PATIENCE.toMillis())).isEqualTo(1);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      selector.close();
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.support;
+
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Readiness;
+import dev.ferrule.ResourceExhaustedException;
+import dev.ferrule.StandardOptions;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.channels.SelectableChannel;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A descriptor and a channel that are readable while at least one {@link Source} is raised. Each is
+ * opened when the program first asks for it.
+ */
+public final class ReadinessDescriptor implements Readiness, AutoCloseable {
+
+  /** A descriptor of the operating system that can be made readable, as eventfd(2). */
+  public interface Event extends AutoCloseable {
+
+    /**
+     * Returns the descriptor's number.
+     *
+     * @return the number
+     */
+    int number();
+
+    /**
+     * Makes the descriptor readable, or not readable. Called only to change it; it is not readable
+     * at first. Does not block.
+     *
+     * @param value whether it is to be readable
+     */
+    void setReadable(boolean value);
+
+    @Override
+    void close();
+  }
+
+  private final URI uri;
+  private final Supplier<Event> opener;
+
+  // Guarded by this. While the sources keep their state, nothing takes the lock.
+  private int raised;
+  private boolean closed;
+  private @Nullable Event event;
+  private @Nullable WakeupPipe pipe;
+
+  /**
+   * Creates an instance without sources; see {@link #ifRequested}.
+   *
+   * @param uri the URI of the connection or listener, for exceptions
+   * @param opener opens a descriptor
+   */
+  public ReadinessDescriptor(URI uri, Supplier<Event> opener) {
+    this.uri = uri;
+    this.opener = opener;
+  }
+
+  /**
+   * Creates the readiness of a connection or listener, if its program has requested one.
+   *
+   * @param options the options
+   * @param uri the URI of the connection or listener, for exceptions
+   * @param opener opens a descriptor
+   * @return the readiness; null if the option is off
+   */
+  public static @Nullable ReadinessDescriptor ifRequested(
+      ConnectionOptions options, URI uri, Supplier<Event> opener) {
+    return options.get(StandardOptions.READINESS) == Readiness.Interest.OFF
+        ? null
+        : new ReadinessDescriptor(uri, opener);
+  }
+
+  /**
+   * Returns what a program gets that asks for a readiness.
+   *
+   * @param readiness the readiness; null if the option is off
+   * @param uri the URI of the connection or listener
+   * @return the readiness
+   * @throws IllegalStateException if there is none
+   */
+  public static Readiness orThrow(@Nullable ReadinessDescriptor readiness, URI uri) {
+    if (readiness == null) {
+      throw new IllegalStateException(
+          "no readiness was requested at connection setup: set the option readiness=receive or"
+              + " readiness=all: "
+              + uri);
+    }
+    return readiness;
+  }
+
+  /**
+   * Adds a source, which is raised at first.
+   *
+   * @return the source
+   */
+  public synchronized Source source() {
+    count(1);
+    return new Source();
+  }
+
+  /** One reason to be readable, such as messages. */
+  public final class Source {
+
+    private volatile boolean isRaised = true;
+
+    private Source() {}
+
+    /**
+     * Makes the descriptor readable, because something has arrived, or may have. By any thread;
+     * costs a load if it is raised already.
+     */
+    public void raise() {
+      if (!isRaised) {
+        change(true);
+      }
+    }
+
+    /**
+     * Called by a thread that has looked and found nothing. If this returns true, it must request a
+     * wake-up, which raises this source, look once more, and raise it if there is something now. So
+     * whatever arrives meanwhile either is found, or comes after the request.
+     *
+     * @return false if a request is pending: there is nothing to be done
+     */
+    public boolean lower() {
+      if (!isRaised) {
+        return false;
+      }
+      change(false);
+      return true;
+    }
+
+    private void change(boolean value) {
+      synchronized (ReadinessDescriptor.this) {
+        if (isRaised != value) {
+          isRaised = value;
+          count(value ? 1 : -1);
+        }
+      }
+    }
+  }
+
+  private void count(int more) {
+    boolean wasReadable = raised > 0;
+    raised += more;
+    boolean isReadable = raised > 0;
+    if (isReadable != wasReadable) {
+      if (event != null) {
+        event.setReadable(isReadable);
+      }
+      if (pipe != null) {
+        pipe.setReadable(isReadable);
+      }
+    }
+  }
+
+  @Override
+  public synchronized int descriptor() {
+    checkOpen();
+    Event known = event;
+    if (known == null) {
+      known = opener.get();
+      if (raised > 0) {
+        known.setReadable(true);
+      }
+      event = known;
+    }
+    return known.number();
+  }
+
+  @Override
+  public synchronized SelectableChannel channel() {
+    checkOpen();
+    WakeupPipe known = pipe;
+    if (known == null) {
+      known = openPipe();
+      if (raised > 0) {
+        known.setReadable(true);
+      }
+      pipe = known;
+    }
+    return known.channel();
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new ConnectionClosedException(uri, false, "it is closed, as is its readiness", null);
+    }
+  }
+
+  private WakeupPipe openPipe() {
+    try {
+      return new WakeupPipe();
+    } catch (IOException e) {
+      throw new ResourceExhaustedException(
+          uri,
+          e.getMessage() + "; a channel takes two descriptors, so raise the limit (ulimit -n)",
+          e);
+    }
+  }
+
+  /** Closes the descriptor and the channel. Those of a closed connection or listener. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (event != null) {
+      event.close();
+      event = null;
+    }
+    if (pipe != null) {
+      pipe.close();
+      pipe = null;
+    }
+  }
+}
