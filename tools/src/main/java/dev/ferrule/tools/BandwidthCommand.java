@@ -113,7 +113,7 @@ final class BandwidthCommand implements Callable<Integer> {
         spec.commandLine(),
         sizes,
         rounds,
-        new MeasureOptions.Load(connections, sending, unacked, true),
+        new MeasureOptions.Load(connections, sending, unacked, MeasureOptions.Load.Kind.MESSAGES),
         (crew, subject, plan, observer) ->
             new BandwidthBench(
                     crew, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
+import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
+import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.LatencyBench;
+import dev.ferrule.tools.bench.Observer;
+import dev.ferrule.tools.bench.OneWayCallBench;
+import dev.ferrule.tools.bench.Plan;
+import dev.ferrule.tools.bench.Result;
+import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.ExitCode;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -32,6 +39,7 @@ import picocli.CommandLine.Spec;
       "  ferrule latency --floor         over shared memory, beside a bare ring",
       "  ferrule latency --wait block    with a wake-up of the peer for each message",
       "  ferrule latency --calls         what send, receive and free cost on their own",
+      "  ferrule latency --calls --provider magicring --simplex    in one direction",
       "  ferrule latency --size 8,64,1KiB --json result.json --plot result.png",
       "",
       "Between hosts:",
@@ -70,7 +78,8 @@ final class LatencyCommand implements Callable<Integer> {
       names = "--calls",
       description =
           "Time each send, receive and free call instead, and the clock itself, whose cost each of"
-              + " these times includes.")
+              + " these times includes. With --simplex in one direction: receive and free are"
+              + " timed by the server, and a send includes waiting for room.")
   private boolean calls;
 
   @Option(
@@ -92,11 +101,18 @@ final class LatencyCommand implements Callable<Integer> {
         spec.commandLine(),
         chosen,
         rounds,
-        MeasureOptions.Load.SINGLE,
-        (crew, subject, plan, observer) ->
-            calls
-                ? new CallBench(crew.first(), subject, plan).run(observer)
-                : new LatencyBench(crew.first(), subject, plan).run(observer));
+        calls ? MeasureOptions.Load.CALLS : MeasureOptions.Load.SINGLE,
+        this::measure);
     return ExitCode.OK;
+  }
+
+  private List<Result> measure(Crew crew, Subject subject, Plan plan, Observer observer) {
+    BenchClient client = crew.first();
+    if (!calls) {
+      return new LatencyBench(client, subject, plan).run(observer);
+    }
+    return client.isOneWay()
+        ? new OneWayCallBench(client, subject, plan).run(observer)
+        : new CallBench(client, subject, plan).run(observer);
   }
 }

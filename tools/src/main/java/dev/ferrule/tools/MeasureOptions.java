@@ -138,13 +138,29 @@ final class MeasureOptions {
    * @param connections the number of connections
    * @param threads the number of sending threads
    * @param unacked the maximum number of incomplete messages on each; 0 for the provider's default
-   * @param sendsMessages whether the sizes are those of messages
+   * @param kind what is measured
    */
-  record Load(int connections, int threads, int unacked, boolean sendsMessages) {
-    static final Load SINGLE = new Load(1, 1, 0, true);
+  record Load(int connections, int threads, int unacked, Kind kind) {
 
-    /** One connection, and accesses to its peer's memory. */
-    static final Load ACCESSES = new Load(1, 1, 0, false);
+    /** What is measured. */
+    enum Kind {
+      /** Messages in both directions, or with an answer at the end. */
+      MESSAGES,
+
+      /** Calls, for which messages in one direction suffice. */
+      CALLS,
+
+      /** Accesses to the peer's memory, with no messages between them. */
+      ACCESSES
+    }
+
+    static final Load SINGLE = new Load(1, 1, 0, Kind.MESSAGES);
+    static final Load CALLS = new Load(1, 1, 0, Kind.CALLS);
+    static final Load ACCESSES = new Load(1, 1, 0, Kind.ACCESSES);
+
+    boolean sendsMessages() {
+      return kind != Kind.ACCESSES;
+    }
 
     /**
      * Returns the server's wait strategy. Without messages the server's thread has nothing to do,
@@ -152,7 +168,7 @@ final class MeasureOptions {
      * a device.
      */
     WaitStrategy serverWait(WaitStrategy client) {
-      return sendsMessages ? client : WaitStrategy.BLOCK;
+      return sendsMessages() ? client : WaitStrategy.BLOCK;
     }
   }
 
@@ -229,7 +245,9 @@ final class MeasureOptions {
               TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
             });
     Endpoint endpoint = new Endpoint(uri, builder.build());
-    TransportOptions.requireBothWays(endpoint);
+    if (load.kind() != Load.Kind.CALLS) {
+      TransportOptions.requireBothWays(endpoint);
+    }
     return endpoint;
   }
 
@@ -351,14 +369,19 @@ final class MeasureOptions {
             load.connections(),
             load.threads());
     List<Result> results;
-    try (Connections connections = new Connections(endpoint, load.connections())) {
+    try (Connections connections =
+        TransportOptions.isSimplex(endpoint)
+            ? Connections.oneWay(endpoint)
+            : new Connections(endpoint, load.connections())) {
       connections.requireRoomFor(
           longest(plan, load),
           address == null
               ? "set --option maxMessage="
               : "start it with 'ferrule serve URI --option maxMessage=…' of at least ");
       List<BenchClient> clients = connections.clients();
-      if (floor) {
+      if (floor && clients.get(0).isOneWay()) {
+        problems.accept("floor not measured: it needs messages in both directions");
+      } else if (floor) {
         openFloor(clients.get(0), problems);
       }
       PartialResults soFar =

@@ -16,6 +16,7 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -95,7 +96,13 @@ final class ServeCommand implements Callable<Integer> {
         .flatMap(Endpoint::provider)
         .ifPresent(provider -> transportOptions.addTo(builder, provider));
     Endpoint endpoint = new Endpoint(uri, builder.build());
-    TransportOptions.requireBothWays(endpoint);
+    if (TransportOptions.isSimplex(endpoint) && TransportOptions.isSingleReceiver(endpoint)) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          endpoint.address()
+              + ": the calls of one connection are timed by a thread of its own, so a server with"
+              + " simplex=on cannot receive by one thread; remove one of the options");
+    }
     Guarded<AutoCloseable> directory = Guarded.of(this::removeDirectory);
     try (Guarded<Listener> listener = listen(endpoint)) {
       announce(listener.get().uri());

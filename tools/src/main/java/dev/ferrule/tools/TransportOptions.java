@@ -63,6 +63,13 @@ final class TransportOptions {
               + " Short for --option singleReceiver=on.")
   private boolean singleReceiver;
 
+  @Option(
+      names = "--simplex",
+      description =
+          "Messages go in one direction only, from the client: 'ferrule latency --calls' and"
+              + " 'ferrule serve'. Short for --option simplex=on.")
+  private boolean simplex;
+
   /** Returns the options that the flags set, with their values. */
   Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
@@ -74,6 +81,9 @@ final class TransportOptions {
     }
     if (singleReceiver) {
       values.put(SINGLE_RECEIVER, ON);
+    }
+    if (simplex) {
+      values.put(SIMPLEX, ON);
     }
     return values;
   }
@@ -201,13 +211,18 @@ final class TransportOptions {
    * @throws ToolException if the endpoint's options ask for a simplex connection
    */
   static void requireBothWays(Endpoint endpoint) {
-    if (isOn(endpoint, SIMPLEX)) {
+    if (isSimplex(endpoint)) {
       throw new ToolException(
           ExitCode.USAGE,
           endpoint.address()
               + ": both sides of this command send, so simplex=on is not possible; remove the"
-              + " option");
+              + " option, or measure the calls by 'ferrule latency --calls'");
     }
+  }
+
+  /** Returns whether only the client of a connection to this endpoint sends. */
+  static boolean isSimplex(Endpoint endpoint) {
+    return isOn(endpoint, SIMPLEX);
   }
 
   private static boolean isOn(Endpoint endpoint, String name) {

@@ -53,7 +53,7 @@ class TransportOptionsTest {
         .hasMessageContaining("--single-receiver")
         .hasMessageContaining("provider test")
         .hasMessageContaining("'singleReceiver'")
-        .hasMessageEndingWith("peerTimeout, backlog, srq");
+        .hasMessageEndingWith("peerTimeout, backlog, readiness, srq");
   }
 
   @Test

@@ -121,14 +121,32 @@ class FerruleCommandTest {
     assertThat(report.resolve("report.html")).isNotEmptyFile();
   }
 
-  /** The measurement described in the docs of magicring. */
+  private static final String CALLS =
+      "latency --simplex --calls --messages 1024 --warmup 50 --wait adaptive --no-pin --json -"
+          + PATIENT;
+
   @Test
-  void theSendReceiveAndFreeCallsAreTimedForMessagesOf2KiB() {
-    String json =
-        run(
-            "latency --calls --provider magicring --messages 1024 --warmup 50 --wait adaptive"
-                + " --no-pin --json -"
-                + PATIENT);
+  void theCallsAreTimedInOneDirectionOnAPlainRing() {
+    assertCalls(run(CALLS + " --provider magicring --option mapping=plain"));
+  }
+
+  /** The test of the document that describes the magic ring: two commands. */
+  @Test
+  void theCallsAreTimedInOneDirectionForMessagesOf2KiB() {
+    try (OtherProcess server =
+        OtherProcess.start(
+            command(
+                "serve --simplex --wait adaptive --no-pin"
+                    + PATIENT
+                    + " magicring://"
+                    + RdmaDevice.address()
+                    + ":0"))) {
+      assertCalls(run(CALLS + " --size 2KiB " + server.line()));
+    }
+  }
+
+  /** Checks the results of 1024 messages of 2 KiB. */
+  private static void assertCalls(String json) {
     List<String> calls = new ArrayList<>();
     for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
       JsonObject result = element.getAsJsonObject();

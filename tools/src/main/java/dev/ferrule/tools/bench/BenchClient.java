@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ public final class BenchClient implements AutoCloseable {
 
   private final Connection connection;
   private final WaitStrategy waitStrategy;
+  private final @Nullable IntFunction<OneWayReport> reports; // of a connection in one direction
   private @Nullable Floor floor;
   private volatile long rounds; // written by the measuring thread
   private volatile double roundNanos;
@@ -40,8 +42,45 @@ public final class BenchClient implements AutoCloseable {
    * @param waitStrategy how the connection waits
    */
   public BenchClient(Connection connection, WaitStrategy waitStrategy) {
+    this(connection, waitStrategy, null);
+  }
+
+  /**
+   * Creates a client.
+   *
+   * @param connection a connection to a server; the caller closes it
+   * @param waitStrategy how the connection waits
+   * @param reports returns the server's reports if the connection has one direction only; else null
+   */
+  BenchClient(
+      Connection connection,
+      WaitStrategy waitStrategy,
+      @Nullable IntFunction<OneWayReport> reports) {
     this.connection = connection;
     this.waitStrategy = waitStrategy;
+    this.reports = reports;
+  }
+
+  /**
+   * Returns whether messages are measured in one direction, by {@link OneWayCallBench}.
+   *
+   * @return whether the connection was made for that
+   */
+  public boolean isOneWay() {
+    return reports != null;
+  }
+
+  /** Closes a connection in one direction, which ends the server's part. */
+  void end() {
+    connection.close();
+  }
+
+  /** Returns the server's report of a round, after {@link #end}. */
+  OneWayReport report(int index) {
+    if (reports == null) {
+      throw new IllegalStateException("the server answers on the connection itself");
+    }
+    return reports.apply(index);
   }
 
   Sender sender() {

@@ -11,12 +11,15 @@ import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 
 /**
  * The server side of the measurements, for any number of clients: with a thread for each of them,
@@ -35,6 +38,8 @@ public final class BenchServer {
   private final Pinning pinning;
   private final ServerLimits limits;
   private final Consumer<String> problems;
+  private volatile boolean isSingleReceiver;
+  private final OneWayReports oneWays = new OneWayReports();
   private final BitSet busySlots = new BitSet(); // guarded by itself
   private boolean unpinnedReported; // guarded by busySlots
   private CountDownLatch lastArrival = new CountDownLatch(0); // of the accepting thread
@@ -72,6 +77,7 @@ public final class BenchServer {
    * @throws RuntimeException if that thread fails, with the reason; all connections are closed then
    */
   public void runSingleReceiver() {
+    isSingleReceiver = true;
     AtomicReference<Throwable> failure = new AtomicReference<>();
     try (Dispatcher dispatcher = new Dispatcher(listener.receiver(), limits, problems)) {
       OptionalInt cpu = pinning.server(0);
@@ -161,9 +167,42 @@ public final class BenchServer {
   }
 
   private void accept(ConnectionRequest request, Consumer<Connection> server) {
+    Optional<OneWayRequest> oneWay =
+        Handshake.BENCHMARK.more(request.payload()).flatMap(OneWayRequest::of);
+    if (oneWay.isEmpty()) {
+      accept(request, new byte[0], server);
+    } else if (isSingleReceiver) {
+      limits.left();
+      request.reject(Handshake.BENCHMARK.unable());
+      problems.accept(
+          request.peer()
+              + " rejected: it times calls in one direction, which a server that receives by one"
+              + " thread cannot");
+    } else if (oneWay.get().report() == OneWayRequest.NONE) {
+      CompletableFuture<List<OneWayReport>> reports = oneWays.begin(oneWay.get().measurement());
+      accept(request, new byte[0], connection -> serveOneWay(connection, reports));
+    } else {
+      report(request, oneWay.get());
+    }
+  }
+
+  /** Answers by the payload: the client closes the connection, which has no other purpose. */
+  private void report(ConnectionRequest request, OneWayRequest wanted) {
+    byte[] report;
+    try {
+      report = oneWays.get(wanted).toBytes();
+    } catch (ToolException e) {
+      limits.left();
+      request.reject(Handshake.BENCHMARK.unable());
+      throw e;
+    }
+    accept(request, report, Connection::close);
+  }
+
+  private void accept(ConnectionRequest request, byte[] answer, Consumer<Connection> server) {
     boolean served = false;
     try {
-      Optional<Connection> accepted = Handshake.BENCHMARK.accept(request, problems);
+      Optional<Connection> accepted = Handshake.BENCHMARK.accept(request, answer, problems);
       if (accepted.isPresent()) {
         Connection connection = accepted.get();
         connection.onClose(closed -> limits.left());
@@ -193,7 +232,26 @@ public final class BenchServer {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
+  private void serveOneWay(Connection connection, CompletableFuture<List<OneWayReport>> reports) {
+    serveByThread(
+        connection,
+        (own, slot) -> {
+          try {
+            Pinning.apply(cpu(slot), problems);
+            reports.complete(new OneWaySession(own, waitStrategy, limits).run());
+          } catch (RuntimeException e) {
+            reports.completeExceptionally(e);
+            throw e;
+          }
+        });
+  }
+
   private void serve(Connection connection) {
+    serveByThread(connection, this::serve);
+  }
+
+  /** Serves a connection by a thread of its own. */
+  private void serveByThread(Connection connection, ObjIntConsumer<Connection> server) {
     int slot = takeSlot(); // while it is this client's turn
     boolean started = false;
     try {
@@ -201,7 +259,7 @@ public final class BenchServer {
           "ferrule-serve",
           () -> {
             try (Guarded<Connection> guarded = Guarded.of(connection)) {
-              serve(guarded.get(), slot);
+              server.accept(guarded.get(), slot);
             } catch (RuntimeException e) {
               if (!Guarded.exiting()) {
                 problems.accept(describe(e));

@@ -2,14 +2,16 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.Connection;
-import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
+import java.nio.BufferUnderflowException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of a measurement, all to one server. */
@@ -25,18 +27,54 @@ public final class Connections implements AutoCloseable {
    * @param count the number of connections
    */
   public Connections(Endpoint endpoint, int count) {
-    WaitStrategy wait = endpoint.waitStrategy();
     try {
       while (clients.size() < count) {
-        Guarded<Connection> connection =
-            Guarded.of(Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options()));
-        connections.add(connection);
-        clients.add(new BenchClient(connection.get(), wait));
+        add(connect(endpoint, new byte[0]), endpoint, null);
       }
     } catch (RuntimeException e) {
       close();
       throw e;
     }
+  }
+
+  private Connections() {}
+
+  /**
+   * Opens one connection, to be measured in one direction.
+   *
+   * @param endpoint the server's address, and how to connect
+   * @return the connection, by {@link BenchClient#isOneWay}
+   */
+  public static Connections oneWay(Endpoint endpoint) {
+    Connections result = new Connections();
+    long measurement = ThreadLocalRandom.current().nextLong();
+    result.add(
+        connect(endpoint, new OneWayRequest(measurement, OneWayRequest.NONE).toBytes()),
+        endpoint,
+        index -> report(endpoint, new OneWayRequest(measurement, index)));
+    return result;
+  }
+
+  private static Connection connect(Endpoint endpoint, byte[] request) {
+    return Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options(), request);
+  }
+
+  private static OneWayReport report(Endpoint endpoint, OneWayRequest request) {
+    try (Connection connection = connect(endpoint, request.toBytes())) {
+      return Handshake.BENCHMARK
+          .more(connection.peerPayload())
+          .map(OneWayReport::of)
+          .orElseThrow(); // checked when connecting
+    } catch (BufferUnderflowException e) {
+      throw new ToolException(
+          ExitCode.CONNECTION_LOST, "protocol violation: the server sent no report", e);
+    }
+  }
+
+  private void add(
+      Connection connection, Endpoint endpoint, @Nullable IntFunction<OneWayReport> reports) {
+    connections.add(Guarded.of(connection));
+    clients.add(new BenchClient(connection, endpoint.waitStrategy(), reports));
   }
 
   /**

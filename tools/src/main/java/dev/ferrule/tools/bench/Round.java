@@ -48,7 +48,13 @@ record Round(Kind kind, long count, int size, boolean verify) {
     RING_ECHO,
 
     /** Receives the messages on the bare ring and sends a {@link RoundReply}. */
-    RING_SINK
+    RING_SINK,
+
+    /** Receives the messages of a connection in one direction. */
+    CALLS_WARMUP,
+
+    /** The same, and times the calls, for an {@link OneWayReport}. */
+    CALLS
   }
 
   private static final ValueLayout.OfInt INT =

@@ -78,7 +78,7 @@ public final class ServerLimits {
    * @throws IllegalArgumentException if it exceeds the limits
    */
   void check(Round round) {
-    if (round.kind() == Round.Kind.SINK && round.size() > maxMessage) {
+    if (isReceived(round) && round.size() > maxMessage) {
       throw new IllegalArgumentException(
           "messages of "
               + round.size()
@@ -101,6 +101,13 @@ public final class ServerLimits {
         // other rounds have no limit here
       }
     }
+  }
+
+  private static boolean isReceived(Round round) {
+    return switch (round.kind()) {
+      case SINK, CALLS_WARMUP, CALLS -> true;
+      default -> false;
+    };
   }
 
   private static void checkCount(Round round, long most, String what) {

@@ -82,6 +82,9 @@ final class Session implements AutoCloseable {
       case EXPOSE, ALLOCATE -> memory.expose(round).send(connection.sender());
       case RING_ECHO -> opened(ring).echo(round.count(), round.size());
       case RING_SINK -> takeFromRing(round).send(connection.sender());
+      case CALLS_WARMUP, CALLS ->
+          throw new IllegalArgumentException(
+              "messages in one direction come on a connection that the client opens for them");
     }
   }
 

@@ -25,7 +25,7 @@ public enum Handshake {
    * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency} and {@code
    * bandwidth}.
    */
-  BENCHMARK('B', 3, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
+  BENCHMARK('B', 4, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
 
   /** One stream of bytes: {@code ferrule listen} with {@code ferrule send}. */
   STREAM('S', 1, "'ferrule listen', the other side of 'ferrule send'");
@@ -35,6 +35,7 @@ public enum Handshake {
   private static final int VERSION = PURPOSE + 1;
   private static final int LENGTH = VERSION + 1;
   private static final byte FULL = 'F';
+  private static final byte UNABLE = 'U';
 
   private final byte purpose;
   private final byte version;
@@ -59,14 +60,46 @@ public enum Handshake {
   }
 
   /**
+   * Returns the payload with further bytes behind it.
+   *
+   * @param more the bytes; no more than 16 in a connect request
+   * @return a new array
+   */
+  public byte[] payload(byte[] more) {
+    byte[] payload = Arrays.copyOf(payload(), LENGTH + more.length);
+    System.arraycopy(more, 0, payload, LENGTH, more.length);
+    return payload;
+  }
+
+  /**
+   * Returns the bytes behind this purpose's payload.
+   *
+   * @param payload what the peer has sent
+   * @return a new array; empty if the peer has another purpose or version
+   */
+  public Optional<byte[]> more(byte[] payload) {
+    return payload.length >= LENGTH && Arrays.equals(payload, 0, LENGTH, payload(), 0, LENGTH)
+        ? Optional.of(Arrays.copyOfRange(payload, LENGTH, payload.length))
+        : Optional.empty();
+  }
+
+  /**
    * Returns the payload with which a listener for this purpose rejects a client beyond its limit.
    *
    * @return a new array, as short as {@link #payload}
    */
   public byte[] full() {
-    byte[] payload = Arrays.copyOf(payload(), LENGTH + 1);
-    payload[LENGTH] = FULL;
-    return payload;
+    return payload(new byte[] {FULL});
+  }
+
+  /**
+   * Returns the payload with which a listener for this purpose rejects a request that it cannot
+   * fulfil, for a reason that it prints.
+   *
+   * @return a new array, as short as {@link #payload}
+   */
+  public byte[] unable() {
+    return payload(new byte[] {UNABLE});
   }
 
   /**
@@ -78,13 +111,26 @@ public enum Handshake {
    * @throws ToolException if the listener has another purpose or version
    */
   public Connection connect(URI address, ConnectionOptions options) {
+    return connect(address, options, new byte[0]);
+  }
+
+  /**
+   * Connects to a listener for this purpose, with further bytes in the connect request.
+   *
+   * @param address the listener's address
+   * @param options options of the connection, without a payload
+   * @param more the bytes
+   * @return the connection
+   * @throws ToolException if the listener has another purpose or version
+   */
+  public Connection connect(URI address, ConnectionOptions options, byte[] more) {
     Connection connection;
     try {
-      connection = Ferrule.connect(address, options.toBuilder().payload(payload()).build());
+      connection = Ferrule.connect(address, options.toBuilder().payload(payload(more)).build());
     } catch (ConnectionRejectedException e) {
       throw new ToolException(ExitCode.NO_CONNECTION, address + ": " + whyRejected(e.payload()), e);
     }
-    if (!Arrays.equals(connection.peerPayload(), payload())) {
+    if (more(connection.peerPayload()).isEmpty()) {
       connection.close();
       throw new ToolException(
           ExitCode.NO_CONNECTION, address + ": the listener is not " + listener);
@@ -99,6 +145,9 @@ public enum Handshake {
     }
     if (Arrays.equals(payload, full())) {
       return "connection rejected: the server's limit of clients is reached; try again later";
+    }
+    if (Arrays.equals(payload, unable())) {
+      return "connection rejected: the server cannot do that, for the reason that it prints";
     }
     if (payload[PURPOSE] == purpose) {
       return "protocol version mismatch: the peer has version "
@@ -123,13 +172,26 @@ public enum Handshake {
    * @return the connection; empty if the client was rejected or has gone
    */
   public Optional<Connection> accept(ConnectionRequest request, Consumer<String> problems) {
-    if (!Arrays.equals(request.payload(), payload())) {
+    return accept(request, new byte[0], problems);
+  }
+
+  /**
+   * Accepts a client with this purpose, whatever follows in its request, and rejects any other.
+   *
+   * @param request the client's request
+   * @param answer bytes for the client, behind the payload
+   * @param problems receives one line if a client is not accepted
+   * @return the connection; empty if the client was rejected or has gone
+   */
+  public Optional<Connection> accept(
+      ConnectionRequest request, byte[] answer, Consumer<String> problems) {
+    if (more(request.payload()).isEmpty()) {
       request.reject(payload());
       problems.accept(request.peer() + " rejected: not a client of " + listener);
       return Optional.empty();
     }
     try {
-      return Optional.of(request.accept(payload()));
+      return Optional.of(request.accept(payload(answer)));
     } catch (ConnectionClosedException | PeerLostException | OperationTimeoutException e) {
       problems.accept("a client disconnected before it was accepted: " + e.getMessage());
       return Optional.empty();

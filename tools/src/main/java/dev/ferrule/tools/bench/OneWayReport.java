@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The server's report of a round in one direction. The connection that is measured cannot carry it,
+ * so it is in the payload by which the server accepts a later one.
+ *
+ * @param messages the number of messages received
+ * @param wrong the number of corrupt messages
+ * @param receive the times of the calls that returned a message
+ * @param free the times of the calls that freed it
+ */
+record OneWayReport(long messages, long wrong, LatencySummary receive, LatencySummary free) {
+
+  private static final int LENGTH = 2 * Long.BYTES + 18 * Float.BYTES;
+
+  byte[] toBytes() {
+    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putLong(messages).putLong(wrong);
+    put(bytes, receive);
+    put(bytes, free);
+    return bytes.array();
+  }
+
+  /**
+   * Reads a report.
+   *
+   * @throws BufferUnderflowException if the bytes are none
+   */
+  static OneWayReport of(byte[] report) {
+    ByteBuffer bytes = ByteBuffer.wrap(report).order(ByteOrder.LITTLE_ENDIAN);
+    return new OneWayReport(bytes.getLong(), bytes.getLong(), summary(bytes), summary(bytes));
+  }
+
+  private static void put(ByteBuffer bytes, LatencySummary times) {
+    for (double each :
+        new double[] {
+          times.min(),
+          times.p50(),
+          times.p90(),
+          times.p99(),
+          times.p999(),
+          times.max(),
+          times.mean(),
+          times.midMean(),
+          times.step()
+        }) {
+      bytes.putFloat((float) each);
+    }
+  }
+
+  private static LatencySummary summary(ByteBuffer bytes) {
+    return new LatencySummary(
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat(),
+        bytes.getFloat());
+  }
+}

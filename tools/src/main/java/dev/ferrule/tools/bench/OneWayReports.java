@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The server's reports of measurements in one direction, until their clients ask for them. */
+final class OneWayReports {
+
+  /** The number of measurements whose reports are kept. */
+  private static final int MAX_KEPT = 64;
+
+  /** How long a client waits for the end of its measurement, which it has ended itself. */
+  private static final long PATIENCE_SECONDS = 20;
+
+  private final Map<Long, CompletableFuture<List<OneWayReport>>> all =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(
+            Map.Entry<Long, CompletableFuture<List<OneWayReport>>> eldest) {
+          return size() > MAX_KEPT;
+        }
+      };
+
+  /**
+   * Begins a measurement, whose client may ask for reports from now on.
+   *
+   * @param measurement the client's number
+   * @return to be completed at the end
+   */
+  synchronized CompletableFuture<List<OneWayReport>> begin(long measurement) {
+    CompletableFuture<List<OneWayReport>> reports = new CompletableFuture<>();
+    all.put(measurement, reports);
+    return reports;
+  }
+
+  /**
+   * Waits for a report.
+   *
+   * @throws ToolException if there is none
+   */
+  OneWayReport get(OneWayRequest request) {
+    CompletableFuture<List<OneWayReport>> reports;
+    synchronized (this) {
+      reports = all.get(request.measurement());
+    }
+    if (reports != null) {
+      try {
+        List<OneWayReport> done = reports.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        if (request.report() >= 0 && request.report() < done.size()) {
+          return done.get(request.report());
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (ExecutionException | TimeoutException e) {
+        throw new ToolException(
+            ExitCode.CONNECTION_LOST, "a client asked for the report of a round that failed", e);
+      }
+    }
+    throw new ToolException(
+        ExitCode.CONNECTION_LOST, "a client asked for the report of a round that is not known");
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.Ferrule;
+import dev.ferrule.Listener;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.ToolException;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Calls that are timed in one direction, over shared memory, which has both. */
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OneWayCallBenchTest {
+
+  private static final int MAX_MESSAGE = 4096;
+  private static final int NUMBER = 4711;
+
+  @TempDir private Path folder;
+
+  private final BlockingQueue<String> problems = new LinkedBlockingQueue<>();
+  private Listener listener;
+  private Thread serving;
+
+  private Endpoint serve(boolean single) {
+    ConnectionOptions options =
+        ConnectionOptions.builder()
+            .waitStrategy(WaitStrategy.ADAPTIVE)
+            .set("singleReceiver", single ? "on" : "off")
+            .build();
+    listener = Ferrule.listen(URI.create("sm://" + folder), options);
+    BenchServer server =
+        new BenchServer(
+            listener,
+            WaitStrategy.ADAPTIVE,
+            Pinning.OFF,
+            new ServerLimits(MAX_MESSAGE, true),
+            problems::add);
+    serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
+    return new Endpoint(listener.uri(), options);
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    if (listener != null) {
+      listener.close();
+      serving.join();
+    }
+  }
+
+  private static Connection connect(Endpoint endpoint, int report) {
+    return Handshake.BENCHMARK.connect(
+        endpoint.address(), endpoint.options(), new OneWayRequest(NUMBER, report).toBytes());
+  }
+
+  @Test
+  void sendsAreTimedHereAndReceivesAndFreesAtTheServer() {
+    Endpoint endpoint = serve(false);
+    Plan plan = new Plan(List.of(64, 2048), OptionalLong.of(1024), OptionalLong.of(100), 1);
+    List<Result> results;
+    try (Connections connections = Connections.oneWay(endpoint)) {
+      BenchClient client = connections.clients().get(0);
+      results = new OneWayCallBench(client, new Subject("sm", "adaptive"), plan).run(Observer.NONE);
+    }
+    assertThat(results)
+        .extracting(Result::call)
+        .containsExactly("send", "receive", "free", "clock", "send", "receive", "free", "clock");
+    assertThat(results).extracting(Result::sizeBytes).contains(64, 2048);
+    assertThat(results)
+        .allSatisfy(
+            result -> {
+              assertThat(result.messages()).isEqualTo(1024);
+              assertThat(result.latency().p50()).isNotNegative();
+              assertThat(result.latency().max()).isPositive();
+              assertThat(result.latency().p99()).isBetween(0.0, result.latency().max());
+              assertThat(result.latency().p999()).isBetween(0.0, result.latency().max());
+            });
+    assertThat(problems).isEmpty();
+  }
+
+  @Test
+  void aReportKeepsAllFiguresAndTheirAbsence() {
+    LatencySummary receive = new LatencySummary(1, 2, 3, 4, Double.NaN, 6, 7, 8, 9);
+    LatencySummary free = new LatencySummary(10, 20, 30, Double.NaN, 50, 60, 70, 80, 0);
+    OneWayReport report = new OneWayReport(1L << 40, 3, receive, free);
+
+    assertThat(OneWayReport.of(report.toBytes())).isEqualTo(report);
+    assertThat(Handshake.BENCHMARK.payload(report.toBytes())).hasSizeLessThanOrEqualTo(168);
+    assertThat(Handshake.BENCHMARK.payload(new OneWayRequest(1, 2).toBytes()))
+        .hasSizeLessThanOrEqualTo(28);
+  }
+
+  @Test
+  void aReportThatIsNotKnownIsRefusedAndTheServerSaysWhy() throws InterruptedException {
+    Endpoint endpoint = serve(false);
+
+    assertThatThrownBy(() -> connect(endpoint, 0))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("for the reason that it prints");
+    assertThat(problems.take()).contains("a round that is not known");
+  }
+
+  @Test
+  void aClientThatSendsGarbageGetsNoReport() throws InterruptedException {
+    Endpoint endpoint = serve(false);
+    try (Connection connection = connect(endpoint, OneWayRequest.NONE)) {
+      connection.sender().send(MemorySegment.ofArray(new byte[100]));
+    }
+    assertThat(problems.take()).contains("the client sent no round");
+
+    assertThatThrownBy(() -> connect(endpoint, 0)).isInstanceOf(ToolException.class);
+    assertThat(problems.take()).contains("the report of a round that failed");
+  }
+
+  @Test
+  void messagesThatDifferFromTheAnnouncedOnesAreReported() {
+    Endpoint endpoint = serve(false);
+    try (Connection connection = connect(endpoint, OneWayRequest.NONE)) {
+      Round.of(Round.Kind.CALLS, 2, 8).send(connection.sender());
+      connection.sender().send(MemorySegment.ofArray(new long[] {0}));
+      connection.sender().send(MemorySegment.ofArray(new long[] {7}));
+    }
+    try (Connection connection = connect(endpoint, 0)) {
+      OneWayReport report =
+          OneWayReport.of(Handshake.BENCHMARK.more(connection.peerPayload()).orElseThrow());
+      assertThat(report.messages()).isEqualTo(2);
+      assertThat(report.wrong()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aServerThatReceivesByOneThreadRefuses() throws InterruptedException {
+    Endpoint endpoint = serve(true);
+
+    assertThatThrownBy(() -> Connections.oneWay(endpoint))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("for the reason that it prints");
+    assertThat(problems.take()).contains("one direction");
+  }
+}
