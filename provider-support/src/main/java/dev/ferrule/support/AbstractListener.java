@@ -38,15 +38,12 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   protected AbstractListener(ConnectionOptions options, @Nullable ReadinessDescriptor readiness) {
     this.options = options;
     this.readiness = readiness;
-    this.clients = readiness == null ? null : readiness.source();
+    this.clients = readiness == null ? null : readiness.source(() -> {}, () -> false);
   }
 
   /** Shows that a client may be waiting, or has confirmed. By any thread. */
   protected final void onClient() {
-    ReadinessDescriptor.Source source = clients;
-    if (source != null) {
-      source.raise();
-    }
+    ReadinessDescriptor.raise(clients);
   }
 
   /**
@@ -62,12 +59,12 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
   }
 
   /**
-   * Returns what shows messages of the listener's receiver.
+   * Returns the readiness, to show messages of the listener's receiver.
    *
-   * @return a new source; null if the program does not use readiness
+   * @return the readiness; null if the program does not use it
    */
-  protected final ReadinessDescriptor.@Nullable Source newSource() {
-    return readiness == null ? null : readiness.source();
+  protected final @Nullable ReadinessDescriptor ownReadiness() {
+    return readiness;
   }
 
   /** Closes the readiness of a closed listener. */
@@ -196,11 +193,15 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
    */
   private boolean mayLookAgain() {
     ReadinessDescriptor.Source source = clients;
-    if (source == null || !source.lower() || !hasClient()) {
+    if (source == null) {
       return false;
     }
-    source.raise();
-    return true;
+    source.foundNothing();
+    boolean hasClient = hasClient();
+    if (hasClient) {
+      source.raise();
+    }
+    return hasClient;
   }
 
   private OperationTimeoutException noClient() {

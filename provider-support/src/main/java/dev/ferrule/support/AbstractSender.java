@@ -119,28 +119,19 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       stalls.increment();
-      place = reserveAfterRequest(length);
+      place = room == null ? FULL : reserveAfterRequest(room, length);
     }
     return place == FULL ? null : lend(place, length);
   }
 
-  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
-  private int reserveAfterRequest(int length) {
-    ReadinessDescriptor.Source source = room;
-    if (source == null || !source.lower()) {
-      return FULL;
+  /** Requests that the readiness shows room, unless that is pending, and looks once more. */
+  private int reserveAfterRequest(ReadinessDescriptor.Source source, int length) {
+    source.foundNothing();
+    int place = reserve(length);
+    if (place != FULL) {
+      source.raise();
     }
-    requestRoom();
-    boolean isFull = false;
-    try {
-      int place = reserve(length);
-      isFull = place == FULL;
-      return place;
-    } finally {
-      if (!isFull) {
-        source.raise();
-      }
-    }
+    return place;
   }
 
   @Override
@@ -197,20 +188,17 @@ public abstract class AbstractSender implements Sender {
   }
 
   /**
-   * Sets what shows room to a program that uses readiness. To be called when the sender is created.
+   * Shows room to a program that uses readiness. To be called when the sender is created.
    *
-   * @param source the source
+   * @param readiness the readiness
    */
-  public final void showRoom(ReadinessDescriptor.Source source) {
-    room = source;
+  public final void showRoom(ReadinessDescriptor readiness) {
+    room = readiness.source(this::requestRoom, () -> false); // tryClaim looks once more
   }
 
   /** Shows that there may be room, or that the connection has ended. By any thread. */
   protected final void onRoom() {
-    ReadinessDescriptor.Source source = room;
-    if (source != null) {
-      source.raise();
-    }
+    ReadinessDescriptor.raise(room);
   }
 
   /** Requests a call of {@link #onRoom} when there is room. */

@@ -9,6 +9,7 @@ import dev.ferrule.StandardOptions;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.SelectableChannel;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -96,19 +97,48 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   /**
    * Adds a source, which is raised at first.
    *
+   * @param request requests a wake-up, which raises the source
+   * @param look returns whether there may be something; if it throws, there is
    * @return the source
    */
-  public synchronized Source source() {
+  public synchronized Source source(Runnable request, BooleanSupplier look) {
     count(1);
-    return new Source();
+    return new Source(request, look);
+  }
+
+  /**
+   * Raises a source, if there is one.
+   *
+   * @param source the source; null without readiness
+   */
+  public static void raise(@Nullable Source source) {
+    if (source != null) {
+      source.raise();
+    }
+  }
+
+  /**
+   * Called by a thread that has looked and found nothing; see {@link Source#foundNothing}.
+   *
+   * @param source the source; null without readiness
+   */
+  public static void foundNothing(@Nullable Source source) {
+    if (source != null) {
+      source.foundNothing();
+    }
   }
 
   /** One reason to be readable, such as messages. */
   public final class Source {
 
+    private final Runnable request;
+    private final BooleanSupplier look;
     private volatile boolean isRaised = true;
 
-    private Source() {}
+    private Source(Runnable request, BooleanSupplier look) {
+      this.request = request;
+      this.look = look;
+    }
 
     /**
      * Makes the descriptor readable, because something has arrived, or may have. By any thread;
@@ -121,13 +151,30 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
 
     /**
-     * Called by a thread that has looked and found nothing. If this returns true, it must request a
-     * wake-up, which raises this source, look once more, and raise it if there is something now. So
-     * whatever arrives meanwhile either is found, or comes after the request.
+     * Called by a thread that has looked and found nothing. Unless a request is pending, requests a
+     * wake-up and looks once more: whatever arrives meanwhile either is found, or comes after the
+     * request.
      *
-     * @return false if a request is pending: there is nothing to be done
+     * @return whether there may be something now, so that this source stays raised
      */
-    public boolean lower() {
+    public boolean foundNothing() {
+      if (!lower()) {
+        return false;
+      }
+      boolean mayBeSomething = true;
+      try {
+        request.run();
+        mayBeSomething = look.getAsBoolean();
+      } finally {
+        if (mayBeSomething) {
+          raise();
+        }
+      }
+      return mayBeSomething;
+    }
+
+    /** Lowers this source; returns false if it is not raised, since a request is pending. */
+    private boolean lower() {
       if (!isRaised) {
         return false;
       }

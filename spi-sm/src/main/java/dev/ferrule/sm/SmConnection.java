@@ -112,10 +112,10 @@ final class SmConnection implements Connection, Link {
         new SmReceiver(
             this, consumer, own.layout(), views, new Waiter(wait, SECOND_LOOK_NANOS), fences);
     if (readiness != null) {
-      receiver.showMessages(readiness.source());
+      receiver.showMessages(readiness);
     }
     if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness.source());
+      sender.showRoom(readiness);
     }
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));

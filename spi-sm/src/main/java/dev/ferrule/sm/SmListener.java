@@ -108,7 +108,10 @@ final class SmListener extends AbstractListener<SmConnectionRequest> {
     synchronized (accepted) {
       if (!receiving) {
         receiving = true;
-        common.showMessages(newSource());
+        ReadinessDescriptor descriptor = ownReadiness();
+        if (descriptor != null) {
+          common.showMessages(descriptor);
+        }
         accepted.forEach(common::add);
         accepted.clear();
       }

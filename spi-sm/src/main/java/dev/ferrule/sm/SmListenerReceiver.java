@@ -44,9 +44,18 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     this.waiter = new Waiter(wait, secondLookNanos);
   }
 
-  /** Sets what shows messages to a program that uses readiness. */
-  void showMessages(ReadinessDescriptor.@Nullable Source source) {
-    readiness = source;
+  /** Shows messages to a program that uses readiness. */
+  void showMessages(ReadinessDescriptor descriptor) {
+    readiness = descriptor.source(this::arm, this::mayHaveSomething);
+  }
+
+  private boolean mayHaveSomething() {
+    for (SmConnection connection : connections) {
+      if (connection.hasEnded() || connection.ownReceiver().mayHaveNext()) {
+        return true; // or is to be removed
+      }
+    }
+    return false;
   }
 
   /** Adds a connection, unless its own receiver was used before. */
@@ -101,32 +110,9 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
     check();
     ReceiveRegion message = take();
     if (message == null) {
-      foundNothing();
+      ReadinessDescriptor.foundNothing(readiness);
     }
     return message;
-  }
-
-  /** Makes the readiness readable, as a thread that sleeps uses up the requests of wake-ups. */
-  private void showReadiness() {
-    ReadinessDescriptor.Source source = readiness;
-    if (source != null) {
-      source.raise();
-    }
-  }
-
-  /** Requests wake-ups for the readiness, if there is one, and looks once more. */
-  private void foundNothing() {
-    ReadinessDescriptor.Source source = readiness;
-    if (source == null || !source.lower()) {
-      return;
-    }
-    arm();
-    for (SmConnection connection : connections) {
-      if (connection.hasEnded() || connection.ownReceiver().mayHaveNext()) {
-        source.raise();
-        return;
-      }
-    }
   }
 
   @Override
@@ -137,7 +123,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       if (message != null) {
         return message;
       }
-      showReadiness();
+      ReadinessDescriptor.raise(readiness); // a sleep uses up the requests of wake-ups
       waiter.await(this, false, 0);
     }
   }
@@ -152,10 +138,10 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
         return message;
       }
       if (timeout.isPositive()) {
-        showReadiness();
+        ReadinessDescriptor.raise(readiness); // as in receive
       }
       if (!waiter.await(this, true, deadline)) {
-        foundNothing();
+        ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
             listener.uri(), "receive timed out: no message arrived", null);
       }
@@ -237,7 +223,7 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       polling = false;
     }
     if (polled == 0) {
-      foundNothing();
+      ReadinessDescriptor.foundNothing(readiness);
     }
     return polled;
   }
@@ -326,6 +312,6 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
-    showReadiness();
+    ReadinessDescriptor.raise(readiness);
   }
 }

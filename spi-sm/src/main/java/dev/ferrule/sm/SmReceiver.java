@@ -67,9 +67,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
     this.fences = fences;
   }
 
-  /** Sets what shows messages to a program that uses readiness; called once, at first. */
-  void showMessages(ReadinessDescriptor.Source source) {
-    readiness = source;
+  /** Shows messages to a program that uses readiness; called once, at first. */
+  void showMessages(ReadinessDescriptor descriptor) {
+    readiness = descriptor.source(() -> consumer.armSleep(false), this::isReady);
   }
 
   SmConnection connection() {
@@ -210,7 +210,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       if (isReady()) {
         return take();
       }
-      foundNothing();
+      ReadinessDescriptor.foundNothing(readiness);
       return null;
     } catch (InternalError e) {
       throw connection.failOwnFile(e); // from a send; compiled code throws it late
@@ -224,7 +224,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       checkRegions();
       consumer.rest();
       if (!isReady()) {
-        showReadiness();
+        ReadinessDescriptor.raise(readiness); // a sleep uses up the request of a wake-up
         waiter.await(this, false, 0);
       }
       return take();
@@ -240,7 +240,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       checkRegions();
       consumer.rest();
       if (!isReady() && !await(timeout)) {
-        foundNothing();
+        ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
             connection.uri(), "receive timed out: no message arrived", null);
       }
@@ -268,7 +268,7 @@ final class SmReceiver implements Receiver, Waiter.Condition {
       polled = count;
       handOver(handler, limit, false);
       if (polled == 0) {
-        foundNothing();
+        ReadinessDescriptor.foundNothing(readiness);
       }
       return polled;
     } catch (CorruptRingException e) {
@@ -280,34 +280,9 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   private boolean await(Duration timeout) {
     if (timeout.isPositive()) {
-      showReadiness();
+      ReadinessDescriptor.raise(readiness); // as in receive
     }
     return waiter.await(this, true, Deadlines.after(timeout));
-  }
-
-  /** Makes the readiness readable, as a thread that sleeps uses up the request of a wake-up. */
-  private void showReadiness() {
-    ReadinessDescriptor.Source source = readiness;
-    if (source != null) {
-      source.raise();
-    }
-  }
-
-  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
-  private void foundNothing() {
-    ReadinessDescriptor.Source source = readiness;
-    if (source == null || !source.lower()) {
-      return;
-    }
-    consumer.armSleep(false);
-    boolean mayBeSomething = true;
-    try {
-      mayBeSomething = isReady();
-    } finally {
-      if (mayBeSomething) {
-        source.raise();
-      }
-    }
   }
 
   /** Passes inline messages to the handler until another record follows; returns their number. */
@@ -559,7 +534,8 @@ final class SmReceiver implements Receiver, Waiter.Condition {
 
   void wake() {
     waiter.wake();
-    showReadiness(); // even if the request seems pending: the peer may clear it after the wake-up
+    // even if the request seems pending: the peer may clear it after the wake-up
+    ReadinessDescriptor.raise(readiness);
   }
 
   /** Ends a poll after the message of its handler. */

@@ -127,10 +127,10 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
     readiness = ReadinessDescriptor.ifRequested(options, uri, () -> EventDescriptor.open(uri));
     if (readiness != null) {
-      receiver.showMessages(readiness.source());
+      receiver.showMessages(readiness);
     }
     if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness.source());
+      sender.showRoom(readiness);
     }
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =

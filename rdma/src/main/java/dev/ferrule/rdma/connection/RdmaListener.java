@@ -217,7 +217,10 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       ListenerReceiver known = receiver;
       if (known == null) {
         ListenerReceiver made = new ListenerReceiver(this, options.get(StandardOptions.WAIT));
-        made.receiver().showMessages(newSource());
+        ReadinessDescriptor descriptor = ownReadiness();
+        if (descriptor != null) {
+          made.receiver().showMessages(descriptor);
+        }
         groups.values().forEach(group -> group.collect(made.arrivals()));
         receiver = made;
         known = made;

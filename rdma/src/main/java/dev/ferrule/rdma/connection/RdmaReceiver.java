@@ -80,9 +80,17 @@ final class RdmaReceiver implements Receiver, EventCondition {
     this.waiter = waiter;
   }
 
-  /** Sets what shows messages to a program that uses readiness. */
-  void showMessages(ReadinessDescriptor.@Nullable Source source) {
-    readiness = source;
+  /** Shows messages to a program that uses readiness. */
+  void showMessages(ReadinessDescriptor descriptor) {
+    readiness = descriptor.source(this::requestMessages, this::isHere);
+  }
+
+  private void requestMessages() {
+    if (requestsMessages) {
+      queue.disarm(); // the request before this one
+    }
+    requestsMessages = true;
+    queue.arm();
   }
 
   /** Returns this receiver with the check for use by one thread. */
@@ -96,29 +104,8 @@ final class RdmaReceiver implements Receiver, EventCondition {
     if (isReady()) {
       return take();
     }
-    foundNothing();
+    ReadinessDescriptor.foundNothing(readiness);
     return null;
-  }
-
-  /** Requests a wake-up for the readiness, if there is one, and looks once more. */
-  private void foundNothing() {
-    ReadinessDescriptor.Source source = readiness;
-    if (source == null || !source.lower()) {
-      return;
-    }
-    if (requestsMessages) {
-      queue.disarm(); // the request before this one
-    }
-    requestsMessages = true;
-    queue.arm();
-    boolean mayBeSomething = true;
-    try {
-      mayBeSomething = isHere();
-    } finally {
-      if (mayBeSomething) {
-        source.raise();
-      }
-    }
   }
 
   @Override
@@ -134,7 +121,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
   public ReceiveRegion receive(Duration timeout) {
     checkMayReceive();
     if (!isReady() && !waiter.await(this, true, Deadlines.after(timeout))) {
-      foundNothing();
+      ReadinessDescriptor.foundNothing(readiness);
       throw new OperationTimeoutException(owner.uri(), "receive timed out: no message", null);
     }
     return take();
@@ -202,7 +189,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
     checkMine();
     checkNotPolling();
     if (!isHere()) {
-      foundNothing();
+      ReadinessDescriptor.foundNothing(readiness);
       return 0;
     }
     int count = 0;
@@ -319,10 +306,7 @@ final class RdmaReceiver implements Receiver, EventCondition {
 
   void wake() {
     waiter.wake();
-    ReadinessDescriptor.Source source = readiness;
-    if (source != null) {
-      source.raise();
-    }
+    ReadinessDescriptor.raise(readiness);
   }
 
   void awaitNoWaiters(long nanos) {

@@ -371,9 +371,9 @@ public final class RingStress {
         new ReadinessDescriptor(
                 URI.create("sm:///tmp/stress"),
                 () -> {
-                  throw new AssertionError("nobody asks for the descriptor");
+                  throw new AssertionError("this test opens no descriptor");
                 })
-            .source();
+            .source(() -> rings.consumer.armSleep(false), () -> rings.consumer.next());
 
     /** Sends, and wakes the receiver if it asks for that. */
     @Actor
@@ -387,12 +387,7 @@ public final class RingStress {
     /** Finds nothing, requests a wake-up, and looks once more. */
     @Actor
     public void receiver() {
-      if (source.lower()) {
-        rings.consumer.armSleep(false);
-        if (rings.consumer.next()) {
-          source.raise();
-        }
-      }
+      source.foundNothing();
     }
 
     /**
@@ -402,7 +397,7 @@ public final class RingStress {
      */
     @Arbiter
     public void result(Z_Result result) {
-      result.r1 = source.lower();
+      result.r1 = source.foundNothing(); // which finds the message if it was raised, and only then
     }
   }
 
