@@ -10,6 +10,28 @@ import java.nio.channels.SelectableChannel;
  * option {@link StandardOptions#READINESS}, because it has a cost for both sides: the peer writes a
  * wake-up for each time that the program has found nothing.
  *
+ * {@snippet lang=java :
+ * ConnectionOptions options =
+ *     ConnectionOptions.builder().set(StandardOptions.READINESS, Readiness.Interest.RECEIVE).build();
+ * MessageHandler print =
+ *     (segment, offset, length) ->
+ *         System.out.println(length + " bytes"); // 5 bytes
+ * try (Listener listener = Ferrule.listen(URI.create("sm:///tmp/ferrule-readiness"), options);
+ *     Selector selector = Selector.open()) {
+ *   var connecting = CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
+ *   try (Connection server = listener.accept();
+ *       Connection client = connecting.join()) {
+ *     server.readiness().channel().register(selector, SelectionKey.OP_READ, server.receiver());
+ *     client.sender().send(MemorySegment.ofArray("hello".getBytes()));
+ *     selector.select(
+ *         key -> {
+ *           Receiver ready = (Receiver) key.attachment();
+ *           while (ready.poll(print, 16) > 0) {} // the poll that finds nothing requests the next wake-up
+ *         });
+ *   }
+ * }
+ * }
+ *
  * <p><b>Level-triggered:</b> descriptor and channel stay readable until the program has looked and
  * found nothing, as with a socket. For a connection, what may be found is
  *

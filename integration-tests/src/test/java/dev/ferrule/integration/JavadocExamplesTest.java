@@ -44,6 +44,7 @@ class JavadocExamplesTest {
       "import dev.ferrule.*;\n"
           + "import java.lang.foreign.*;\n"
           + "import java.net.URI;\n"
+          + "import java.nio.channels.*;\n"
           + "import java.time.*;\n"
           + "import java.util.*;\n"
           + "import java.util.concurrent.*;\n"
