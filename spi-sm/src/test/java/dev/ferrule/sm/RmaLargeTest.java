@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The byte at an offset depends on its remainder by a length of which neither 2^31 nor 2^32 is a
  * multiple: bytes that are misplaced by that much differ from the expected ones.
  */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RmaLargeTest {
 
   private static final long MIB = 1L << 20;

@@ -51,6 +51,14 @@ class HandshakeMessageTest {
   }
 
   @Test
+  void shouldRefuseConnectionNumber0() {
+    byte[] datagram = new HandshakeMessage(Type.CONNECT, 1, 0, new byte[0]).encode();
+    assertThat(HandshakeMessage.decode(datagram)).isPresent();
+    datagram[3] = 0; // the number is 1 there, and 0 in the two bytes that follow
+    assertThat(HandshakeMessage.decode(datagram)).isEmpty();
+  }
+
+  @Test
   void shouldReadTypeAndVersionOfAnotherVersionWhateverElseItHas() {
     byte[] datagram = {0x31, 0x70, 1, 2, 3, 4, 5, 6, 9, 9, 9};
     HandshakeMessage read = HandshakeMessage.decode(datagram).orElseThrow();
