@@ -193,7 +193,7 @@ class CommandLineTest {
         "latency --threads 2                    | 'ferrule bandwidth' measures several",
         "latency magicring://h:1?simplex=on     | simplex=on is not possible; remove the option",
         "bandwidth -o simplex=on magicring://h:1| simplex=on is not possible",
-        "serve magicring://h:1 -o simplex=on    | simplex=on is not possible",
+        "serve magicring://h:1 --simplex --single-receiver | simplex=on cannot receive by one thread",
         "send magicring://h:1?simplex=on        | simplex=on is not possible",
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",
         "ls                                     | Missing required parameter: 'PATH'",
