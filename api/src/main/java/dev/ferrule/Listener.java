@@ -64,7 +64,8 @@ public interface Listener extends AutoCloseable {
   @Nullable ConnectionRequest pollRequest();
 
   /**
-   * Waits for the next client and accepts it. Skips clients that give up before they are accepted.
+   * Waits for the next client and accepts it. Skips clients that give up before they are accepted,
+   * and those that it refuses because of what they have sent; they are told why.
    *
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the listener is closed
@@ -75,9 +76,9 @@ public interface Listener extends AutoCloseable {
   Connection accept();
 
   /**
-   * Waits for the next client and accepts it, for the given timeout at most. Skips clients that
-   * give up before they are accepted. A client that is being accepted when the timeout expires may
-   * be returned by the next call; it is no longer one of the {@linkplain #nextRequest() requests}.
+   * Waits for the next client and accepts it, for the given timeout at most. Skips the same clients
+   * as {@link #accept()}. A client that is being accepted when the timeout expires may be returned
+   * by the next call; it is no longer one of the {@linkplain #nextRequest() requests}.
    *
    * @param timeout the maximum time to wait; zero or less does not wait
    * @return the connection, ready for messages

@@ -49,7 +49,7 @@ final class Failures {
       return new ResourceExhaustedException(
           uri,
           e.getMessage()
-              + "; raise the option maxPeerMemory, or use less memory at the peer (options allocatable, buffer, rmaBuffer)",
+              + "; raise the options maxPeerMemory and maxMapped, or use less memory at the peer (options allocatable, buffer, rmaBuffer)",
           e);
     }
     if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {

@@ -25,11 +25,14 @@ import org.jspecify.annotations.Nullable;
 /** A waiting client; establishes the connection from the server's side. */
 final class SmConnectionRequest implements ConnectionRequest {
 
+  private static final System.Logger LOGGER = System.getLogger(SmConnectionRequest.class.getName());
+
   private final SmListener listener;
   private final Endpoint endpoint;
   private final ServerHandshake handshake;
   private final ConnectionOptions options;
   private final Facilities facilities;
+  private boolean clientIsTooLarge;
 
   SmConnectionRequest(
       SmListener listener,
@@ -79,11 +82,24 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /**
    * Offers the client a connection, without waiting for its confirmation. The listener is notified
-   * of the connection, and when the client has confirmed or failed to.
+   * of the connection, and when the client has confirmed or failed to. Refuses a client whose
+   * memory is larger than this side permits, without an exception: each client decides how much it
+   * passes, and must not end the thread that accepts the others.
    *
    * @param deadline when the client must have confirmed
    */
   void offer(long deadline) {
+    try {
+      makeOffer(deadline);
+    } catch (ResourceExhaustedException e) {
+      if (!clientIsTooLarge) {
+        throw e;
+      }
+      LOGGER.log(System.Logger.Level.DEBUG, "a client was refused", e);
+    }
+  }
+
+  private void makeOffer(long deadline) {
     byte[] payload = {};
     make(
         payload,
@@ -203,6 +219,7 @@ final class SmConnectionRequest implements ConnectionRequest {
         throw e;
       }
       if (e.is(LibC.EFBIG())) {
+        clientIsTooLarge = true;
         throw withoutRoom(Failures.of(uri, e)); // nor will there be any
       }
       throw refused(uri, Acceptor.unusable(e), e);

@@ -160,7 +160,8 @@ final class SmOptions {
   }
 
   static SealedFile.Limits limits(ConnectionOptions options) {
-    return new SealedFile.Limits(options.get(MAX_PEER_MEMORY), options.get(MAX_MAPPED));
+    long process = options.get(MAX_MAPPED);
+    return new SealedFile.Limits(Math.min(options.get(MAX_PEER_MEMORY), process), process);
   }
 
   static RingLayout layout(URI uri, ConnectionOptions options) {

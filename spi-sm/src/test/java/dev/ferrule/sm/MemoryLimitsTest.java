@@ -94,15 +94,28 @@ class MemoryLimitsTest {
   void aClientWithMoreThanMaxPeerMemoryIsRefused(String large) {
     try (Listener listener = listen("maxPeerMemory=128MiB")) {
       CompletableFuture<Connection> connecting = connect(listener, large);
-      assertThatThrownBy(listener::accept)
+      assertThatThrownBy(listener.nextRequest()::accept)
           .isInstanceOf(ResourceExhaustedException.class)
           .hasMessageContaining("exceeds the maximum of 134217728")
-          .hasMessageContaining("raise the option maxPeerMemory");
+          .hasMessageContaining("raise the options maxPeerMemory");
       assertRefused(connecting)
           .isInstanceOf(ResourceExhaustedException.class)
           .hasMessageContaining("the listener lacks a resource")
-          .hasMessageContaining("raise the option maxPeerMemory");
+          .hasMessageContaining("raise the options maxPeerMemory");
       assertServes(listener);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"maxPeerMemory=128MiB", "maxMapped=512MiB"})
+  void aClientThatIsTooLargeDoesNotEndTheCallThatAcceptsTheOthers(String limit) {
+    try (Listener listener = listen(limit)) {
+      CompletableFuture<Connection> accepting = CompletableFuture.supplyAsync(listener::accept);
+      assertRefused(connect(listener, "allocatable=1GiB"))
+          .isInstanceOf(ResourceExhaustedException.class)
+          .hasMessageContaining("raise the options maxPeerMemory and maxMapped");
+      connect(listener, "").join().close();
+      accepting.join().close();
     }
   }
 
@@ -113,7 +126,7 @@ class MemoryLimitsTest {
       CompletableFuture<Connection> accepting = CompletableFuture.supplyAsync(listener::accept);
       assertRefused(connecting)
           .isInstanceOf(ResourceExhaustedException.class)
-          .hasMessageContaining("raise the option maxPeerMemory");
+          .hasMessageContaining("raise the options maxPeerMemory");
       connect(listener, "").join().close();
       accepting.join().close();
       assertServes(listener);
@@ -133,10 +146,11 @@ class MemoryLimitsTest {
     }
   }
 
+  /** The client is in this process, so that its memory counts as well. */
   @Test
-  void aConnectionThatWouldExceedMaxMappedIsRefused() {
+  void aConnectionForWhichTheOthersLeaveTooLittleOfMaxMappedIsRefused() {
     try (Listener listener = listen("maxMapped=1GiB")) {
-      CompletableFuture<Connection> connecting = connect(listener, "allocatable=2GiB");
+      CompletableFuture<Connection> connecting = connect(listener, "allocatable=800MiB");
       assertThatThrownBy(listener::accept)
           .isInstanceOf(ResourceExhaustedException.class)
           .hasMessageContaining("of 1073741824")

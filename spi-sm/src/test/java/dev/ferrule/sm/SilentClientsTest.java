@@ -314,8 +314,8 @@ class SilentClientsTest {
       FakeClient fake = fake(listener).withFifo();
       fake.connect(0);
       fake.connect(1);
-      assertThat(listener.nextRequest().peer().getPath()).isEqualTo("" + fake.endpoint());
-      assertThat(listener.pollRequest()).isNull();
+      listener.nextRequest().reject();
+      assertThat(fake.answer().clientId()).isEqualTo(1);
     }
   }
 
@@ -323,14 +323,21 @@ class SilentClientsTest {
   void aClientWhoseMemoryIsRefusedAtOnceReceivesTheReason() throws IOException {
     try (Listener listener = listen("");
         SealedFile zeros = SealedFile.create(1 << 16, 1 << 16);
-        SealedFile tooShort = SealedFile.create(100, 100)) {
+        SealedFile tooShort = SealedFile.create(100, 100);
+        SealedFile messagesTooLong = FakeClient.memory()) {
+      messagesTooLong
+          .map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto())
+          .view()
+          .set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, 1 << 20);
       FakeClient fake = fake(listener).withFifo();
       fake.send(FakeClient.CONNECT, 1, 0, null);
-      assertRefused(fake, 1);
+      assertRefused(fake, 1, "the connect request passed no memory");
       fake.send(FakeClient.CONNECT, 2, 0, zeros);
-      assertRefused(fake, 2);
+      assertRefused(fake, 2, "its memory does not start with a ring of version 2");
       fake.send(FakeClient.CONNECT, 3, 0, tooShort);
-      assertRefused(fake, 3);
+      assertRefused(fake, 3, "its memory does not start with a ring of version 2");
+      fake.send(FakeClient.CONNECT, 4, 0, messagesTooLong);
+      assertRefused(fake, 4, "a ring of invalid sizes: messages of 1048576 bytes in");
       assertThat(listener.pollRequest()).isNull();
     }
   }
@@ -352,10 +359,14 @@ class SilentClientsTest {
   }
 
   private static void assertRefused(FakeClient fake, int id) {
+    assertRefused(fake, id, "");
+  }
+
+  private static void assertRefused(FakeClient fake, int id, String reason) {
     FakeClient.Answer answer = fake.answer();
     assertThat(answer.type()).as("answer to client " + id).isEqualTo(FakeClient.REFUSE);
     assertThat(answer.clientId()).isEqualTo(id);
-    assertThat(answer.text()).contains("cannot use the client's files");
+    assertThat(answer.text()).contains("cannot use the client's files").contains(reason);
   }
 
   @Test

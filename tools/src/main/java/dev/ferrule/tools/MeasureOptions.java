@@ -3,6 +3,7 @@ package dev.ferrule.tools;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
+import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
@@ -19,6 +20,7 @@ import dev.ferrule.tools.bench.ResultPlot;
 import dev.ferrule.tools.bench.ResultTable;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
+import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
@@ -26,7 +28,6 @@ import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,6 +41,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -293,21 +295,19 @@ final class MeasureOptions {
     serverOptions.forEach((name, value) -> serveOptions.add("--option=" + name + "=" + value));
     serveOptions.add("--wait=" + WaitOptions.name(load.serverWait(wait)));
     serveOptions.add(pinning == Pinning.OFF ? "--no-pin" : "--pin");
-    PrintWriter err = command.getErr();
     StatusLine.onTerminal().show(command.getCommandName() + ": starting the server");
     AtomicBoolean failed = new AtomicBoolean();
+    Consumer<String> lines =
+        line -> {
+          if (Guarded.exiting() || failed.get()) {
+            return; // the server reports how this process, or its connection, has ended
+          }
+          StatusLine.onTerminal().clear();
+          String problem = withoutAddress(provider, ChildProcess.withoutPrefix(line));
+          Problems.print(command.getErr(), "server", problem);
+        };
     try (ServerProcess server =
-        ServerProcess.start(
-            provider,
-            Optional.ofNullable(host),
-            serveOptions,
-            line -> {
-              if (Guarded.exiting() || failed.get()) {
-                return; // the server reports how this process, or its connection, has ended
-              }
-              StatusLine.onTerminal().clear();
-              err.println("server: " + Problems.oneLine(line));
-            })) {
+        ServerProcess.start(provider, Optional.ofNullable(host), serveOptions, lines)) {
       try {
         measureServer(
             command,
@@ -320,7 +320,18 @@ final class MeasureOptions {
         failed.set(true);
         throw e;
       }
+    } catch (FerruleException | ToolException e) {
+      String reason = withoutAddress(provider, String.valueOf(e.getMessage()));
+      throw new ToolException(ExitCode.of(e), reason, e);
     }
+  }
+
+  /**
+   * Removes the addresses from a problem: the user has not given that of a server which this
+   * command has started.
+   */
+  private static String withoutAddress(ProviderInfo provider, String problem) {
+    return problem.replaceAll("\\b" + Pattern.quote(provider.scheme()) + ":/\\S*: ", "");
   }
 
   /** Returns the options for a server whose address is not known yet. */
@@ -330,9 +341,9 @@ final class MeasureOptions {
       Endpoint result = patient(endpoint(any, plan, load, busyThreads));
       result.waitStrategy(); // reads the options
       return result;
-    } catch (InvalidOptionException e) { // the user has given no address
-      String reason = String.valueOf(e.getMessage()).replace(any + ": ", "");
-      throw new ToolException(ExitCode.USAGE, reason, e);
+    } catch (InvalidOptionException e) {
+      throw new ToolException(
+          ExitCode.USAGE, withoutAddress(provider, String.valueOf(e.getMessage())), e);
     }
   }
 

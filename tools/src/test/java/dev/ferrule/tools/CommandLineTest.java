@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -217,6 +218,24 @@ class CommandLineTest {
         .hasLineCount(1);
     assertThat(run.out()).isEmpty();
     assertThat(run.exitCode()).isIn(2, 6);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "latency -o maxMapped=1MiB              | of 1048576",
+        "latency -o maxPeerMemory=64KiB         | exceeds the maximum of 65536",
+        "latency -o wait=hurry                  | wait is one of spin, adaptive, block",
+        "latency --provider sendrecv --host h.invalid |", // neither a device nor such a host
+      })
+  void aProblemWithAServerThatTheCommandStartsNamesNoAddressThatTheUserHasNotGiven(
+      String line, @Nullable String expected) {
+    Run run = Run.of(line.split(" +"));
+    assertThat(run.exitCode()).isNotZero();
+    assertThat(run.err())
+        .contains(expected == null ? "" : expected)
+        .doesNotContain("sm:/", "sendrecv:/");
   }
 
   @Test

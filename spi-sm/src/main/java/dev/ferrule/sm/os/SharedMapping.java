@@ -6,8 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Memory that this process shares with another, in two kinds of access. The program sees it through
@@ -28,65 +27,56 @@ public final class SharedMapping {
 
   private static final System.Logger LOGGER = System.getLogger(SharedMapping.class.getName());
 
-  /** Time allowed for the garbage collector to unmap memory. */
-  private static final long COLLECTION_NANOS = 50_000_000;
-
   private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
 
   private static final long PAGE = LibC.getpagesize();
 
-  private static final AtomicLong MAPPED = new AtomicLong(); // bytes
+  private static final AddressSpace SPACE = AddressSpace.OF_PROCESS;
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 
   private final MemorySegment memory;
   private final MemorySegment view;
+  private final AtomicBoolean waits; // for the garbage collector
   private volatile boolean retired;
 
-  private SharedMapping(MemorySegment memory, MemorySegment view) {
-    this.memory = memory;
+  /** Takes over a mapping, to be removed when this object is unreachable. */
+  private SharedMapping(MemorySegment mapped, long size, MemorySegment view) {
+    AtomicBoolean ended = new AtomicBoolean();
+    this.memory = mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(gone, size, ended.get()));
     this.view = view;
+    this.waits = ended;
   }
 
   static SharedMapping of(int fd, long size, long populated, Arena views, long maxMapped) {
     MemorySegment mapped = mmap(fd, size, maxMapped);
-    MemorySegment memory = unmappedWhenUnreachable(mapped, size);
-    populate(mapped.reinterpret(populated));
-    return new SharedMapping(memory, mapped.reinterpret(size, views, null));
+    SharedMapping result = new SharedMapping(mapped, size, mapped.reinterpret(size, views, null));
+    return populated(result, mapped.reinterpret(populated));
   }
 
   private static MemorySegment mmap(int fd, long size, long maxMapped) {
     String subject = size + " bytes of shared memory";
-    try {
-      return tryMap(fd, size, subject, maxMapped);
-    } catch (PosixException e) {
-      if (!e.is(LibC.ENOMEM())) {
-        throw e;
-      }
-      // Possibly the limit of mappings (vm.max_map_count). The memory of closed connections waits
-      // for the garbage collector, which has no other reason to run.
-      System.gc();
-      LockSupport.parkNanos(COLLECTION_NANOS);
-      return tryMap(fd, size, subject, maxMapped);
-    }
-  }
-
-  private static MemorySegment tryMap(int fd, long size, String subject, long maxMapped) {
+    SPACE.add(size, maxMapped, subject);
     boolean mapped = false;
     try {
-      long all = MAPPED.addAndGet(size);
-      if (all > maxMapped) {
-        throw new PosixException(
-            "mmap",
-            subject + ", where all connections have " + (all - size) + " of " + maxMapped,
-            LibC.ENOMEM());
-      }
-      MemorySegment result = Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      MemorySegment result = tryToMap(fd, size, subject);
       mapped = true;
       return result;
     } finally {
       if (!mapped) {
-        MAPPED.addAndGet(-size);
+        SPACE.remove(size, false);
       }
+    }
+  }
+
+  private static MemorySegment tryToMap(int fd, long size, String subject) {
+    try {
+      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+    } catch (PosixException e) {
+      // Possibly the limit of mappings (vm.max_map_count).
+      if (!e.is(LibC.ENOMEM()) || !SPACE.makeRoom()) {
+        throw e;
+      }
+      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
     }
   }
 
@@ -128,20 +118,28 @@ public final class SharedMapping {
   public SharedMapping duplicate(long offset, long length) {
     long whole = length + PAGE - 1 & -PAGE;
     MemorySegment mapped = Posix.duplicateMapping(memory.asSlice(offset), whole);
-    MAPPED.addAndGet(whole);
-    MemorySegment part = unmappedWhenUnreachable(mapped, whole);
-    populate(mapped);
-    return new SharedMapping(part, MemorySegment.NULL);
+    SPACE.add(whole, Long.MAX_VALUE, "a part of shared memory");
+    SharedMapping part = new SharedMapping(mapped, whole, MemorySegment.NULL);
+    return populated(part, mapped);
   }
 
-  private static void unmap(MemorySegment mapped, long size) {
+  /** Maps the pages of the start; if that fails, retires the mapping. */
+  private static SharedMapping populated(SharedMapping mapping, MemorySegment start) {
+    boolean done = false;
+    try {
+      populate(start);
+      done = true;
+      return mapping;
+    } finally {
+      if (!done) {
+        mapping.retire();
+      }
+    }
+  }
+
+  private static void unmap(MemorySegment mapped, long size, boolean waited) {
     Posix.munmap(mapped, size);
-    MAPPED.addAndGet(-size);
-  }
-
-  /** Gives a mapping an arena that is never closed. */
-  private static MemorySegment unmappedWhenUnreachable(MemorySegment mapped, long size) {
-    return mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(gone, size));
+    SPACE.remove(size, waited);
   }
 
   /**
@@ -202,9 +200,12 @@ public final class SharedMapping {
     if (retired) {
       return true;
     }
+    long size = memory.byteSize();
+    if (waits.compareAndSet(false, true)) {
+      SPACE.await(size);
+    }
     // Not by mmap(2) in place: with vm.overcommit_memory=2, which ignores MAP_NORESERVE, it may
     // fail, and on kernels before 6.12 it then leaves a hole.
-    long size = memory.byteSize();
     MemorySegment zeros;
     try {
       int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.sm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+/**
+ * The garbage collector costs all threads of a process their time, and peers can provoke a lack of
+ * address space as often as they wish.
+ */
+class AddressSpaceTest {
+
+  private static final long LIMIT = 1000;
+
+  private long nanos;
+  private int collections;
+  private long collectable;
+  private final AddressSpace space =
+      new AddressSpace(
+          () -> {
+            collections++;
+            remove();
+          },
+          () -> nanos);
+
+  /** What the collector does with memory that waits. */
+  private void remove() {
+    space.remove(collectable, true);
+    collectable = 0;
+  }
+
+  private void add(long size) {
+    space.add(size, LIMIT, size + " bytes");
+  }
+
+  private void closeConnection(long size) {
+    space.await(size);
+    collectable += size;
+  }
+
+  private void assertNoRoomFor(long size) {
+    assertThatThrownBy(() -> add(size)).isInstanceOf(PosixException.class);
+  }
+
+  @Test
+  void memoryThatWaitsIsCollectedIfThereIsNoRoomOtherwise() {
+    add(LIMIT);
+    closeConnection(LIMIT);
+    assertThatCode(() -> add(LIMIT)).doesNotThrowAnyException();
+    assertThat(collections).isEqualTo(1);
+  }
+
+  @Test
+  void aLackOfRoomThatNoCollectionEndsCausesNone() {
+    assertNoRoomFor(LIMIT + 1);
+    add(LIMIT);
+    assertNoRoomFor(1);
+    closeConnection(LIMIT / 2);
+    assertNoRoomFor(LIMIT / 2 + 1);
+    assertThat(collections).isZero();
+  }
+
+  @Test
+  void thereIsOneCollectionASecondWhateverPeersAskFor() {
+    for (int i = 0; i < 50; i++) {
+      add(LIMIT - 10);
+      closeConnection(LIMIT - 10);
+      nanos += 100_000_000;
+      try {
+        add(LIMIT); // fails nine times of ten, and finds a new connection's memory each time
+        space.remove(LIMIT, false);
+      } catch (PosixException e) {
+        remove(); // as if by chance
+      }
+    }
+    assertThat(collections).isEqualTo(5);
+  }
+
+  @Test
+  void theLimitOfTheKernelCausesNoneEitherIfNothingWaits() {
+    assertThat(space.makeRoom()).isFalse();
+    add(10);
+    closeConnection(10);
+    assertThat(space.makeRoom()).isTrue();
+    add(10);
+    closeConnection(10);
+    assertThat(space.makeRoom()).isFalse();
+    nanos += 1_000_000_000;
+    assertThat(space.makeRoom()).isTrue();
+  }
+
+  @Test
+  void whatWasRefusedIsNotCounted() {
+    add(LIMIT - 10);
+    for (int i = 0; i < 3; i++) {
+      assertNoRoomFor(11);
+    }
+    assertThatCode(() -> add(10)).doesNotThrowAnyException();
+  }
+}
