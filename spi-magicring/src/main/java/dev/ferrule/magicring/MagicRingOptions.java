@@ -3,6 +3,7 @@ package dev.ferrule.magicring;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
+import dev.ferrule.magicring.ring.Acknowledge;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
@@ -54,6 +55,15 @@ public final class MagicRingOptions {
           "whether a magic ring of a multiple of 2 MiB uses huge pages, if the system has any"
               + " free");
 
+  /** {@code acknowledge}. */
+  public static final Option<Acknowledge> ACKNOWLEDGE =
+      Option.choice(
+          "acknowledge",
+          Acknowledge.class,
+          Acknowledge.BATCHED,
+          "when this side acknowledges freed messages: each, every time that it frees one; batched,"
+              + " when a quarter of the window or of the ring is free, or the sender lacks space");
+
   /** {@code simplex}. */
   public static final Option<OnOff> SIMPLEX =
       Option.choice(
@@ -72,6 +82,7 @@ public final class MagicRingOptions {
             RING,
             WINDOW,
             MAPPING,
+            ACKNOWLEDGE,
             HUGE_PAGES,
             SIMPLEX,
             RdmaOptions.UNACKED,

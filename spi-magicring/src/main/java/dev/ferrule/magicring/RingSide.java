@@ -2,6 +2,7 @@
 package dev.ferrule.magicring;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.magicring.ring.Acknowledge;
 import dev.ferrule.magicring.ring.Mapping;
 import dev.ferrule.magicring.ring.Ring;
 import dev.ferrule.magicring.ring.RingChannel;
@@ -31,6 +32,7 @@ final class RingSide implements ReceiveSide {
   private final boolean sendsOnly;
   private final boolean huge;
   private final Mapping mapping;
+  private final Acknowledge acknowledge;
   private final long ringSize;
   private final int maxMessage;
   private final int window;
@@ -44,6 +46,7 @@ final class RingSide implements ReceiveSide {
     this.sendsOnly = simplex && connects;
     this.huge = RdmaOptions.isOn(options, MagicRingOptions.HUGE_PAGES);
     this.mapping = options.get(MagicRingOptions.MAPPING);
+    this.acknowledge = options.get(MagicRingOptions.ACKNOWLEDGE);
     this.ringSize = MagicRingOptions.ringSize(options);
     this.maxMessage = RdmaOptions.maxMessage(options);
     this.window = options.get(MagicRingOptions.WINDOW);
@@ -155,7 +158,9 @@ final class RingSide implements ReceiveSide {
           canSend() ? new RingSpace(peer.ringSize(), peerMapping(), agreedWindow) : null;
       Ring own = ring;
       RingMessages messages =
-          own == null ? null : new RingMessages(ringSize, mapping, agreedWindow, maxMessage);
+          own == null
+              ? null
+              : new RingMessages(ringSize, mapping, agreedWindow, maxMessage, acknowledge);
       return new RingChannel(parts, space, peer.key(), messages, own, posted);
     }
   }

@@ -92,7 +92,13 @@ public class RingBenchmark {
   @Setup(Level.Iteration)
   public void makeRing() {
     sender = new RingSpace(RING, mapping, WINDOW);
-    receiver = new RingMessages(RING, mapping, WINDOW, Math.min(2 * length, mapping.longest(RING)));
+    receiver =
+        new RingMessages(
+            RING,
+            mapping,
+            WINDOW,
+            Math.min(2 * length, mapping.longest(RING)),
+            Acknowledge.BATCHED);
     oldest = 0;
     heldBytes = 0;
     SplittableRandom random = new SplittableRandom(7);

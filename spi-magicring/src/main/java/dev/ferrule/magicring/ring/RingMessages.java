@@ -36,6 +36,7 @@ public final class RingMessages {
   private final long size;
   private final int window;
   private final int longest;
+  private final Acknowledge acknowledge;
   private final long spaceForLongest;
   private final RingCursor tail; // by the polling thread
   private final int mask;
@@ -70,9 +71,11 @@ public final class RingMessages {
    * @param longest the maximum length of a message, in bytes. An acknowledgment is due when the
    *     sender has no space for a message of this length. So the more such messages fit into the
    *     ring, the more messages each acknowledgment covers
+   * @param acknowledge when acknowledgments are due
    * @throws IllegalArgumentException if an argument is out of range
    */
-  public RingMessages(long size, Mapping mapping, int window, int longest) {
+  public RingMessages(
+      long size, Mapping mapping, int window, int longest, Acknowledge acknowledge) {
     this.tail = new RingCursor(size, mapping);
     if (longest < 0 || longest > mapping.longest(size)) {
       throw new IllegalArgumentException(
@@ -81,6 +84,7 @@ public final class RingMessages {
     this.size = size;
     this.window = RingOffer.checkWindow(window);
     this.longest = longest;
+    this.acknowledge = acknowledge;
     this.spaceForLongest = mapping.worstCase(longest);
     int slots = Integer.highestOneBit(2 * window - 1);
     this.mask = slots - 1;
@@ -222,10 +226,10 @@ public final class RingMessages {
   }
 
   /**
-   * Returns whether an acknowledgment of the freed messages is due. It is due when they are a
-   * quarter of the window or of the ring; or when the sender has, as far as this side knows, no
-   * space for one more message or for the longest one; or when the sender has reported a lack of
-   * space.
+   * Returns whether an acknowledgment of the freed messages is due. It is due when there are any,
+   * if each is to be acknowledged; when they are a quarter of the window or of the ring; when the
+   * sender has, as far as this side knows, no space for one more message or for the longest one; or
+   * when the sender has reported a lack of space.
    *
    * @return true if an acknowledgment is due
    */
@@ -234,7 +238,9 @@ public final class RingMessages {
     long ackedBytes = toldBytes.getAcquire();
     long messages = freedMessages.getAcquire() - ackedMessages;
     if (messages > 0
-        && (4 * messages >= window || 4 * (freedBytes.getAcquire() - ackedBytes) >= size)) {
+        && (acknowledge == Acknowledge.EACH
+            || 4 * messages >= window
+            || 4 * (freedBytes.getAcquire() - ackedBytes) >= size)) {
       return true;
     }
     boolean starving = isSenderStarving();

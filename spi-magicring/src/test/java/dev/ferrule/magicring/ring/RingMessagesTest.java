@@ -18,7 +18,8 @@ class RingMessagesTest {
   private static final int PAGE = 4096;
   private static final int WINDOW = 8;
 
-  private final RingMessages messages = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, 512);
+  private final RingMessages messages =
+      new RingMessages(PAGE, Mapping.MAGIC, WINDOW, 512, Acknowledge.BATCHED);
 
   private int arrive(int length) {
     int slot = messages.arrived(length);
@@ -106,7 +107,7 @@ class RingMessagesTest {
 
   @Test
   void anAckCoversManyMessagesIfThereIsSpace() {
-    RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE);
+    RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE, Acknowledge.BATCHED);
     int acks = 0;
     for (int i = 0; i < 6_400; i++) {
       wide.free(wide.arrived(64));
@@ -118,8 +119,25 @@ class RingMessagesTest {
   }
 
   @Test
+  void anAckIsDueForEachMessageIfSoChosen() {
+    RingMessages wide = new RingMessages(64 * PAGE, Mapping.MAGIC, 64, PAGE, Acknowledge.EACH);
+    for (int i = 0; i < 100; i++) {
+      int slot = wide.arrived(64);
+      assertThat(wide.isAckDue()).as("nothing is freed").isFalse();
+      wide.free(slot);
+      assertThat(wide.isAckDue()).isTrue();
+      assertThat(wide.tell()).isTrue();
+    }
+    int held = wide.arrived(64);
+    wide.free(wide.arrived(64));
+    assertThat(wide.isAckDue()).as("an earlier message is held").isFalse();
+    wide.free(held);
+    assertThat(wide.isAckDue()).isTrue();
+  }
+
+  @Test
   void anAckIsDueWhenAQuarterOfTheBytesIsFreed() {
-    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512);
+    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512, Acknowledge.BATCHED);
     wide.free(wide.arrived(512));
     assertThat(wide.isAckDue()).isFalse();
     wide.free(wide.arrived(504));
@@ -130,7 +148,7 @@ class RingMessagesTest {
 
   @Test
   void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessage() {
-    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512);
+    RingMessages wide = new RingMessages(PAGE, Mapping.MAGIC, 64, 512, Acknowledge.BATCHED);
     wide.free(wide.arrived(8));
     for (int i = 0; i < 6; i++) {
       wide.arrived(512);
@@ -146,7 +164,7 @@ class RingMessagesTest {
 
   @Test
   void anAckIsDueWhenTheSenderLacksSpaceForTheLongestMessageAndItsPadding() {
-    RingMessages wide = new RingMessages(PAGE, Mapping.PLAIN, 64, 512);
+    RingMessages wide = new RingMessages(PAGE, Mapping.PLAIN, 64, 512, Acknowledge.BATCHED);
     wide.free(wide.arrived(8));
     for (int i = 0; i < 5; i++) {
       wide.arrived(512);
@@ -186,7 +204,7 @@ class RingMessagesTest {
 
   @Test
   void shouldRefuseMoreBytesThanWereAcknowledged() {
-    RingMessages whole = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, PAGE);
+    RingMessages whole = new RingMessages(PAGE, Mapping.MAGIC, WINDOW, PAGE, Acknowledge.BATCHED);
     whole.free(whole.arrived(PAGE - 8));
     assertThat(whole.arrived(9)).isEqualTo(RingMessages.REFUSED);
     assertThat(whole.objection()).contains("needs 16 bytes of the ring, but 8 are free");
@@ -198,7 +216,7 @@ class RingMessagesTest {
 
   @Test
   void shouldRefuseAMessageWhosePaddingOverlapsAHeldOne() {
-    RingMessages plain = new RingMessages(PAGE, Mapping.PLAIN, WINDOW, 2048);
+    RingMessages plain = new RingMessages(PAGE, Mapping.PLAIN, WINDOW, 2048, Acknowledge.BATCHED);
     plain.arrived(8);
     plain.arrived(2048);
     assertThat(plain.arrived(2048)).isEqualTo(RingMessages.REFUSED);
@@ -230,7 +248,7 @@ class RingMessagesTest {
   @ParameterizedTest
   @ValueSource(ints = {-1, 2049})
   void shouldRejectAMaximumMessageThatDoesNotFitIntoTheRing(int longest) {
-    assertThatThrownBy(() -> new RingMessages(PAGE, Mapping.PLAIN, 1, longest))
+    assertThatThrownBy(() -> new RingMessages(PAGE, Mapping.PLAIN, 1, longest, Acknowledge.BATCHED))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -242,7 +260,8 @@ class RingMessagesTest {
       @ForAll long seed) {
     int size = pages * PAGE;
     Random random = new Random(seed);
-    RingMessages victim = new RingMessages(size, mapping, window, mapping.longest(size));
+    RingMessages victim =
+        new RingMessages(size, mapping, window, mapping.longest(size), Acknowledge.BATCHED);
     boolean[] held = new boolean[size];
     boolean[] taken = new boolean[victim.slots()];
     for (int step = 0; step < 1_000; step++) {

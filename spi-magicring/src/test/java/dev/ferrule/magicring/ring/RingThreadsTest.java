@@ -45,12 +45,12 @@ class RingThreadsTest {
     final Object sendQueue = new Object();
     volatile boolean failed;
 
-    Direction(int pages, Mapping mapping, int window, int longest, long count) {
+    Direction(int pages, Mapping mapping, Acknowledge how, int window, int longest, long count) {
       this.size = pages * PAGE;
       this.count = count;
       this.longest = longest;
       this.space = new RingSpace(size, mapping, window);
-      this.messages = new RingMessages(size, mapping, window, longest);
+      this.messages = new RingMessages(size, mapping, window, longest, how);
       this.content = new RingContent(size, mapping);
       this.inbox = new ArrayBlockingQueue<>(window);
       this.acks = new ArrayBlockingQueue<>(window); // as many as there are receives for them
@@ -175,14 +175,23 @@ class RingThreadsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "MAGIC, 1, 1, 4096", "MAGIC, 1, 64, 512", "MAGIC, 3, 7, 12288", "MAGIC, 3, 7, 3000",
-    "PLAIN, 1, 1, 2048", "PLAIN, 1, 64, 256", "PLAIN, 3, 7, 6144", "PLAIN, 3, 7, 1500"
+    "MAGIC, BATCHED, 1, 1, 4096",
+    "MAGIC, BATCHED, 1, 64, 512",
+    "MAGIC, BATCHED, 3, 7, 12288",
+    "MAGIC, BATCHED, 3, 7, 3000",
+    "MAGIC, EACH, 1, 64, 512",
+    "MAGIC, EACH, 3, 7, 3000",
+    "PLAIN, BATCHED, 1, 1, 2048",
+    "PLAIN, BATCHED, 1, 64, 256",
+    "PLAIN, BATCHED, 3, 7, 6144",
+    "PLAIN, BATCHED, 3, 7, 1500",
+    "PLAIN, EACH, 1, 64, 256"
   })
   void shouldLoseNeitherAMessageNorAnAcknowledgment(
-      Mapping mapping, int pages, int window, int longest)
+      Mapping mapping, Acknowledge how, int pages, int window, int longest)
       throws InterruptedException, ExecutionException, TimeoutException {
     Direction direction =
-        new Direction(pages, mapping, window, longest, window == 1 ? 50_000 : 200_000);
+        new Direction(pages, mapping, how, window, longest, window == 1 ? 50_000 : 200_000);
     run(
         direction,
         List.of(
@@ -205,7 +214,7 @@ class RingThreadsTest {
   void shouldAcknowledgeIfTheLastMessageArrivesWhileAnotherIsFreed()
       throws InterruptedException, ExecutionException, TimeoutException {
     int window = 5; // more than four, so that no acknowledgment is due for one freed message
-    Direction direction = new Direction(1, Mapping.MAGIC, window, 8, 300_001);
+    Direction direction = new Direction(1, Mapping.MAGIC, Acknowledge.BATCHED, window, 8, 300_001);
     RingMessages messages = direction.messages;
     AtomicLong handedOver = new AtomicLong(); // release stores only, like an inbox
     Runnable acknowledgeIfDue =

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.magicring.ring;
+
+/** When a receiver acknowledges freed messages, apart from a lack of space at the sender. */
+public enum Acknowledge {
+
+  /** Every time that a message is freed. */
+  EACH,
+
+  /** When a quarter of the window or of the ring can be acknowledged. */
+  BATCHED
+}
