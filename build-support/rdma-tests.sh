@@ -16,7 +16,7 @@ set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=1000 "$@"
 # input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the
 # process. See "JVM crashes under emulation" in docs/rdma.md.
 on_one_host() {
-  "$root/with-rxe" ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --keep "$1" --time-limit 2400 \
+  "$root/with-rxe" ${FERRULE_RDMA_DEVICE:+--device "$FERRULE_RDMA_DEVICE"} --keep "$1" --time-limit 3600 \
     "${jvm[@]}" "${launcher[@]}" </dev/null
 }
 

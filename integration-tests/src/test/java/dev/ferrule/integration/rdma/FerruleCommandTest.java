@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The ferrule command over RDMA, each side in a process of its own. */
 @RdmaTest
@@ -35,6 +35,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FerruleCommandTest {
 
   private static final String LITTLE = " --size 64 --messages 200 --warmup 50 --no-pin";
+
+  /** Buffers for longer messages would only take time to register. */
+  private static final String MESSAGE_LIMIT = " --option maxMessage=4KiB";
 
   /** A JVM starts slowly in an emulated machine. */
   private static final String PATIENT = " --option connectTimeout=120s";
@@ -59,32 +62,76 @@ class FerruleCommandTest {
     return output.toString();
   }
 
+  /**
+   * {@code ferrule serve} in a thread of this process, for the same reason. The other tests start
+   * it in a process of its own.
+   */
+  private static final class Serving implements AutoCloseable {
+
+    private final StringWriter output = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+    private final Thread thread;
+
+    Serving(String scheme, String options) {
+      String line = options + PATIENT + " " + scheme + "://" + RdmaDevice.address() + ":0";
+      thread =
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () ->
+                      Main.run(
+                          new PrintWriter(output),
+                          new PrintWriter(errors, true),
+                          ("serve " + line).split(" +")));
+    }
+
+    String address() {
+      Task.await(
+          () -> "serve listens; " + errors,
+          () -> output.toString().endsWith(System.lineSeparator()));
+      return output.toString().strip();
+    }
+
+    @Override
+    public void close() {
+      thread.interrupt(); // as it waits for the next client
+      Task.await("serve ends", () -> !thread.isAlive());
+    }
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "sendrecv bandwidth --connections 4 --threads 2 --unacked 16 --batch 8 --inline 0 --verify"
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "sendrecv  | --wait block"
+            + "| bandwidth --connections 4 --threads 2 --unacked 16 --batch 8 --inline 0 --verify"
             + " --wait block --rounds 1",
-        "sendrecv bandwidth --connections 4 --threads 1 --single-receiver --srq --wait block"
-            + " --verify --rounds 2",
-        "magicring bandwidth --connections 4 --threads 1 --single-receiver --wait block --verify"
-            + " --rounds 2 --option mapping=plain",
+        "sendrecv  | --single-receiver --srq --wait block"
+            + "| bandwidth --connections 4 --threads 1 --wait block --verify --rounds 2",
+        "magicring | --single-receiver --option mapping=plain --wait block"
+            + "| bandwidth --connections 4 --threads 1 --wait block --verify --rounds 2",
       })
-  void aMeasurementStartsItsServerAndSucceeds(String line) {
-    String[] words = line.split(" ", 2);
-    assertThat(run(words[1] + LITTLE + PATIENT + " --provider " + words[0]))
-        .contains(words[0])
-        .containsPattern("(?m)^ +64 ");
+  void aServerIsMeasured(String scheme, String options, String measurement) {
+    try (Serving server = new Serving(scheme, options + MESSAGE_LIMIT)) {
+      assertThat(run(measurement + LITTLE + MESSAGE_LIMIT + PATIENT + " " + server.address()))
+          .contains(scheme)
+          .containsPattern("(?m)^ +64 ");
+    }
   }
 
   @Test
   void remoteMemoryAccessIsMeasuredByTheDevice() {
-    assertThat(
-            run(
-                "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin --provider"
-                    + " sendrecv"
-                    + PATIENT))
-        .containsPattern("(?m)^rdma +write +64 ")
-        .containsPattern("(?m)^rdma +read +307200 ");
+    try (Serving server = new Serving("sendrecv", "--wait block" + MESSAGE_LIMIT)) {
+      assertThat(
+              run(
+                  "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin "
+                      + MESSAGE_LIMIT
+                      + PATIENT
+                      + " "
+                      + server.address()))
+          .containsPattern("(?m)^rdma +write +64 ")
+          .containsPattern("(?m)^rdma +read +307200 ");
+    }
   }
 
   /** Returns an experiment of {@code evaluate --quick}, as defined by the command. */
@@ -127,7 +174,10 @@ class FerruleCommandTest {
 
   @Test
   void theCallsAreTimedInOneDirectionOnAPlainRing() {
-    assertCalls(run(CALLS + " --provider magicring --option mapping=plain"));
+    try (Serving server =
+        new Serving("magicring", "--simplex --wait adaptive --no-pin --option mapping=plain")) {
+      assertCalls(run(CALLS + " --size 2KiB " + server.address()));
+    }
   }
 
   /** The test of the document that describes the magic ring: two commands. */
