@@ -7,6 +7,7 @@ import dev.ferrule.peers.match.Measure;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.evaluate.Evaluation;
 import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.Servers;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -60,7 +61,7 @@ class PeerExperimentsTest {
                 Set.of(),
                 List.of(experiment),
                 "test")
-            .run(Set.of("peers-latency"), Optional.empty(), problems::add)
+            .run(Set.of("peers-latency"), Servers.onThisHost(Optional.empty()), problems::add)
             .report();
 
     assertThat(problems).noneMatch(problem -> problem.contains("failed"));

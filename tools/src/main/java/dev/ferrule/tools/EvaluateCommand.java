@@ -3,11 +3,14 @@ package dev.ferrule.tools;
 
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
+import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Effort;
 import dev.ferrule.tools.evaluate.Evaluation;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.ExperimentSource;
+import dev.ferrule.tools.evaluate.Servers;
+import dev.ferrule.tools.remote.RemoteServers;
 import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
@@ -17,6 +20,7 @@ import dev.ferrule.tools.support.StatusLine;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,6 +32,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -56,6 +61,10 @@ import picocli.CommandLine.Spec;
       "  ferrule evaluate --provider sm --peers --only latency,peers-latency --out here",
       "  ferrule evaluate --list",
       "",
+      "Between two hosts, the first command on the other one:",
+      "  ferrule serve --for-evaluation 10.0.0.2:7470 --token SECRET",
+      "  ferrule evaluate --server 10.0.0.2:7470 --token SECRET --out here",
+      "",
       "Predictions for more nodes, from the parameters found:",
       "  ferrule model --params here/params.json --nodes 64"
     })
@@ -63,6 +72,9 @@ final class EvaluateCommand implements Callable<Integer> {
 
   private static final int ROUNDS = 5;
   private static final int QUICK_ROUNDS = 3;
+
+  /** The other host's command may have been started at the same time. */
+  private static final Duration SERVER_PATIENCE = Duration.ofSeconds(60);
 
   @Spec private CommandSpec spec;
 
@@ -119,8 +131,19 @@ final class EvaluateCommand implements Callable<Integer> {
               + " address of an RDMA device.")
   private @Nullable String host;
 
+  @Option(
+      names = "--server",
+      paramLabel = "HOST:PORT",
+      description =
+          "Measure between this host and another, on which 'ferrule serve --for-evaluation"
+              + " HOST:PORT' runs with the same token. The report states what each host is.")
+  private @Nullable String server;
+
+  @Mixin private TokenOption token = new TokenOption();
+
   @Override
   public Integer call() {
+    checkServer();
     List<ProviderInfo> providers = providers();
     int processors = Math.max(1, Affinity.allowed().size());
     List<Experiment> experiments = new ArrayList<>();
@@ -140,8 +163,10 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     Evaluation evaluation = evaluation(providers, experiments);
     Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
-    try {
-      Evaluation.Outcome outcome = evaluation.run(chosen, Optional.ofNullable(host), this::report);
+    try (Guarded<RemoteServers> remote = server == null ? null : Guarded.of(remote(server))) {
+      Servers servers =
+          remote == null ? Servers.onThisHost(Optional.ofNullable(host)) : remote.get();
+      Evaluation.Outcome outcome = evaluation.run(chosen, servers, this::report);
       outcome.failures().forEach(this::report);
       spec.commandLine().getOut().println(outcome.report());
       return outcome.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
@@ -150,6 +175,21 @@ final class EvaluateCommand implements Callable<Integer> {
         lastWord.release();
       }
     }
+  }
+
+  private void checkServer() {
+    if (server == null && token.isSet()) {
+      throw new ParameterException(spec.commandLine(), "--token is for --server");
+    }
+    if (server != null && (peers || host != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--peers and --host are for servers on this host, not for --server");
+    }
+  }
+
+  private RemoteServers remote(String address) {
+    return RemoteServers.connect(
+        TokenOption.address("--server", address), token.required(), SERVER_PATIENCE, this::report);
   }
 
   /** Returns the comparisons with other transports, which are in a separate module. */
@@ -215,10 +255,22 @@ final class EvaluateCommand implements Callable<Integer> {
 
   private List<ProviderInfo> providers() {
     if (!schemes.isEmpty()) {
-      return schemes.stream().distinct().map(Endpoint::requiredProvider).toList();
+      List<ProviderInfo> wanted =
+          schemes.stream().distinct().map(Endpoint::requiredProvider).toList();
+      wanted.stream()
+          .filter(provider -> server != null && FreshAddress.isLocal(provider))
+          .findFirst()
+          .ifPresent(
+              provider -> {
+                throw new ToolException(
+                    ExitCode.USAGE,
+                    provider.scheme() + " does not connect hosts; remove it, or --server");
+              });
+      return wanted;
     }
     List<ProviderInfo> working =
         Ferrule.providers().stream()
+            .filter(provider -> server == null || !FreshAddress.isLocal(provider))
             .filter(provider -> list || provider.availability().available())
             .toList();
     if (working.isEmpty()) {

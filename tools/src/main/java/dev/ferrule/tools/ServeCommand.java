@@ -29,6 +29,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -39,6 +40,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Serves 'ferrule latency URI', 'ferrule bandwidth URI' and 'ferrule rma URI' from another"
           + " host or another shell: any number of clients, until a signal ends it.",
+      "With --for-evaluation, starts the servers of 'ferrule evaluate --server' on another host.",
       "The address to measure, with any part chosen by the system, is written to standard output,"
           + " on one line.",
       ""
@@ -51,6 +53,10 @@ import picocli.CommandLine.Spec;
       "",
       "Messages of more than 1 MiB need a higher limit:",
       "  ferrule serve sm:///tmp/bench --option maxMessage=64MiB",
+      "",
+      "For an evaluation between two hosts, on the other one:",
+      "  ferrule serve --for-evaluation 10.0.0.2:7470 --token SECRET",
+      "  ferrule evaluate --server 10.0.0.2:7470 --token SECRET --out here",
       "",
       "Over RDMA each receive buffer is of that size; a lower limit saves memory (set it on the"
           + " client, too):",
@@ -65,14 +71,26 @@ final class ServeCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "URI", description = "Address to listen on, such as sm:///tmp/bench.")
-  private String address = "";
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "URI",
+      description = "Address to listen on, such as sm:///tmp/bench.")
+  private @Nullable String address;
+
+  @Mixin private ForEvaluationOptions forEvaluation = new ForEvaluationOptions();
 
   @Mixin private WaitOptions waitOptions = new WaitOptions();
 
   @Mixin private TransportOptions transportOptions = new TransportOptions();
 
   @Mixin private EndpointOptions endpointOptions = new EndpointOptions();
+
+  @Option(
+      names = "--max-clients",
+      paramLabel = "N",
+      description =
+          "Maximum number of connected clients, each of which has a thread. Default: 1024.")
+  private int maxClients = ServerLimits.MAX_CLIENTS;
 
   @Option(
       names = "--child",
@@ -88,8 +106,20 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    URI uri = Endpoint.parse(address);
     PrintWriter err = spec.commandLine().getErr();
+    if (maxClients < 1 || maxClients > ServerLimits.MAX_CLIENTS) {
+      throw new ParameterException(
+          spec.commandLine(), "--max-clients is from 1 to " + ServerLimits.MAX_CLIENTS);
+    }
+    if (forEvaluation.isRequested() == (address != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "give either the URI to listen on, or --for-evaluation");
+    }
+    if (address == null) {
+      forEvaluation.serve(spec.commandLine().getOut(), problem -> Problems.print(err, problem));
+      return ExitCode.OK;
+    }
+    URI uri = Endpoint.parse(address);
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, BUSY_THREADS);
     Optional.ofNullable(uri.getScheme())
@@ -109,8 +139,8 @@ final class ServeCommand implements Callable<Integer> {
       WaitStrategy wait = endpoint.waitStrategy();
       Consumer<String> problems = problem -> Problems.print(err, problem);
       Pinning pinning = waitOptions.pinning(wait, BUSY_THREADS, problems);
-      BenchServer server =
-          new BenchServer(listener.get(), wait, pinning, limits(endpoint), problems);
+      ServerLimits limits = limits(endpoint).withClients(maxClients);
+      BenchServer server = new BenchServer(listener.get(), wait, pinning, limits, problems);
       if (TransportOptions.isSingleReceiver(endpoint)) {
         server.runSingleReceiver();
       } else {

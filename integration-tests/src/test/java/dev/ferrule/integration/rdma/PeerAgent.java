@@ -12,8 +12,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Starts processes on the second host, for tests on the first: a {@link Peer} for each TCP
- * connection, whose first line has its arguments. The process's output is sent back. It is killed
+ * Starts processes on the second host, for tests on the first: one for each TCP connection, whose
+ * first line has the main class and its arguments. The process's output is sent back. It is killed
  * when the TCP connection ends.
  */
 public final class PeerAgent {
@@ -42,7 +42,8 @@ public final class PeerAgent {
   private static void serve(Socket client) {
     try (client) {
       String first = line(client);
-      Process process = OtherProcess.builder(List.of(first.split(" "))).start();
+      List<String> words = List.of(first.split(" "));
+      Process process = OtherProcess.builder(words.get(0), words.subList(1, words.size())).start();
       try {
         Thread.ofPlatform()
             .daemon()
@@ -85,8 +86,13 @@ public final class PeerAgent {
       this.socket = socket;
     }
 
-    /** Starts a process, waiting until the agent is available. */
+    /** Starts a {@link Peer}. */
     static RemoteProcess start(String... arguments) throws IOException {
+      return start(Peer.class, arguments);
+    }
+
+    /** Starts a process, waiting until the agent is available. */
+    static RemoteProcess start(Class<?> main, String... arguments) throws IOException {
       String host = System.getenv("FERRULE_RXE_PEER");
       long deadline = System.nanoTime() + Task.PATIENCE.toNanos(); // the other host may still boot
       while (true) {
@@ -96,7 +102,9 @@ public final class PeerAgent {
           socket.setSoTimeout((int) Task.PATIENCE.toMillis());
           socket
               .getOutputStream()
-              .write((String.join(" ", arguments) + "\n").getBytes(StandardCharsets.UTF_8));
+              .write(
+                  (main.getName() + " " + String.join(" ", arguments) + "\n")
+                      .getBytes(StandardCharsets.UTF_8));
           return new RemoteProcess(socket);
         } catch (IOException e) {
           socket.close();

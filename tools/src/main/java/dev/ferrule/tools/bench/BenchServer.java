@@ -121,7 +121,7 @@ public final class BenchServer {
   private void admit(ConnectionRequest request, Consumer<Connection> server) {
     if (!limits.admit()) {
       problems.accept(
-          request.peer() + " rejected: limit of " + ServerLimits.MAX_CLIENTS + " clients reached");
+          request.peer() + " rejected: limit of " + limits.maxClients() + " clients reached");
       request.reject(Handshake.BENCHMARK.full());
       return;
     }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class ServerLimits {
 
-  /** Maximum number of connected clients: each has a thread. */
-  static final int MAX_CLIENTS = 1_024;
+  /** Maximum number of connected clients, unless a lower one is set: each has a thread. */
+  public static final int MAX_CLIENTS = 1_024;
 
   /** Maximum exposed memory: the longest access that a client can measure. */
   static final long MAX_EXPOSED_BYTES = 1L << 30;
@@ -29,6 +29,7 @@ public final class ServerLimits {
 
   private final long maxMessage;
   private final boolean local;
+  private final int maxClients;
   private final long answerNanos;
   private final AtomicInteger clients = new AtomicInteger();
   private final AtomicInteger floors = new AtomicInteger();
@@ -45,9 +46,29 @@ public final class ServerLimits {
   }
 
   ServerLimits(long maxMessage, boolean local, long answerNanos) {
+    this(maxMessage, local, MAX_CLIENTS, answerNanos);
+  }
+
+  private ServerLimits(long maxMessage, boolean local, int maxClients, long answerNanos) {
     this.maxMessage = maxMessage;
     this.local = local;
+    this.maxClients = maxClients;
     this.answerNanos = answerNanos;
+  }
+
+  /**
+   * Returns unused limits with another maximum number of clients.
+   *
+   * @param most the maximum number of clients
+   * @return the limits
+   */
+  public ServerLimits withClients(int most) {
+    return new ServerLimits(maxMessage, local, most, answerNanos);
+  }
+
+  /** Returns the maximum number of clients. */
+  int maxClients() {
+    return maxClients;
   }
 
   /**
@@ -60,7 +81,7 @@ public final class ServerLimits {
 
   /** Adds a client; returns false if the limit is reached. */
   boolean admit() {
-    if (clients.incrementAndGet() <= MAX_CLIENTS) {
+    if (clients.incrementAndGet() <= maxClients) {
       return true;
     }
     clients.decrementAndGet();

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -34,6 +33,7 @@ public final class Evaluation {
   private final Set<String> acknowledged;
   private final List<Experiment> all;
   private final Machine machine;
+  private JsonObject begun = new JsonObject(); // the facts of the hosts
   private boolean started; // whether the journal has a point of this run
 
   /**
@@ -62,7 +62,7 @@ public final class Evaluation {
   }
 
   /** Returns what must be equal in all runs whose points go into one report. */
-  private JsonObject settings() {
+  private JsonObject settings(Servers servers) {
     JsonObject settings = new JsonObject();
     JsonArray names = new JsonArray();
     providers.stream().sorted().forEach(names::add);
@@ -70,22 +70,31 @@ public final class Evaluation {
     settings.addProperty("quick", effort.quick());
     settings.addProperty("rounds", effort.rounds());
     effort.messages().ifPresent(messages -> settings.addProperty("messages", messages));
-    machine.identity().asMap().forEach(settings::add);
+    Machine.identity(machine.json()).asMap().forEach(settings::add);
+    servers.machine().ifPresent(other -> settings.add(Machine.SERVERS, Machine.identity(other)));
     return settings;
+  }
+
+  /** Returns the facts of this host, and those of the servers' host if it is another. */
+  private JsonObject machines(Servers servers) {
+    JsonObject facts = machine.json();
+    servers.machine().ifPresent(other -> facts.add(Machine.SERVERS, other));
+    return facts;
   }
 
   /**
    * Measures what the journal does not contain yet.
    *
    * @param chosen the ids of the experiments to run; the others are only shown
-   * @param host the listen address of servers, for transports that have hosts
+   * @param servers starts the servers
    * @param problems receives one line for each failure of a point, after which the others are still
    *     measured; and without a terminal, one for each completed measurement
    * @return the report, and what it lacks of the chosen experiments
    */
-  public Outcome run(Set<String> chosen, Optional<String> host, Consumer<String> problems) {
+  public Outcome run(Set<String> chosen, Servers servers, Consumer<String> problems) {
+    this.begun = machines(servers);
     folder.prepare();
-    try (Journal journal = Journal.open(folder.journal(), settings())) {
+    try (Journal journal = Journal.open(folder.journal(), settings(servers))) {
       checkKnown(journal.records());
       List<Experiment> wanted =
           all.stream()
@@ -97,7 +106,7 @@ public final class Evaluation {
       // the report keeps what it has while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
-          Guarded<Workbench> bench = Guarded.of(new Workbench(effort, host, problems))) {
+          Guarded<Workbench> bench = Guarded.of(new Workbench(effort, servers, problems))) {
         if (left > 0) {
           write(journal.records(), modelled, left);
         }
@@ -188,7 +197,7 @@ public final class Evaluation {
   /** Writes the report, with the number of measurements still missing in this run. */
   private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
-    JsonObject measured = starts.isEmpty() ? machine.json() : starts.get(starts.size() - 1);
+    JsonObject measured = starts.isEmpty() ? begun : starts.get(starts.size() - 1);
     folder.write(all, records, new Modelling(all, records, modelled, acknowledged), measured, left);
   }
 
@@ -233,7 +242,7 @@ public final class Evaluation {
       return false;
     }
     if (!started) {
-      journal.start(machine.json());
+      journal.start(begun);
       started = true;
     }
     journal.add(task, round, result);

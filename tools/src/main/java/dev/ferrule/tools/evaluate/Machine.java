@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  * The machine on which figures were measured, as far as the system reveals it; figures mean nothing
  * without that. Unknown facts are omitted.
  */
-final class Machine {
+public final class Machine {
 
   /** The variable that names the accelerator of a virtual machine of {@code with-rxe}. */
   private static final String WITH_RXE = "FERRULE_RXE_VM";
@@ -53,6 +53,9 @@ final class Machine {
 
   /** The time when the measurement began. */
   static final String BEGAN = "began";
+
+  /** The facts of the host of the servers, if it is another. */
+  static final String SERVERS = "host of the servers";
 
   private static final String VIRTUAL = "virtual";
 
@@ -81,8 +84,13 @@ final class Machine {
 
   private Machine() {}
 
-  /** Collects the facts. */
-  static Machine look(String version) {
+  /**
+   * Collects the facts.
+   *
+   * @param version the version of Ferrule
+   * @return the facts
+   */
+  public static Machine look(String version) {
     Machine machine = new Machine();
     machine.put(PROCESSOR, model());
     machine.put("topology", topology());
@@ -178,16 +186,22 @@ final class Machine {
     return facts;
   }
 
-  /** Returns what must be equal for figures to be comparable. */
-  JsonObject identity() {
+  /** Returns those facts that must be equal for figures to be comparable. */
+  static JsonObject identity(JsonObject facts) {
     JsonObject identity = new JsonObject();
     for (String name : List.of(PROCESSOR, ALLOWED, KERNEL, JVM, FLAGS, FERRULE)) {
-      identity.addProperty(name, facts.getOrDefault(name, ""));
+      identity.addProperty(
+          name, facts.get(name) instanceof JsonPrimitive value ? value.getAsString() : "");
     }
     return identity;
   }
 
-  JsonObject json() {
+  /**
+   * Returns the facts by name, and below {@code raw} those that programs need.
+   *
+   * @return a new object
+   */
+  public JsonObject json() {
     JsonObject object = new JsonObject();
     facts.forEach(object::addProperty);
     object.add(RAW, raw);

@@ -146,22 +146,36 @@ final class ReportFolder {
   }
 
   private static Section machineSection(JsonObject machine, Records records) {
-    Table facts = new Table("", List.of("fact", "value"));
-    machine.asMap().entrySet().stream()
-        .filter(fact -> fact.getValue().isJsonPrimitive())
-        .forEach(fact -> facts.row(List.of(fact.getKey(), fact.getValue().getAsString())));
+    boolean two = machine.get(Machine.SERVERS) instanceof JsonObject;
+    List<Table> tables = new ArrayList<>();
+    tables.add(facts(two ? "The host that measures" : "", machine));
+    if (machine.get(Machine.SERVERS) instanceof JsonObject other) {
+      tables.add(facts("The host of the servers", other));
+    }
     Table starts = new Table("Measured from", List.of(Machine.BEGAN, Machine.LOAD));
     for (JsonObject start : records.starts()) {
       starts.row(List.of(fact(start, Machine.BEGAN), fact(start, Machine.LOAD)));
     }
+    if (starts.rows().size() > 1) {
+      tables.add(starts);
+    }
     return new Section(
         "machine",
-        "The machine",
-        "The figures hold for this machine in this state; on another machine, or under load, they"
-            + " differ by factors.",
+        two ? "The machines" : "The machine",
+        "The figures hold for "
+            + (two ? "these machines in this state" : "this machine in this state")
+            + "; on another machine, or under load, they differ by factors.",
         List.of(),
-        starts.rows().size() > 1 ? List.of(facts, starts) : List.of(facts),
+        tables,
         List.of());
+  }
+
+  private static Table facts(String title, JsonObject machine) {
+    Table facts = new Table(title, List.of("fact", "value"));
+    machine.asMap().entrySet().stream()
+        .filter(fact -> fact.getValue().isJsonPrimitive())
+        .forEach(fact -> facts.row(List.of(fact.getKey(), fact.getValue().getAsString())));
+    return facts;
   }
 
   private static String fact(JsonObject machine, String name) {

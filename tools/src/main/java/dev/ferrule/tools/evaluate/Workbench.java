@@ -3,7 +3,6 @@ package dev.ferrule.tools.evaluate;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
@@ -16,7 +15,6 @@ import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.bench.RmaBench;
 import dev.ferrule.tools.bench.RunningServer;
-import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.bench.Watchdog;
 import dev.ferrule.tools.support.ChildProcess;
@@ -24,13 +22,11 @@ import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -66,9 +62,8 @@ public final class Workbench implements AutoCloseable {
   private static final long COUNTERS_MILLIS = 50;
 
   private final Effort effort;
-  private final Optional<String> host;
-  private final Consumer<String> problems;
   private final Servers starter;
+  private final Consumer<String> problems;
   private final Watchdog watchdog;
   private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>(); // of a server
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
@@ -83,36 +78,18 @@ public final class Workbench implements AutoCloseable {
    * Creates a workbench.
    *
    * @param effort how much to measure at each point
-   * @param host the listen address of servers, for transports that have hosts; if empty, one is
-   *     chosen
+   * @param starter starts the servers
    * @param problems receives the servers' error output, by line
    */
-  public Workbench(Effort effort, Optional<String> host, Consumer<String> problems) {
-    this(effort, host, problems, ServerProcess::start, PATIENCE);
+  public Workbench(Effort effort, Servers starter, Consumer<String> problems) {
+    this(effort, starter, problems, PATIENCE);
   }
 
-  Workbench(
-      Effort effort,
-      Optional<String> host,
-      Consumer<String> problems,
-      Servers starter,
-      Duration patience) {
+  Workbench(Effort effort, Servers starter, Consumer<String> problems, Duration patience) {
     this.effort = effort;
-    this.host = host;
-    this.problems = problems;
     this.starter = starter;
+    this.problems = problems;
     this.watchdog = new Watchdog(patience);
-  }
-
-  /** Starts servers. */
-  interface Servers {
-
-    /** See {@link ServerProcess#start}. */
-    RunningServer start(
-        ProviderInfo provider,
-        Optional<String> host,
-        List<String> serveOptions,
-        Consumer<String> problems);
   }
 
   /** The server that a point needs. */
@@ -330,16 +307,12 @@ public final class Workbench implements AutoCloseable {
     while (servers.size() >= MAX_SERVERS) {
       stop(servers.keySet().iterator().next());
     }
-    List<String> arguments = new ArrayList<>();
-    place.options().forEach((name, value) -> arguments.add("--option=" + name + "=" + value));
-    arguments.add("--option=connectTimeout=" + CONNECT_TIMEOUT.toSeconds() + "s");
-    arguments.add("--wait=" + place.waiting());
-    arguments.add(place.pinned() ? "--pin" : "--no-pin");
+    Map<String, String> options = new LinkedHashMap<>(place.options());
+    options.put("connectTimeout", CONNECT_TIMEOUT.toSeconds() + "s");
     RunningServer started =
         starter.start(
             Endpoint.requiredProvider(place.provider()),
-            host,
-            arguments,
+            new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
               lastLine.set(ChildProcess.withoutPrefix(line));
               problems.accept("server: " + line);

@@ -150,7 +150,7 @@ class EvaluationTest {
 
   private Path run(Set<String> only) {
     return new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
-        .run(only, Optional.empty(), problems::add)
+        .run(only, Servers.onThisHost(Optional.empty()), problems::add)
         .report();
   }
 
@@ -158,7 +158,7 @@ class EvaluationTest {
     Set<String> all =
         Stream.of(experiments).map(Experiment::id).collect(Collectors.toUnmodifiableSet());
     return new Evaluation(folder, TWICE, List.of("fake"), Set.of(), List.of(experiments), "test")
-        .run(all, Optional.empty(), problems::add);
+        .run(all, Servers.onThisHost(Optional.empty()), problems::add);
   }
 
   private Experiment fails(boolean all) {
@@ -192,7 +192,7 @@ class EvaluationTest {
     all.add(experiment("more", Optional.empty(), more.forModel()));
     Path report =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
-            .run(ALL, Optional.empty(), problems::add)
+            .run(ALL, Servers.onThisHost(Optional.empty()), problems::add)
             .report();
     assertThat(report).content().contains("The model lacks more, which was excluded by --only");
   }
@@ -268,7 +268,7 @@ class EvaluationTest {
     assertThatThrownBy(
             () ->
                 new Evaluation(file, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
-                    .run(Set.of("latency"), Optional.empty(), problems::add))
+                    .run(Set.of("latency"), Servers.onThisHost(Optional.empty()), problems::add))
         .isInstanceOf(ToolException.class)
         .hasMessage(file + " is a file, not a folder; choose another with --out");
   }
@@ -360,7 +360,7 @@ class EvaluationTest {
     run(Set.of("rates"));
     Evaluation other =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test (new)");
-    assertThatThrownBy(() -> other.run(ALL, Optional.empty(), problems::add))
+    assertThatThrownBy(() -> other.run(ALL, Servers.onThisHost(Optional.empty()), problems::add))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("ferrule was \"test\" and is \"test (new)\"");
   }
@@ -385,7 +385,10 @@ class EvaluationTest {
     all.add(experiment("far", Optional.empty(), far));
     Path report =
         new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
-            .run(Set.of("latency", "rates", "far"), Optional.empty(), problems::add)
+            .run(
+                Set.of("latency", "rates", "far"),
+                Servers.onThisHost(Optional.empty()),
+                problems::add)
             .report();
     assertThat(Files.readString(report))
         .contains("model: latency")
@@ -483,7 +486,7 @@ class EvaluationTest {
     List<Experiment> fitted = new ArrayList<>(all);
     fitted.add(experiments().get(1));
     new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), fitted, "test")
-        .run(Set.of("latency", "rates"), Optional.empty(), problems::add);
+        .run(Set.of("latency", "rates"), Servers.onThisHost(Optional.empty()), problems::add);
     assertThat(Files.readString(folder.resolve("report.html")))
         .contains(">model: up to 1<", ">model: up to 100; up to 200<");
   }

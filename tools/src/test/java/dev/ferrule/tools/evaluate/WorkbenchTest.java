@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -95,11 +94,7 @@ class WorkbenchTest {
     CopyOnWriteArrayList<String> problems = new CopyOnWriteArrayList<>();
     try (Workbench bench =
         new Workbench(
-            LITTLE,
-            Optional.empty(),
-            problems::add,
-            (provider, host, options, errors) -> new Deaf(errors),
-            PATIENCE)) {
+            LITTLE, (provider, settings, errors) -> new Deaf(errors), problems::add, PATIENCE)) {
       Point point = point(kind, kind == Point.Kind.BANDWIDTH ? 2 : 1);
       for (int i = 1; i <= 2; i++) {
         assertThatThrownBy(() -> bench.measure(point))

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools;
+
+import dev.ferrule.tools.remote.Token;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The secret of an evaluation between two hosts, and the address at which they meet. */
+final class TokenOption {
+
+  private static final String VARIABLE = "FERRULE_TOKEN";
+  private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?([^\\[\\]]+?)\\]?:(\\d{1,5})");
+  private static final int MAX_PORT = 65_535;
+
+  @Option(
+      names = "--token",
+      paramLabel = "SECRET",
+      description =
+          "The secret of an evaluation between two hosts, of at least 8 characters, the same on"
+              + " both. Default: the environment variable FERRULE_TOKEN, which other users of the"
+              + " host do not see.")
+  private @Nullable String secret;
+
+  boolean isSet() {
+    return secret != null;
+  }
+
+  Token required() {
+    String text = secret != null ? secret : System.getenv(VARIABLE);
+    if (text == null) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          "no token; set the same on both hosts by --token or the variable " + VARIABLE);
+    }
+    return new Token(text);
+  }
+
+  /**
+   * Parses and resolves an address.
+   *
+   * @param option the option whose value it is
+   * @param text host and port
+   */
+  static InetSocketAddress address(String option, String text) {
+    Matcher matcher = HOST_AND_PORT.matcher(text);
+    if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > MAX_PORT) {
+      throw new ToolException(
+          ExitCode.USAGE,
+          option + " '" + text + "' is not a host and a port, such as 10.0.0.2:7470");
+    }
+    InetSocketAddress address =
+        new InetSocketAddress(matcher.group(1), Integer.parseInt(matcher.group(2)));
+    if (address.isUnresolved()) {
+      throw new ToolException(ExitCode.USAGE, option + ": there is no host " + matcher.group(1));
+    }
+    return address;
+  }
+}
