@@ -177,6 +177,17 @@ public final class BenchClient implements AutoCloseable {
     }
   }
 
+  /** Returns the number of messages sent so far. */
+  long messagesSent() {
+    return connection.counters().messagesSent();
+  }
+
+  /** Returns whether the connection has failed for a reason that contains a text. */
+  boolean hasFailedWith(String text) {
+    RuntimeException failure = connection.failure();
+    return failure != null && String.valueOf(failure.getMessage()).contains(text);
+  }
+
   /** Ends the connection at once, from any thread, which ends every wait on it. */
   void abort() {
     connection.close(Duration.ZERO);

@@ -177,7 +177,7 @@ final class Dispatcher implements AutoCloseable {
         case SINK -> {
           // the client may close at any time, on another thread: the collector frees the memory
           MessageContent expected = new MessageContent(Arena.ofAuto(), round.size());
-          Sink begun = new Sink(expected, round.verify());
+          Sink begun = new Sink(expected, round);
           sink = begun;
           sinkCount = round.count();
           endIfFull(begun);

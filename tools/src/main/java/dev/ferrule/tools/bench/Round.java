@@ -15,8 +15,10 @@ import java.nio.ByteOrder;
  * @param count the number of repetitions
  * @param size the length of each message in bytes
  * @param verify whether to check every byte of each message
+ * @param pauseNanos how long the server spends with each message, in nanoseconds, as a slow program
+ *     would
  */
-record Round(Kind kind, long count, int size, boolean verify) {
+record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
 
   /** What the server does in a round. */
   enum Kind {
@@ -68,10 +70,11 @@ record Round(Kind kind, long count, int size, boolean verify) {
   private static final long COUNT_OFFSET = 8;
   private static final long SIZE_OFFSET = 16;
   private static final long VERIFY_OFFSET = 20;
-  private static final int LENGTH = 24;
+  private static final long PAUSE_OFFSET = 24;
+  private static final int LENGTH = 28;
 
   static Round of(Kind kind, long count, int size) {
-    return new Round(kind, count, size, false);
+    return new Round(kind, count, size, false, 0);
   }
 
   void send(Sender sender) {
@@ -81,6 +84,7 @@ record Round(Kind kind, long count, int size, boolean verify) {
     message.set(LONG, COUNT_OFFSET, count);
     message.set(INT, SIZE_OFFSET, size);
     message.set(INT, VERIFY_OFFSET, verify ? 1 : 0);
+    message.set(INT, PAUSE_OFFSET, pauseNanos);
     sender.send(message);
   }
 
@@ -92,9 +96,11 @@ record Round(Kind kind, long count, int size, boolean verify) {
     int kind = message.get(INT, KIND_OFFSET);
     long count = message.get(LONG, COUNT_OFFSET);
     int size = message.get(INT, SIZE_OFFSET);
-    if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0) {
+    int pause = message.get(INT, PAUSE_OFFSET);
+    if (kind < 0 || kind >= Kind.values().length || count < 0 || size < 0 || pause < 0) {
       throw new IllegalArgumentException("protocol violation: the client sent an invalid round");
     }
-    return new Round(Kind.values()[kind], count, size, message.get(INT, VERIFY_OFFSET) != 0);
+    boolean verify = message.get(INT, VERIFY_OFFSET) != 0;
+    return new Round(Kind.values()[kind], count, size, verify, pause);
   }
 }

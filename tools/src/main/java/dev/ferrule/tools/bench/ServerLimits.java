@@ -22,6 +22,9 @@ public final class ServerLimits {
   /** Maximum messages over a bare ring in a round; no client sends more. */
   static final long MAX_STREAMED = 1L << 27;
 
+  /** Maximum time that a server's thread spends with each message of a client. */
+  static final int MAX_PAUSE_NANOS = 1_000_000;
+
   /** Maximum number of floors: each has a file of half a MiB in shared memory. */
   static final int MAX_FLOORS = 64;
 
@@ -107,6 +110,13 @@ public final class ServerLimits {
               + maxMessage
               + "; start it with --option maxMessage="
               + round.size());
+    }
+    if (round.pauseNanos() > MAX_PAUSE_NANOS) {
+      throw new IllegalArgumentException(
+          "a pause of "
+              + round.pauseNanos()
+              + " ns for each message exceeds the limit of "
+              + MAX_PAUSE_NANOS);
     }
     switch (round.kind()) {
       case FLOOR -> checkCount(round, MAX_BOUNCES, "bounces");

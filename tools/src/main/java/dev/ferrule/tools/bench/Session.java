@@ -111,7 +111,7 @@ final class Session implements AutoCloseable {
 
   private void sink(Round round) {
     try (Arena arena = Arena.ofConfined()) {
-      Sink sink = new Sink(new MessageContent(arena, round.size()), round.verify());
+      Sink sink = new Sink(new MessageContent(arena, round.size()), round);
       RoundReply reply =
           spin ? sink.spin(receiver, round.count()) : sink.await(receiver, round.count());
       reply.send(connection.sender());

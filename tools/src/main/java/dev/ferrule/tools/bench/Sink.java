@@ -13,13 +13,15 @@ final class Sink implements MessageHandler {
 
   private final MessageContent expected;
   private final boolean verify;
+  private final int pauseNanos;
   private long messages;
   private long bytes;
   private long wrong;
 
-  Sink(MessageContent expected, boolean verify) {
+  Sink(MessageContent expected, Round round) {
     this.expected = expected;
-    this.verify = verify;
+    this.verify = round.verify();
+    this.pauseNanos = round.pauseNanos();
   }
 
   /** Receives messages, spinning when there are none. */
@@ -67,5 +69,15 @@ final class Sink implements MessageHandler {
     }
     messages++;
     bytes += length;
+    if (pauseNanos > 0) {
+      pause();
+    }
+  }
+
+  private void pause() {
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < pauseNanos) {
+      Thread.onSpinWait();
+    }
   }
 }

@@ -28,8 +28,13 @@ final class Throughput {
    *     buffers
    * @param batch the number of messages per batch; 1 for single sends
    * @param verify whether the server checks every byte
+   * @param pauseNanos how long the server spends with each message, in nanoseconds
    */
-  record Flow(int unacked, int batch, boolean verify) {}
+  record Flow(int unacked, int batch, boolean verify, int pauseNanos) {
+    Flow(int unacked, int batch, boolean verify) {
+      this(unacked, batch, verify, 0);
+    }
+  }
 
   Throughput(BenchClient client, SegmentAllocator allocator, int size, Flow flow) {
     this.client = client;
@@ -54,7 +59,8 @@ final class Throughput {
 
   /** Announces the round to the server. */
   void start(long count) {
-    client.start(new Round(Round.Kind.SINK, count, content.size(), flow.verify()));
+    client.start(
+        new Round(Round.Kind.SINK, count, content.size(), flow.verify(), flow.pauseNanos()));
     lastOfTurn = 0;
   }
 

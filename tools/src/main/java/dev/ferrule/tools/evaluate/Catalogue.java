@@ -30,6 +30,15 @@ public final class Catalogue {
   /** The option that limits the number of unacknowledged messages. */
   static final String UNACKED = "unacked";
 
+  /** The option without which messages may find no receive. */
+  static final String CREDITS = "credits";
+
+  /** A value of options that are on or off. */
+  static final String OFF = "off";
+
+  /** The name in results of the part of the messages that were sent before one found no receive. */
+  static final String SENT_SHARE = "sent_share";
+
   /** The experiment that fails if a single point does. */
   static final String RNR_EXPERIMENT = "rnr";
 
@@ -55,6 +64,9 @@ public final class Catalogue {
 
   private static final int MOST_UNACKED = 256;
   private static final int BATCH = 8;
+
+  /** Few enough that a receiver which is a little too slow is so within a round. */
+  private static final int OVERRUN_RECEIVES = 64;
 
   /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
@@ -97,6 +109,7 @@ public final class Catalogue {
         threads(),
         singleReceiver(),
         rnr(),
+        overrun(),
         inline(),
         magic(),
         paths(),
@@ -133,6 +146,7 @@ public final class Catalogue {
     private int threads = 1;
     private int unacked;
     private int batch = 1;
+    private int pause; // nanoseconds
     private int busy = 2;
 
     private Draft(String experiment, Point.Kind kind) {
@@ -179,6 +193,11 @@ public final class Catalogue {
       return this;
     }
 
+    private Draft pause(int nanos) {
+      pause = nanos;
+      return this;
+    }
+
     private Draft client(String option, String value) {
       client.put(option, value);
       return this;
@@ -209,6 +228,7 @@ public final class Catalogue {
           threads,
           unacked,
           batch,
+          pause,
           busy <= processors ? "spin" : "adaptive",
           server,
           client);
@@ -497,6 +517,56 @@ public final class Catalogue {
                     .adaptive());
     Series one = Series.measured(name, series.size(), Figure.MESSAGES, samples(counts, drafts));
     series.add(modelled ? one.withModel() : one);
+  }
+
+  private Experiment overrun() {
+    List<Series> series = new ArrayList<>();
+    for (boolean credits : new boolean[] {false, true}) {
+      for (int senders : new int[] {1, 4}) {
+        overrun(series, senders, credits);
+      }
+    }
+    return new SeriesExperiment(
+        "overrun",
+        scheme(),
+        "messages sent until the receiver is not ready, over its time for each",
+        "The receiver spends this time with each message and has "
+            + OVERRUN_RECEIVES
+            + " receives for each connection; senders do not slow down. With rnrRetry=0 the"
+            + " connection fails at the first message that finds no receive (receiver not ready),"
+            + " and credits=off permits that: below 1, it is the part of the messages that were"
+            + " sent until then, and the receiver is too slow. With credits it never happens. N:1:"
+            + " one thread receives from all connections.",
+        Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS),
+        Axis.logarithmic("sent before the error (share)", Axis.Unit.NUMBER),
+        without(CREDITS, "a sender always waits for its receiver"),
+        series);
+  }
+
+  private void overrun(List<Series> series, int senders, boolean credits) {
+    List<Integer> pauses =
+        quick
+            ? sizes(1_000, 30_000, 300_000)
+            : sizes(100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
+    int sending = Math.min(senders, Math.max(1, processors - 1));
+    series.add(
+        Series.measured(
+            senders + ":1, " + (credits ? "with credits" : "without"),
+            series.size(),
+            new Figure(SENT_SHARE, "sent before the error", Figure.Kind.NUMBER),
+            samples(
+                pauses,
+                nanos -> {
+                  Draft draft =
+                      new Draft("overrun", Point.Kind.OVERRUN)
+                          .flow(OVERRUN_RECEIVES / 2, 1)
+                          .pause(nanos)
+                          .both(RNR_RETRY, "0")
+                          .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
+                          .crowd(senders, sending, sending + 1);
+                  Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
+                  return credits ? one : one.both(CREDITS, OFF);
+                })));
   }
 
   private Experiment inline() {

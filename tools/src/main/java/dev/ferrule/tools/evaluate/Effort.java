@@ -25,6 +25,8 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   private static final long QUICK_CALLS = 2_000;
   private static final long CALLS = 50_000;
   private static final long FEW = 10_000;
+  private static final long QUICK_OVERRUN = 1_000;
+  private static final long OVERRUN = 5_000;
 
   /** How warm the JIT compilers of both processes are, which takes messages of the same kind. */
   enum Warmth {
@@ -60,6 +62,14 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
    */
   private OptionalLong warmUp() {
     return messages.isPresent() && messages.getAsLong() < FEW ? messages : OptionalLong.empty();
+  }
+
+  /**
+   * Returns how many messages a slow receiver gets on each connection, several times as many as it
+   * has receives.
+   */
+  long overrunMessages() {
+    return quick ? QUICK_OVERRUN : OVERRUN;
   }
 
   /** Returns the plan for calls that are timed individually. */

@@ -23,6 +23,7 @@ import java.util.TreeMap;
  * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
  *     the available buffers
  * @param batch the number of messages per batch
+ * @param pauseNanos how long the receiver spends with each message, in nanoseconds
  * @param waiting the wait strategy of both sides, as in a URI's query
  * @param server the options of the listener
  * @param client the options of the connections to it
@@ -36,6 +37,7 @@ record Point(
     int threads,
     int unacked,
     int batch,
+    int pauseNanos,
     String waiting,
     Map<String, String> server,
     Map<String, String> client)
@@ -50,7 +52,9 @@ record Point(
     /** Single calls. */
     CALLS,
     /** Reads and writes of the server's memory. */
-    RMA
+    RMA,
+    /** How many messages are sent before one finds no receive. */
+    OVERRUN
   }
 
   Point {
@@ -69,6 +73,9 @@ record Point(
     object.addProperty("threads", threads);
     object.addProperty("unacked", unacked);
     object.addProperty("batch", batch);
+    if (kind == Kind.OVERRUN) {
+      object.addProperty("pause_ns", pauseNanos);
+    }
     object.addProperty("wait", waiting);
     object.add("server", options(server));
     object.add("client", options(client));

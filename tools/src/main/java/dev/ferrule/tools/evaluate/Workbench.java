@@ -11,6 +11,7 @@ import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.Floor;
 import dev.ferrule.tools.bench.LatencyBench;
 import dev.ferrule.tools.bench.LatencySummary;
+import dev.ferrule.tools.bench.OverrunBench;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.bench.RmaBench;
@@ -186,7 +187,8 @@ public final class Workbench implements AutoCloseable {
 
   /** Measures a point once. */
   JsonObject measure(Point point) {
-    boolean watched = "0".equals(point.client().get(Catalogue.RNR_RETRY));
+    boolean watched =
+        "0".equals(point.client().get(Catalogue.RNR_RETRY)) && !mayOverrun(point.server());
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
     lastLine.set(null);
@@ -213,9 +215,18 @@ public final class Workbench implements AutoCloseable {
     return result;
   }
 
+  /** Returns whether a server's clients may send messages for which it has no receive. */
+  private static boolean mayOverrun(Map<String, String> server) {
+    return Catalogue.OFF.equals(server.get(Catalogue.CREDITS));
+  }
+
   /** Measures again if the processors were migrated meanwhile, a limited number of times. */
   private JsonObject runInOnePlace(Point point) {
     JsonObject result = run(point, connect(point));
+    if (point.kind() == Point.Kind.OVERRUN) {
+      disconnect(); // the connections may be broken
+      return result;
+    }
     for (int moves = 0; moves < MOST_MOVES && Placement.moved(result); moves++) {
       try {
         result = run(point, connect(point));
@@ -315,7 +326,9 @@ public final class Workbench implements AutoCloseable {
             new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
               lastLine.set(ChildProcess.withoutPrefix(line));
-              problems.accept("server: " + line);
+              if (!mayOverrun(place.options())) { // then a broken connection is a result
+                problems.accept("server: " + line);
+              }
             });
     servers.put(place, started);
     return started;
@@ -363,7 +376,20 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
+  private JsonObject overrun(Point point, Crew crew) {
+    OverrunBench.Outcome outcome =
+        new OverrunBench(crew, point.sizeBytes(), point.unacked(), point.pauseNanos())
+            .run(effort.overrunMessages());
+    JsonObject figures = new JsonObject();
+    add(figures, Catalogue.SENT_SHARE, (double) outcome.sent() / outcome.total());
+    figures.addProperty("overrun", outcome.overrun() ? 1 : 0);
+    return figures;
+  }
+
   private JsonObject run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
+    if (point.kind() == Point.Kind.OVERRUN) {
+      return overrun(point, crew);
+    }
     OptionalDouble before = lineNanos();
     JsonObject figures = figures(point.kind(), results(point, crew, subject, warmth));
     before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
@@ -405,6 +431,7 @@ public final class Workbench implements AutoCloseable {
                   false,
                   NO_COPY)
               .run();
+      case OVERRUN -> throw new IllegalStateException("has no results of this kind");
     };
   }
 
@@ -423,6 +450,7 @@ public final class Workbench implements AutoCloseable {
           add(figures, call + "bare_copy_bytes_per_s", rma.floorBytesPerSecond());
           figures.addProperty("path", rma.path());
         }
+        case OVERRUN -> throw new IllegalStateException("has no results of this kind");
       }
     }
     return figures;

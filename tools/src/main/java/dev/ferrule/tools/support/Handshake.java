@@ -25,7 +25,7 @@ public enum Handshake {
    * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency} and {@code
    * bandwidth}.
    */
-  BENCHMARK('B', 4, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
+  BENCHMARK('B', 5, "'ferrule serve', the other side of 'ferrule latency' and 'ferrule bandwidth'"),
 
   /** One stream of bytes: {@code ferrule listen} with {@code ferrule send}. */
   STREAM('S', 1, "'ferrule listen', the other side of 'ferrule send'");

@@ -53,6 +53,7 @@ class JournalTest {
         1,
         0,
         1,
+        0,
         "spin",
         Map.of("maxMessage", "8192", "ring", "4KiB"),
         Map.of());

@@ -83,6 +83,7 @@ class WorkbenchTest {
         connections,
         16,
         1,
+        0,
         kind == Point.Kind.LATENCY ? "spin" : "block",
         Map.of(),
         Map.of());
