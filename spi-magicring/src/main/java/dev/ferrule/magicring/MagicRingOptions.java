@@ -86,6 +86,7 @@ public final class MagicRingOptions {
             HUGE_PAGES,
             SIMPLEX,
             RdmaOptions.UNACKED,
+            RdmaOptions.POLL_BATCH,
             RdmaOptions.BUFFER,
             RdmaOptions.INLINE,
             RdmaOptions.RNR_RETRY,

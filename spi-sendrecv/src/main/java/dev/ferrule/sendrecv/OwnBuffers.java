@@ -21,6 +21,7 @@ final class OwnBuffers extends BufferSide {
   private final Arena arena;
   private final int count;
   private final int size;
+  private final int postedTogether;
   private @Nullable ReceiveBuffers buffers;
 
   OwnBuffers(SharedDevice device, Arena arena, ConnectionOptions options) {
@@ -29,6 +30,7 @@ final class OwnBuffers extends BufferSide {
     this.arena = arena;
     this.count = SendRecvOptions.receives(options) + SendRecvChannel.CONTROL_RECEIVES;
     this.size = RdmaOptions.maxMessage(options);
+    this.postedTogether = options.get(SendRecvOptions.REPOST_BATCH);
   }
 
   @Override
@@ -43,7 +45,7 @@ final class OwnBuffers extends BufferSide {
 
   @Override
   public void start(QueuePair queuePair) {
-    ReceiveBuffers made = new ReceiveBuffers(device.domain(), arena, count, size);
+    ReceiveBuffers made = new ReceiveBuffers(device.domain(), arena, count, size, postedTogether);
     buffers = made;
     int result = made.postAll(queuePair);
     if (result < 0) {

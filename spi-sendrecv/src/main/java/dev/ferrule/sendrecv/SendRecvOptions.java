@@ -5,6 +5,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.RdmaOptions.OnOff;
+import dev.ferrule.rdma.queue.SendQueue;
 import java.util.List;
 
 /** The options specific to {@code sendrecv}, in addition to those of both RDMA providers. */
@@ -27,6 +28,16 @@ public final class SendRecvOptions {
           0,
           "how many receive buffers of maxMessage bytes this side posts; 0: as many as fit into 4"
               + " MiB, but 8 to 256");
+
+  /** {@code repostBatch}. */
+  public static final Option<Integer> REPOST_BATCH =
+      Option.count(
+          "repostBatch",
+          1,
+          SendQueue.MAX_CHAIN,
+          SendQueue.MAX_CHAIN,
+          "how many freed receive buffers are posted together, at most; without srq at most 16, and"
+              + " a quarter of receives");
 
   /** {@code credits}. */
   public static final Option<OnOff> CREDITS =
@@ -63,6 +74,8 @@ public final class SendRecvOptions {
         List.of(
             RdmaOptions.UNACKED,
             RECEIVES,
+            REPOST_BATCH,
+            RdmaOptions.POLL_BATCH,
             RdmaOptions.BUFFER,
             RdmaOptions.INLINE,
             CREDITS,

@@ -52,7 +52,9 @@ final class SharedBuffers implements SharedReceiveSide {
     ReceiveBuffers buffers = null;
     boolean done = false;
     try {
-      buffers = new ReceiveBuffers(device.domain(), arena, count, size);
+      buffers =
+          new ReceiveBuffers(
+              device.domain(), arena, count, size, options.get(SendRecvOptions.REPOST_BATCH));
       SharedBuffers made =
           new SharedBuffers(
               options,

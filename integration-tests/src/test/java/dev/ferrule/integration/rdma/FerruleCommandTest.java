@@ -7,14 +7,21 @@ import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.Main;
+import dev.ferrule.tools.bench.Connections;
+import dev.ferrule.tools.bench.Crew;
+import dev.ferrule.tools.bench.OverrunBench;
+import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.support.Endpoint;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -131,6 +138,38 @@ class FerruleCommandTest {
                       + server.address()))
           .containsPattern("(?m)^rdma +write +64 ")
           .containsPattern("(?m)^rdma +read +307200 ");
+    }
+  }
+
+  /** A millisecond is far more than sending a message takes, even on emulated processors. */
+  @ParameterizedTest
+  @CsvSource({
+    "off, 1000000, false, true",
+    "on, 1000000, false, false",
+    "off, 1000000, true, true",
+  })
+  void aReceiverThatIsTooSlowIsFoundOnlyWithoutCredits(
+      String credits, int pauseNanos, boolean single, boolean overrun) {
+    String options = "credits=" + credits + "&receives=64&rnrRetry=0&maxMessage=4KiB";
+    try (Serving server =
+        new Serving(
+            "sendrecv",
+            "--wait block --no-pin --option "
+                + options.replace("&", " --option ")
+                + (single ? " --single-receiver" : ""))) {
+      Endpoint endpoint =
+          new Endpoint(
+              URI.create(server.address() + "?" + options + "&connectTimeout=120s&wait=block"),
+              ConnectionOptions.builder().build());
+      try (Connections connections = new Connections(endpoint, 2);
+          Crew crew = new Crew(connections.clients(), 1, Pinning.OFF, problem -> {})) {
+        OverrunBench.Outcome outcome = new OverrunBench(crew, 16, 32, pauseNanos).run(500);
+        assertThat(outcome.overrun()).isEqualTo(overrun);
+        assertThat(outcome.total()).isEqualTo(1000);
+        if (overrun) {
+          assertThat(outcome.sent()).isBetween(64L, 999L);
+        }
+      }
     }
   }
 

@@ -33,10 +33,10 @@ class TwoHostsEvaluationTest {
   void theReportOfAnEvaluationBetweenTwoHostsSaysWhatEachOfThemIs() throws IOException {
     String peer = System.getenv("FERRULE_RXE_PEER");
     Path report = folder.resolve("report");
+    StringWriter errors = new StringWriter();
     try (RemoteProcess serving =
         RemoteProcess.start(
             Main.class, ("serve --for-evaluation " + peer + ":0" + TOKEN).trim().split(" +"))) {
-      StringWriter errors = new StringWriter();
       String line =
           "evaluate --provider sendrecv --quick --only latency --rounds 1 --messages 50 --server "
               + serving.line()
@@ -51,7 +51,7 @@ class TwoHostsEvaluationTest {
     JsonObject results =
         new Gson().fromJson(Files.readString(report.resolve("results.json")), JsonObject.class);
     JsonArray measured = results.getAsJsonArray("results");
-    assertThat(measured).hasSize(5);
+    assertThat(measured).as(errors.toString()).hasSize(5);
     for (JsonElement element : measured) {
       JsonObject result = element.getAsJsonObject().getAsJsonObject("result");
       assertThat(result.get("p50_ns").getAsDouble()).as("%s", element).isPositive();

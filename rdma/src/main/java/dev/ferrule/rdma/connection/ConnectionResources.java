@@ -99,7 +99,7 @@ final class ConnectionResources {
     CompletionQueue ofSends =
         found.createCompletionQueue(sends, listen(found, () -> sendListener.run()));
     sendCompletions = ofSends;
-    CompletionQueue ofReceives = makeReceiveQueue(found, side);
+    CompletionQueue ofReceives = makeReceiveQueue(found, side, options.get(RdmaOptions.POLL_BATCH));
     QueuePair made = createQueuePair(sends, side, options, ofSends, ofReceives);
     queuePair = made;
     side.start(made);
@@ -111,7 +111,7 @@ final class ConnectionResources {
     return key;
   }
 
-  private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side) {
+  private CompletionQueue makeReceiveQueue(SharedDevice found, ReceiveSide side, int batch) {
     if (group != null) {
       int needed = side.receives(); // 0 if they are shared: the queue has entries for all of those
       if (!group.reserveCompletions(needed)) {
@@ -129,7 +129,7 @@ final class ConnectionResources {
     CompletionQueue made =
         found.createCompletionQueue(side.receives(), listen(found, this::onReceiveEvent));
     receiveCompletions = made;
-    receiveQueue = ReceiveQueue.ofOne(made, side::stray);
+    receiveQueue = ReceiveQueue.ofOne(made, side::stray, batch);
     return made;
   }
 

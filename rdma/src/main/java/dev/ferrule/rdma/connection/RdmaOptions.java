@@ -5,6 +5,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.rdma.queue.SendQueue;
+import dev.ferrule.verbs.CompletionQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,6 +70,15 @@ public final class RdmaOptions {
           "size of the send memory, which limits the longest message that this side can send; 0 is"
               + " room for 64 of the longest messages that the peer accepts, clamped to 256 KiB to"
               + " 4 MiB, or for 4 of them, at most 64 MiB");
+
+  /** {@code pollBatch}. */
+  public static final Option<Integer> POLL_BATCH =
+      Option.count(
+          "pollBatch",
+          1,
+          CompletionQueue.BATCH,
+          CompletionQueue.BATCH,
+          "how many received messages are taken from the device together, at most");
 
   /** {@code inline}. */
   public static final Option<Long> INLINE =

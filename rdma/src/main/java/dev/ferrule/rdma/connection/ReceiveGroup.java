@@ -55,10 +55,10 @@ final class ReceiveGroup {
       if (protocol.sharesReceives(options)) {
         SharedReceiveSide made = protocol.shareReceives(device, arena, options);
         shared = made;
-        makeCommonQueue(made.receives());
+        makeCommonQueue(made.receives(), options.get(RdmaOptions.POLL_BATCH));
       } else {
         freeCompletions = Math.min(COMMON_COMPLETIONS, device.attributes().maxCompletions());
-        makeCommonQueue(freeCompletions);
+        makeCommonQueue(freeCompletions, options.get(RdmaOptions.POLL_BATCH));
       }
       done = true;
     } finally {
@@ -68,7 +68,7 @@ final class ReceiveGroup {
     }
   }
 
-  private void makeCommonQueue(int entries) {
+  private void makeCommonQueue(int entries, int batch) {
     key =
         device.listen(
             () -> {
@@ -79,7 +79,7 @@ final class ReceiveGroup {
             });
     CompletionQueue made = device.createCompletionQueue(entries, key);
     completions = made;
-    queue = new ReceiveQueue(made, this::stray);
+    queue = new ReceiveQueue(made, this::stray, batch);
   }
 
   private void stray(int receive) {

@@ -9,8 +9,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of receive completions of one connection or of many. It is polled in batches of up to 32,
- * which are distributed to the inboxes of the connections by queue pair number.
+ * A queue of receive completions of one connection or of many. It is polled in batches, which are
+ * distributed to the inboxes of the connections by queue pair number.
  *
  * <p><b>Threads:</b> safe for use by several threads; one thread at a time polls.
  */
@@ -18,12 +18,14 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   private static final System.Logger LOGGER = System.getLogger(ReceiveQueue.class.getName());
 
-  /** The number of polls that empty any queue, even if peers keep filling it. */
-  private static final int MAX_DRAIN = 65_536 / CompletionQueue.BATCH;
+  /** The number of completions that empty any queue, even if peers keep filling it. */
+  private static final int MAX_DRAIN = 65_536;
 
   private final CompletionQueue completions;
   private final IntConsumer strays;
   private final boolean single;
+  private final int batch;
+  private final int maxDrain; // in polls
   private final SpinLock lock = new SpinLock();
   private final EventRequest event;
   private final NumberTable<Channel> byNumber = new NumberTable<>(); // under the lock
@@ -39,13 +41,16 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    *
    * @param completions the completion queue of receives
    * @param strays called with the id of a completed receive of a closed connection
+   * @param batch how many completions are polled together, up to {@link CompletionQueue#BATCH}
    */
-  public ReceiveQueue(CompletionQueue completions, IntConsumer strays) {
-    this(completions, strays, false);
+  public ReceiveQueue(CompletionQueue completions, IntConsumer strays, int batch) {
+    this(completions, strays, batch, false);
   }
 
-  private ReceiveQueue(CompletionQueue completions, IntConsumer strays, boolean single) {
+  private ReceiveQueue(CompletionQueue completions, IntConsumer strays, int batch, boolean single) {
     this.completions = completions;
+    this.batch = batch;
+    this.maxDrain = MAX_DRAIN / batch;
     this.event = new EventRequest(completions, lock);
     this.strays = strays;
     this.single = single;
@@ -56,10 +61,11 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
    *
    * @param completions the completion queue of receives
    * @param strays called with the id of a completed receive after the connection is closed
+   * @param batch how many completions are polled together, up to {@link CompletionQueue#BATCH}
    * @return the queue
    */
-  public static ReceiveQueue ofOne(CompletionQueue completions, IntConsumer strays) {
-    return new ReceiveQueue(completions, strays, true);
+  public static ReceiveQueue ofOne(CompletionQueue completions, IntConsumer strays, int batch) {
+    return new ReceiveQueue(completions, strays, batch, true);
   }
 
   /**
@@ -89,7 +95,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   /** Takes the completions of a closed connection whose queue pair number the new one may reuse. */
   private void takeLeftovers() {
     int rounds = 0;
-    while (rounds < MAX_DRAIN && takeBatch() > 0) {
+    while (rounds < maxDrain && takeBatch() > 0) {
       rounds++;
     }
   }
@@ -153,7 +159,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
     do {
       lock.lock();
       rounds++;
-    } while (pollLocked() && rounds < MAX_DRAIN);
+    } while (pollLocked() && rounds < maxDrain);
   }
 
   private boolean pollLocked() {
@@ -174,7 +180,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
 
   /** Takes completions; returns their number. Under the lock. */
   private int takeBatch() {
-    int count = closed ? 0 : completions.poll(CompletionQueue.BATCH);
+    int count = closed ? 0 : completions.poll(batch);
     for (int i = 0; i < count; i++) {
       take(i);
     }

@@ -30,7 +30,8 @@ class ChannelTest {
   private final RecordingLink link = new RecordingLink();
   private final FakeChannel channel =
       FakeChannel.on(device, NUMBER, sendCompletions, link, CAPACITY);
-  private final ReceiveQueue queue = new ReceiveQueue(completions, receive -> {});
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, receive -> {}, CompletionQueue.BATCH);
 
   private void receive(int receive, int kind) {
     queue.add(channel);

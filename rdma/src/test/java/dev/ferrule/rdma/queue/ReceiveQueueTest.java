@@ -23,7 +23,8 @@ class ReceiveQueueTest {
   private final CompletionQueue completions = device.completionQueue();
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final List<Integer> strays = new ArrayList<>();
-  private final ReceiveQueue queue = new ReceiveQueue(completions, strays::add);
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, strays::add, CompletionQueue.BATCH);
   private final RecordingLink firstLink = new RecordingLink();
   private final RecordingLink secondLink = new RecordingLink();
   private final FakeChannel first = channel(0x000077, firstLink);
@@ -59,6 +60,22 @@ class ReceiveQueueTest {
     assertThat(take(first.inbox())).containsExactly(2);
     assertThat(take(second.inbox())).containsExactly(1, 3);
     assertThat(strays).isEmpty();
+  }
+
+  @Test
+  void aPollTakesNoMoreCompletionsThanABatch() {
+    ReceiveQueue oneByOne = new ReceiveQueue(completions, strays::add, 1);
+    oneByOne.add(first);
+    receive(first, 1);
+    receive(first, 2);
+    assertThat(oneByOne.poll()).isTrue();
+    assertThat(take(first.inbox())).containsExactly(1);
+    assertThat(oneByOne.poll()).isTrue();
+    assertThat(take(first.inbox())).containsExactly(2);
+    receive(first, 3);
+    receive(first, 4);
+    oneByOne.drain();
+    assertThat(take(first.inbox())).containsExactly(3, 4);
   }
 
   @Test
@@ -110,7 +127,7 @@ class ReceiveQueueTest {
 
   @Test
   void earlierReceivesBelongToTheOnlyConnection() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
     receive(first, 1); // a peer may send as soon as it has accepted, before this side is connected
     ofOne.add(first);
     ofOne.poll();
@@ -227,7 +244,7 @@ class ReceiveQueueTest {
 
   @Test
   void anEventOfTheOnlyConnectionWakesItAndEndsTheRequest() {
-    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add);
+    ReceiveQueue ofOne = ReceiveQueue.ofOne(completions, strays::add, CompletionQueue.BATCH);
     ofOne.add(first);
     ofOne.arm(); // its receiver
     ofOne.arm(); // its sender, which waits for credit

@@ -27,7 +27,8 @@ final class OwnBufferReposter implements BufferReposter {
     this.window = window;
     this.channel = channel;
     this.freed = new BufferRing(buffers.count());
-    this.batch = new int[Math.clamp(receives / 4, 1, MAX_BATCH)];
+    this.batch =
+        new int[Math.clamp(receives / 4, 1, Math.min(MAX_BATCH, buffers.postedTogether()))];
   }
 
   @Override

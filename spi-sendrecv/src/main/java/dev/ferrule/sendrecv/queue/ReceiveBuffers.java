@@ -27,6 +27,7 @@ public final class ReceiveBuffers implements AutoCloseable {
   private final long address;
   private final int count;
   private final int size;
+  private final int postedTogether;
   private final long stride;
   private final ReceiveChain chain;
   private final SpinLock lock = new SpinLock();
@@ -39,12 +40,15 @@ public final class ReceiveBuffers implements AutoCloseable {
    * @param arena the arena to allocate them from
    * @param count the number of buffers
    * @param size the size of each buffer, in bytes
+   * @param postedTogether how many freed buffers are posted together, at most
    * @throws dev.ferrule.verbs.VerbsException if the system lacks memory, or too little of it may be
    *     locked
    */
-  public ReceiveBuffers(ProtectionDomain domain, Arena arena, int count, int size) {
+  public ReceiveBuffers(
+      ProtectionDomain domain, Arena arena, int count, int size, int postedTogether) {
     this.count = count;
     this.size = size;
+    this.postedTogether = postedTogether;
     this.stride = (size + LINE - 1) / LINE * LINE;
     MemorySegment memory =
         NativeMemory.allocate(
@@ -62,6 +66,11 @@ public final class ReceiveBuffers implements AutoCloseable {
    */
   public int count() {
     return count;
+  }
+
+  /** Returns how many freed buffers are posted together, at most. */
+  int postedTogether() {
+    return postedTogether;
   }
 
   /**

@@ -2,7 +2,6 @@
 package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.SharedReceiveQueue;
@@ -30,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedReceives implements AutoCloseable {
 
-  private static final int BATCH = SendQueue.MAX_CHAIN;
   private static final int FIRST_SHARE = 32;
 
   /**
@@ -53,8 +51,8 @@ public final class SharedReceives implements AutoCloseable {
   private final ConcurrentLinkedQueue<Integer> strays = new ConcurrentLinkedQueue<>();
 
   // The next batch to post. Used only by the group's thread.
-  private final int[] batch = new int[BATCH];
-  private final @Nullable Share[] owners = new Share[BATCH]; // equal owners are adjacent
+  private final int[] batch;
+  private final @Nullable Share[] owners; // equal owners are adjacent
   private int batched;
 
   private final Thread thread;
@@ -76,6 +74,8 @@ public final class SharedReceives implements AutoCloseable {
     this.mostTaken = credits ? Math.min(maxShare(), buffers.count()) : buffers.count();
     this.holders = new AtomicReferenceArray<>(buffers.count());
     this.available = buffers.count();
+    this.batch = new int[buffers.postedTogether()];
+    this.owners = new Share[batch.length];
     int result = buffers.postAll(queue);
     if (result < 0) {
       throw new VerbsException("ibv_post_srq_recv", buffers.count() + " receives", -result);
@@ -211,7 +211,7 @@ public final class SharedReceives implements AutoCloseable {
     batch[batched] = buffer;
     owners[batched] = owner;
     batched++;
-    if (batched == BATCH) {
+    if (batched == batch.length) {
       post();
     }
   }

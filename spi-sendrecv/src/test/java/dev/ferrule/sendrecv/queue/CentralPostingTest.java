@@ -34,7 +34,8 @@ class CentralPostingTest {
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final SharedReceives shared =
       new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, COUNT), true);
-  private final ReceiveQueue queue = new ReceiveQueue(completions, shared::stray);
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, shared::stray, CompletionQueue.BATCH);
   private int clients;
 
   @AfterEach

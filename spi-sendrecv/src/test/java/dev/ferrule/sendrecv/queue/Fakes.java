@@ -3,6 +3,7 @@ package dev.ferrule.sendrecv.queue;
 
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.IncomingMessages;
+import dev.ferrule.rdma.queue.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,7 +13,11 @@ final class Fakes {
   private Fakes() {}
 
   static ReceiveBuffers buffers(ScriptedDevice device, int count) {
-    return new ReceiveBuffers(device.domain(), device.arena(), count, 64);
+    return buffers(device, count, SendQueue.MAX_CHAIN);
+  }
+
+  static ReceiveBuffers buffers(ScriptedDevice device, int count, int postedTogether) {
+    return new ReceiveBuffers(device.domain(), device.arena(), count, 64, postedTogether);
   }
 
   /** Receives all waiting messages; returns their buffers. */

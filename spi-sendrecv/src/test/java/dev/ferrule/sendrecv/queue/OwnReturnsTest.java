@@ -7,6 +7,7 @@ import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
+import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import java.util.List;
@@ -21,11 +22,17 @@ class OwnReturnsTest {
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
   private final CompletionQueue sendCompletions = device.completionQueue();
-  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> {});
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, buffer -> {}, CompletionQueue.BATCH);
   private final RecordingLink link = new RecordingLink();
 
   private SendRecvChannel channel(boolean credits) {
-    ReceiveBuffers buffers = Fakes.buffers(device, RECEIVES + SendRecvChannel.CONTROL_RECEIVES);
+    return channel(credits, SendQueue.MAX_CHAIN);
+  }
+
+  private SendRecvChannel channel(boolean credits, int postedTogether) {
+    int count = RECEIVES + SendRecvChannel.CONTROL_RECEIVES;
+    ReceiveBuffers buffers = Fakes.buffers(device, count, postedTogether);
     SendRecvChannel channel =
         new SendRecvChannel(
             new Channel.Parts(
@@ -64,6 +71,18 @@ class OwnReturnsTest {
     assertThat(device.receivePosts.get()).isEqualTo(posts + 1);
     assertThat(device.receives()).containsAll(buffers);
     assertThat(device.sends()).isEmpty();
+  }
+
+  @Test
+  void shouldPostEachFreedBufferByItselfIfSoChosen() {
+    SendRecvChannel channel = channel(true, 1);
+    List<Integer> buffers = receive(channel, 4);
+    int posts = device.receivePosts.get();
+
+    buffers.forEach(channel::free);
+
+    assertThat(device.receivePosts.get()).isEqualTo(posts + 4);
+    assertThat(device.receives()).containsAll(buffers);
   }
 
   /** The peer may claim all of its credit before it sends, and the program never poll again. */

@@ -32,7 +32,8 @@ class SendRecvChannelTest {
   private final SendMemory sendMemory = device.sendMemory(4096);
   private final ReceiveBuffers buffers = Fakes.buffers(device, ALL);
   private final RecordingLink link = new RecordingLink();
-  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> {});
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, buffer -> {}, CompletionQueue.BATCH);
   private Channel channel = open(false, true);
 
   private Channel open(boolean plain, boolean credits) {

@@ -46,7 +46,8 @@ class SharedReceivesTest {
   private final List<SharedReceives> opened = new ArrayList<>();
   private final AtomicInteger lastNumber = new AtomicInteger(100);
   private SharedReceives shared = open(COUNT);
-  private final ReceiveQueue queue = new ReceiveQueue(completions, buffer -> shared.stray(buffer));
+  private final ReceiveQueue queue =
+      new ReceiveQueue(completions, buffer -> shared.stray(buffer), CompletionQueue.BATCH);
 
   private SharedReceives open(int count) {
     SharedReceives made =

@@ -60,7 +60,7 @@ class WireTest {
       sides.put(number, this);
       receives = new ConcurrentLinkedQueue<>();
       completions = device.completionQueue();
-      queue = new ReceiveQueue(completions, buffer -> {});
+      queue = new ReceiveQueue(completions, buffer -> {}, CompletionQueue.BATCH);
       ReceiveBuffers buffers = Fakes.buffers(device, credit + SendRecvChannel.CONTROL_RECEIVES);
       channel = channel(buffers, null, credits, credit, peerCredit);
       buffers.postAll(device.queuePair(number));
@@ -238,7 +238,7 @@ class WireTest {
     CompletionQueue completions = device.completionQueue();
     try (SharedReceives shared =
         new SharedReceives(device.sharedReceiveQueue(), Fakes.buffers(device, 128), true)) {
-      ReceiveQueue queue = new ReceiveQueue(completions, shared::stray);
+      ReceiveQueue queue = new ReceiveQueue(completions, shared::stray, CompletionQueue.BATCH);
       List<Runnable> threads = new ArrayList<>();
       for (int number = 1; number <= 2; number++) {
         SharedReceives.Share share = Objects.requireNonNull(shared.admit());

@@ -108,6 +108,10 @@ public final class Catalogue {
         bandwidth(),
         threads(),
         singleReceiver(),
+        srq(),
+        polling(),
+        reposting(),
+        acknowledging(),
         rnr(),
         overrun(),
         inline(),
@@ -252,6 +256,19 @@ public final class Catalogue {
             : sizes(1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
     List<Series.Sample> samples =
         samples(sizes, size -> new Draft("latency", Point.Kind.LATENCY).size(size));
+    List<Series> series = new ArrayList<>();
+    series.add(Series.measured("p50", 0, Figure.P50, samples).forModel());
+    series.add(new Series("p99", 1, Plot.Style.BESIDE, Figure.P99, Series.Model.NONE, samples));
+    if (has(SRQ)) {
+      series.add(
+          Series.measured(
+              "p50, SRQ at the server",
+              2,
+              Figure.P50,
+              samples(
+                  sizes,
+                  size -> new Draft("latency", Point.Kind.LATENCY).size(size).server(SRQ, ON))));
+    }
     return new SeriesExperiment(
         "latency",
         scheme(),
@@ -260,9 +277,7 @@ public final class Catalogue {
         SIZE,
         LATENCY,
         Optional.empty(),
-        List.of(
-            Series.measured("p50", 0, Figure.P50, samples).forModel(),
-            new Series("p99", 1, Plot.Style.BESIDE, Figure.P99, Series.Model.NONE, samples)));
+        series);
   }
 
   private Experiment calls() {
@@ -445,21 +460,26 @@ public final class Catalogue {
     List<Integer> senders = quick ? sizes(1, 2, 4) : sizes(1, 2, 4, 8, 16, 32);
     int sending = Math.max(1, processors - 1);
     List<Series> series = new ArrayList<>();
-    for (int size : sizes(SHORT, 512)) {
-      series.add(
-          Series.measured(
-                  size + " B",
-                  series.size(),
-                  Figure.MESSAGES,
-                  samples(
-                      senders,
-                      count ->
-                          new Draft("single-receiver", Point.Kind.BANDWIDTH)
-                              .size(size)
-                              .flow(PIPELINE, 1)
-                              .server(SINGLE_RECEIVER, ON)
-                              .crowd(count, Math.min(count, sending), sending + 1)))
-              .withModel());
+    for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
+      for (int size : sizes(SHORT, 512)) {
+        IntFunction<Draft> drafts =
+            count -> {
+              Draft draft =
+                  new Draft("single-receiver", Point.Kind.BANDWIDTH)
+                      .size(size)
+                      .flow(PIPELINE, 1)
+                      .server(SINGLE_RECEIVER, ON)
+                      .crowd(count, Math.min(count, sending), sending + 1);
+              return shared ? draft.server(SRQ, ON) : draft;
+            };
+        series.add(
+            Series.measured(
+                    size + " B" + (shared ? ", SRQ" : ""),
+                    series.size(),
+                    Figure.MESSAGES,
+                    samples(senders, drafts))
+                .withModel());
+      }
     }
     return new SeriesExperiment(
         "single-receiver",
@@ -473,6 +493,110 @@ public final class Catalogue {
         RATE,
         without(SINGLE_RECEIVER, "one receiver of all connections"),
         series);
+  }
+
+  private Experiment srq() {
+    List<Integer> counts = quick ? sizes(1, 4, 16) : sizes(1, 2, 4, 8, 16);
+    int sending = Math.max(1, processors / 2);
+    List<Series> series = new ArrayList<>();
+    for (boolean shared : new boolean[] {false, true}) {
+      series.add(
+          Series.measured(
+              shared ? "SRQ" : "a receive queue each",
+              series.size(),
+              Figure.MESSAGES,
+              samples(
+                  counts,
+                  count -> {
+                    Draft draft =
+                        new Draft(SRQ, Point.Kind.BANDWIDTH)
+                            .flow(MOST_UNACKED, BATCH)
+                            .crowd(count, Math.min(count, sending), 2 * sending)
+                            .adaptive();
+                    return shared ? draft.server(SRQ, ON) : draft;
+                  })));
+    }
+    return new SeriesExperiment(
+        SRQ,
+        scheme(),
+        "the highest rate of a shared receive queue",
+        "The total rate at 16 bytes, in batches of "
+            + BATCH
+            + " with up to "
+            + MOST_UNACKED
+            + " unacknowledged messages, over the number of connections: a shared receive queue"
+            + " has a cap if its curve ends at a rate that the other exceeds.",
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        RATE,
+        without(SRQ, "each connection has its own receives"),
+        series);
+  }
+
+  /** The same load with an option that takes things one by one, and with its default. */
+  private Experiment oneByOne(
+      String id, String title, String text, String option, String oneByOne, String name) {
+    List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
+    List<Series> series = new ArrayList<>();
+    for (boolean one : new boolean[] {false, true}) {
+      series.add(
+          Series.measured(
+              one ? "one by one" : name,
+              series.size(),
+              Figure.MESSAGES,
+              samples(
+                  sizes,
+                  size -> {
+                    Draft draft =
+                        new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
+                    return one ? draft.server(option, oneByOne) : draft;
+                  })));
+    }
+    return new SeriesExperiment(
+        id,
+        scheme(),
+        title,
+        text
+            + " The sender posts batches of "
+            + BATCH
+            + ", with up to "
+            + MOST_UNACKED
+            + " unacknowledged messages.",
+        SIZE,
+        RATE,
+        without(option, "nothing to choose"),
+        series);
+  }
+
+  private Experiment polling() {
+    return oneByOne(
+        "polling",
+        "rate with completions polled in batches, and one by one",
+        "The receiver takes up to 32 completions from the device together, or one (pollBatch=1).",
+        "pollBatch",
+        "1",
+        "up to 32");
+  }
+
+  private Experiment reposting() {
+    return oneByOne(
+        "reposting",
+        "rate with receive buffers posted in batches, and one by one",
+        "The receiver posts up to 16 freed receive buffers together, or each by itself"
+            + " (repostBatch=1).",
+        "repostBatch",
+        "1",
+        "up to 16");
+  }
+
+  private Experiment acknowledging() {
+    return oneByOne(
+        "acknowledging",
+        "rate with messages acknowledged in batches, and one by one",
+        "The receiver acknowledges freed messages when a quarter of the ring or the window is free,"
+            + " or each by itself (acknowledge=each).",
+        "acknowledge",
+        "each",
+        "batched");
   }
 
   private Experiment rnr() {
@@ -521,10 +645,11 @@ public final class Catalogue {
 
   private Experiment overrun() {
     List<Series> series = new ArrayList<>();
-    for (boolean credits : new boolean[] {false, true}) {
-      for (int senders : new int[] {1, 4}) {
-        overrun(series, senders, credits);
-      }
+    overrun(series, 1, false);
+    overrun(series, 4, false);
+    overrun(series, 1, true);
+    if (!quick) {
+      overrun(series, 4, true);
     }
     return new SeriesExperiment(
         "overrun",

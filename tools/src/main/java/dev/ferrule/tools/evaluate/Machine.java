@@ -356,7 +356,8 @@ public final class Machine {
         : Optional.empty();
   }
 
-  private static boolean isEmulated() {
+  /** Returns whether this machine's processors are emulated. */
+  static boolean isEmulated() {
     return "tcg".equals(System.getenv(WITH_RXE));
   }
 

@@ -53,6 +53,7 @@ public final class Workbench implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final String SINGLE_RECEIVER = "singleReceiver";
+  private static final String ACK_TIMEOUT = "ackTimeout";
   private static final int MOST_MOVES = 2;
   private static final int ANY_SIZE = -1;
   private static final String SPIN = "spin";
@@ -263,6 +264,7 @@ public final class Workbench implements AutoCloseable {
       ConnectionOptions.Builder options = ConnectionOptions.builder();
       point.client().forEach(options::set);
       options.set("wait", point.waiting()).connectTimeout(CONNECT_TIMEOUT);
+      patience(point.provider()).forEach(options::set);
       connections =
           new Connections(
               new Endpoint(server(wanted.place()).uri(), options.build()), point.connections());
@@ -309,6 +311,18 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns the options for an emulated host, which may not answer for a second if the machine is
+   * busy.
+   */
+  private static Map<String, String> patience(String provider) {
+    return Machine.isEmulated()
+            && Endpoint.requiredProvider(provider).options().stream()
+                .anyMatch(option -> option.name().equals(ACK_TIMEOUT))
+        ? Map.of(ACK_TIMEOUT, "18")
+        : Map.of();
+  }
+
   private RunningServer server(Place place) {
     RunningServer running = servers.get(place);
     stopThoseThatSpin(place);
@@ -320,6 +334,7 @@ public final class Workbench implements AutoCloseable {
     }
     Map<String, String> options = new LinkedHashMap<>(place.options());
     options.put("connectTimeout", CONNECT_TIMEOUT.toSeconds() + "s");
+    options.putAll(patience(place.provider()));
     RunningServer started =
         starter.start(
             Endpoint.requiredProvider(place.provider()),

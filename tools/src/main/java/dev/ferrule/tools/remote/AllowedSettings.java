@@ -29,21 +29,17 @@ final class AllowedSettings {
 
   /** The maximum of each option that is a number. */
   private static final Map<String, Long> MAXIMA =
-      Map.of(
-          MAX_MESSAGE,
-          1L << 20,
-          RECEIVES,
-          4096L,
-          "window",
-          4096L,
-          "ring",
-          MAX_BYTES,
-          "unacked",
-          4096L,
-          "inline",
-          4096L,
-          "rnrRetry",
-          7L);
+      Map.ofEntries(
+          Map.entry(MAX_MESSAGE, 1L << 20),
+          Map.entry(RECEIVES, 4096L),
+          Map.entry("window", 4096L),
+          Map.entry("ring", MAX_BYTES),
+          Map.entry("unacked", 4096L),
+          Map.entry("inline", 4096L),
+          Map.entry("pollBatch", 32L),
+          Map.entry("repostBatch", 64L),
+          Map.entry("rnrRetry", 7L),
+          Map.entry("ackTimeout", 18L));
 
   /** Options of a few values, each of which is allowed. */
   private static final Set<String> CHOICES =
