@@ -10,6 +10,7 @@ import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Observation;
 import dev.ferrule.tools.model.Parameter;
 import dev.ferrule.tools.model.ParameterFile;
+import dev.ferrule.tools.model.SecondSlope;
 import dev.ferrule.tools.model.TimedCall;
 import dev.ferrule.tools.report.Numbers;
 import dev.ferrule.tools.report.Section;
@@ -236,6 +237,9 @@ final class Modelling {
           "This model does not describe the measurements: it is off by more than a factor of "
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
+    }
+    if (acknowledged.contains(provider)) { // by cards, which send packets
+      SecondSlope.of(fitted.get(provider), fit).ifPresent(slope -> notes.add(slope.text()));
     }
     List<String> missing = missing(provider);
     if (!missing.isEmpty()) {

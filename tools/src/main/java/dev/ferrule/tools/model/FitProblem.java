@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
@@ -106,6 +107,21 @@ final class FitProblem {
       }
     }
     return new FitProblem(observations, acknowledged, rest, found, all);
+  }
+
+  /** Returns the same problem with messages of other sizes. */
+  FitProblem withSizes(IntUnaryOperator size) {
+    List<Observation> others =
+        observations.stream()
+            .map(
+                observation -> {
+                  Load load = observation.load();
+                  int bytes = size.applyAsInt(load.sizeBytes());
+                  Load other = new Load(bytes, load.unacked(), load.batch());
+                  return new Observation(observation.kind(), other, observation.nanos());
+                })
+            .toList();
+    return new FitProblem(others, acknowledged, known, free, pulls);
   }
 
   /** Converts a point of the original problem to this relaxed one. */
