@@ -65,13 +65,14 @@ public interface Listener extends AutoCloseable {
 
   /**
    * Waits for the next client and accepts it. Skips clients that give up before they are accepted,
-   * and those that it refuses because of what they have sent; they are told why.
+   * and those that violate the protocol or announce more than this side permits; they are told why.
    *
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the listener is closed
    * @throws OperationInterruptedException if the thread was interrupted
-   * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
-   *     client is notified
+   * @throws ResourceExhaustedException if the system lacks a resource for another connection, or a
+   *     limit of this side is reached; the client is notified. Clients can cause that by making
+   *     many connections, so a server should report it and go on
    */
   Connection accept();
 

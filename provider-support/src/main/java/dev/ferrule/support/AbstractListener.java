@@ -159,6 +159,9 @@ public abstract class AbstractListener<R extends ConnectionRequest> implements L
         hasLookedAgain = true;
       } catch (PeerLostException | OperationTimeoutException | ProtocolException e) {
         LOGGER.log(System.Logger.Level.DEBUG, "accepting a client failed; trying the next one", e);
+        if (bounded && deadline - System.nanoTime() <= 0) {
+          break; // clients that are refused must not hold the caller
+        }
       } catch (ConnectionClosedException e) {
         if (!e.closedByPeer()) {
           throw e;

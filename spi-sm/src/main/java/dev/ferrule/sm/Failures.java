@@ -46,11 +46,7 @@ final class Failures {
           uri, e.getMessage() + "; raise the limit of the size of files (ulimit -f)", e);
     }
     if (e.is(LibC.EFBIG())) {
-      return new ResourceExhaustedException(
-          uri,
-          e.getMessage()
-              + "; raise the options maxPeerMemory and maxMapped, or use less memory at the peer (options allocatable, buffer, rmaBuffer)",
-          e);
+      return new ResourceExhaustedException(uri, tooLarge(e), e);
     }
     if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {
       return new ResourceExhaustedException(uri, full(uri, e), e);
@@ -87,6 +83,13 @@ final class Failures {
           uri, e.getMessage() + ", not created by Ferrule; remove it or use another path", e);
     }
     return new FerruleException(uri, String.valueOf(e.getMessage()), e);
+  }
+
+  /** Describes memory of a peer that is larger than this side permits. */
+  static String tooLarge(PosixException e) {
+    return e.getMessage()
+        + "; raise the options maxPeerMemory and maxMapped, or use less memory at the peer (options"
+        + " allocatable, buffer, rmaBuffer)";
   }
 
   static FerruleException of(URI uri, IOException e) {

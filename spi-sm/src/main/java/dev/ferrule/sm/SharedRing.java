@@ -74,6 +74,25 @@ record SharedRing(
       SealedFile.Limits limits,
       Arena views) {
     SharedMapping mapping = file.map(limits, allocatedSize(layout), views);
+    boolean done = false;
+    try {
+      SharedRing made = create(mapping, layout, sizes, hasReadiness, peerGeneration, knem);
+      done = true;
+      return made;
+    } finally {
+      if (!done) {
+        mapping.retire();
+      }
+    }
+  }
+
+  private static SharedRing create(
+      SharedMapping mapping,
+      RingLayout layout,
+      RmaSizes sizes,
+      boolean hasReadiness,
+      long peerGeneration,
+      @Nullable Knem knem) {
     int flags =
         (Membarrier.REGISTERED ? RingLayout.FLAG_MEMBARRIER : 0)
             | (hasReadiness ? RingLayout.FLAG_READINESS : 0);
@@ -102,15 +121,28 @@ record SharedRing(
     if (it == null || !isRight.test(it)) {
       return Optional.empty();
     }
+    SharedMapping mapping = file.map(limits, allocatedSize(it.layout()), views);
+    Optional<SharedRing> ring = Optional.empty();
+    try {
+      ring = attach(mapping, it, memory.sender());
+      return ring;
+    } finally {
+      if (ring.isEmpty()) {
+        mapping.retire();
+      }
+    }
+  }
+
+  private static Optional<SharedRing> attach(
+      SharedMapping mapping, RingLayout.Descriptor it, Credentials maker) {
     long allocated = allocatedSize(it.layout());
-    SharedMapping mapping = file.map(limits, allocated, views);
     long allocatable =
         RmaArea.allocatableSize(
             mapping.address() + rmaOffset(it.layout()), mapping.size() - allocated);
     if (allocatable < 0) {
       return Optional.empty();
     }
-    RmaArea rma = rmaArea(mapping, it.layout(), allocatable, memory.sender());
+    RmaArea rma = rmaArea(mapping, it.layout(), allocatable, maker);
     return rma.isOf(it.generation())
         ? Optional.of(
             new SharedRing(

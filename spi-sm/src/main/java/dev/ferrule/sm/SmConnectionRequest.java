@@ -32,7 +32,6 @@ final class SmConnectionRequest implements ConnectionRequest {
   private final ServerHandshake handshake;
   private final ConnectionOptions options;
   private final Facilities facilities;
-  private boolean clientIsTooLarge;
 
   SmConnectionRequest(
       SmListener listener,
@@ -82,24 +81,11 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /**
    * Offers the client a connection, without waiting for its confirmation. The listener is notified
-   * of the connection, and when the client has confirmed or failed to. Refuses a client whose
-   * memory is larger than this side permits, without an exception: each client decides how much it
-   * passes, and must not end the thread that accepts the others.
+   * of the connection, and when the client has confirmed or failed to.
    *
    * @param deadline when the client must have confirmed
    */
   void offer(long deadline) {
-    try {
-      makeOffer(deadline);
-    } catch (ResourceExhaustedException e) {
-      if (!clientIsTooLarge) {
-        throw e;
-      }
-      LOGGER.log(System.Logger.Level.DEBUG, "a client was refused", e);
-    }
-  }
-
-  private void makeOffer(long deadline) {
     byte[] payload = {};
     make(
         payload,
@@ -219,8 +205,9 @@ final class SmConnectionRequest implements ConnectionRequest {
         throw e;
       }
       if (e.is(LibC.EFBIG())) {
-        clientIsTooLarge = true;
-        throw withoutRoom(Failures.of(uri, e)); // nor will there be any
+        // each client decides how much memory it passes, so that nothing is lacking here
+        handshake.refuseForLackOfRoom(Failures.tooLarge(e));
+        throw new ProtocolException(uri, Failures.tooLarge(e), e);
       }
       throw refused(uri, Acceptor.unusable(e), e);
     }

@@ -21,6 +21,7 @@ import dev.ferrule.sm.os.OwnerLock;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
+import dev.ferrule.sm.rma.RmaLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -309,6 +310,29 @@ class SilentClientsTest {
   }
 
   @Test
+  void theMemoryOfARefusedClientIsNotKeptMapped() throws IOException {
+    try (Listener listener = listen("");
+        SealedFile memory = FakeClient.memory()) {
+      FakeClient fake = fake(listener).withFifo();
+      SharedMapping own = memory.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
+      long rma = RingLayout.readDescriptor(own.view()).orElseThrow().layout().ringSize();
+      own.view().set(ValueLayout.JAVA_LONG, rma + RmaLayout.DESCRIPTOR_GENERATION, 4711);
+      long before = mappedMemoryFiles();
+      fake.send(FakeClient.CONNECT, 1, 0, memory);
+      assertThatThrownBy(listener.nextRequest()::accept).isInstanceOf(ProtocolException.class);
+      assertRefused(fake, 1, "");
+      assertThat(mappedMemoryFiles()).isLessThanOrEqualTo(before);
+      Reference.reachabilityFence(own);
+    }
+  }
+
+  private static long mappedMemoryFiles() throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/maps")).stream()
+        .filter(line -> line.contains("memfd:ferrule"))
+        .count();
+  }
+
+  @Test
   void aConnectionHasNoNumber0() throws IOException {
     try (Listener listener = listen("")) {
       FakeClient fake = fake(listener).withFifo();
@@ -366,7 +390,7 @@ class SilentClientsTest {
     FakeClient.Answer answer = fake.answer();
     assertThat(answer.type()).as("answer to client " + id).isEqualTo(FakeClient.REFUSE);
     assertThat(answer.clientId()).isEqualTo(id);
-    assertThat(answer.text()).contains("cannot use the client's files").contains(reason);
+    assertThat(answer.text()).contains("the client's").contains(reason);
   }
 
   @Test

@@ -4,6 +4,7 @@ package dev.ferrule.tools;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.evaluate.Machine;
 import dev.ferrule.tools.evaluate.Servers;
+import dev.ferrule.tools.remote.AllowedSettings;
 import dev.ferrule.tools.remote.EvaluationHost;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
@@ -21,8 +22,8 @@ import picocli.CommandLine.Option;
 /** The options with which {@code serve} starts servers for an evaluation on another host. */
 final class ForEvaluationOptions {
 
-  /** More connections than any experiment makes. */
-  private static final String CLIENTS_OF_A_SERVER = "--max-clients=64";
+  /** The options of this mode. */
+  static final List<String> NAMES = List.of("--for-evaluation", "--token");
 
   @Option(
       names = "--for-evaluation",
@@ -54,7 +55,7 @@ final class ForEvaluationOptions {
     Servers servers =
         (provider, settings, lines) -> {
           List<String> arguments = new ArrayList<>(settings.arguments());
-          arguments.add(CLIENTS_OF_A_SERVER);
+          arguments.addAll(AllowedSettings.bounds(provider, settings));
           return ServerProcess.start(provider, host, arguments, lines);
         };
     try (Guarded<EvaluationHost> serving =

@@ -9,6 +9,7 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
+import dev.ferrule.ProtocolException;
 import dev.ferrule.tools.stream.StreamReceiver;
 import dev.ferrule.tools.support.Arrivals;
 import dev.ferrule.tools.support.Endpoint;
@@ -117,7 +118,7 @@ final class ListenCommand implements Callable<Integer> {
     try {
       return Handshake.STREAM.accept(request, problem -> Problems.print(err, problem));
     } catch (FerruleException e) {
-      if (!keep) {
+      if (!keep && !(e instanceof ProtocolException)) { // which is due to the client alone
         throw e;
       }
       Problems.print(err, e.getMessage());

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
@@ -115,6 +116,7 @@ final class ServeCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "give either the URI to listen on, or --for-evaluation");
     }
+    checkOptions();
     if (address == null) {
       forEvaluation.serve(spec.commandLine().getOut(), problem -> Problems.print(err, problem));
       return ExitCode.OK;
@@ -150,6 +152,21 @@ final class ServeCommand implements Callable<Integer> {
       directory.close();
     }
     return ExitCode.OK;
+  }
+
+  /** Checks that no option is given that would have no effect. */
+  private void checkOptions() {
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      boolean ofEvaluation = ForEvaluationOptions.NAMES.contains(option.longestName());
+      if (ofEvaluation != forEvaluation.isRequested()) {
+        throw new ParameterException(
+            spec.commandLine(),
+            option.longestName()
+                + (ofEvaluation
+                    ? " is for --for-evaluation"
+                    : " has no effect with --for-evaluation: the evaluation sets the options"));
+      }
+    }
   }
 
   private static ServerLimits limits(Endpoint endpoint) {

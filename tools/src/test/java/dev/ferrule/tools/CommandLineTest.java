@@ -208,6 +208,8 @@ class CommandLineTest {
         "send sm:relative /dev/null | absolute",
         "listen                                 | Missing required parameter: 'URI'",
         "serve                                  | either the URI to listen on, or --for-evaluation",
+        "serve sm:///tmp/x --token 12345678     | --token is for --for-evaluation",
+        "serve --for-evaluation 127.0.0.1:0 --wait spin | --wait has no effect with --for-eval",
         "serve sm:///tmp/x --max-clients 0      | --max-clients is from 1 to 1024",
         "serve --for-evaluation 127.0.0.1       | is not a host and a port, such as 10.0.0.2:7470",
         "serve --for-evaluation 127.0.0.1:0 --token short | a token of at least 8 characters",

@@ -53,6 +53,20 @@ class StreamCommandsTest {
   }
 
   @Test
+  void aClientThatAnnouncesTooMuchMemoryIsRefusedAndTheNextOneServed() throws Exception {
+    Path original = Files.writeString(folder.resolve("little"), "little");
+    try (FerruleProcess listener = FerruleProcess.startInto(copy, "listen", address)) {
+      Run refused =
+          Run.of("send", "--retry", "90s", "-o", "allocatable=1TiB", address, original.toString());
+      assertThat(refused.exitCode()).isEqualTo(5);
+      assertThat(refused.err()).contains("raise the options maxPeerMemory and maxMapped");
+      assertThat(Run.of("send", address, original.toString()).exitCode()).isZero();
+      listener.mustEndWith(0);
+    }
+    assertThat(copy).hasSameTextualContentAs(original);
+  }
+
+  @Test
   void aDirectoryThatIsOpenToAllUsersIsOneLineOfEachCommand() throws Exception {
     Path open = Files.createDirectory(folder.resolve("open"));
     Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));

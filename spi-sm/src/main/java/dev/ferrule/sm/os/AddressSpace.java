@@ -14,28 +14,25 @@ import java.util.function.LongSupplier;
  */
 final class AddressSpace {
 
-  static final AddressSpace OF_PROCESS = new AddressSpace(AddressSpace::collect, System::nanoTime);
+  static final AddressSpace OF_PROCESS = new AddressSpace(System::gc, System::nanoTime);
 
-  /** Time allowed for the garbage collector to unmap memory. */
-  private static final long COLLECTION_NANOS = 50_000_000;
+  /** Time allowed for the mappings that are found unreachable to be removed. */
+  private static final long REMOVAL_NANOS = 300_000_000;
 
+  private static final long LOOK_NANOS = 10_000_000;
   private static final long BETWEEN_COLLECTIONS_NANOS = 1_000_000_000;
 
   private final Runnable collection;
   private final LongSupplier nanoTime;
   private final AtomicLong mapped = new AtomicLong(); // bytes
   private final AtomicLong waiting = new AtomicLong(); // of them, bytes of closed connections
-  private final AtomicLong nextCollection; // by nanoTime
+  private volatile int collections; // written under the monitor
+  private long nextCollection; // by nanoTime; under the monitor
 
   AddressSpace(Runnable collection, LongSupplier nanoTime) {
     this.collection = collection;
     this.nanoTime = nanoTime;
-    this.nextCollection = new AtomicLong(nanoTime.getAsLong());
-  }
-
-  private static void collect() {
-    System.gc();
-    LockSupport.parkNanos(COLLECTION_NANOS);
+    this.nextCollection = nanoTime.getAsLong();
   }
 
   /**
@@ -49,20 +46,29 @@ final class AddressSpace {
   void add(long size, long limit, String subject) {
     while (!tryToAdd(size, limit)) {
       long all = mapped.get();
-      if (all - waiting.get() + size <= limit && makeRoom()) {
-        continue;
+      if (all + size <= limit) {
+        continue; // meanwhile
       }
-      throw new PosixException(
-          "mmap", subject + ", where all connections have " + all + " of " + limit, LibC.ENOMEM());
+      if (all - waiting.get() + size > limit || !makeRoom()) {
+        throw new PosixException(
+            "mmap",
+            subject + ", where all connections have " + all + " of " + limit,
+            LibC.ENOMEM());
+      }
     }
   }
 
   private boolean tryToAdd(long size, long limit) {
-    if (mapped.addAndGet(size) <= limit) {
-      return true;
-    }
-    mapped.addAndGet(-size);
-    return false;
+    long all = mapped.get();
+    return all + size <= limit && mapped.compareAndSet(all, all + size);
+  }
+
+  long mapped() {
+    return mapped.get();
+  }
+
+  long waiting() {
+    return waiting.get();
   }
 
   /** Counts the end of a mapping, whose connection had been closed or not. */
@@ -79,19 +85,32 @@ final class AddressSpace {
   }
 
   /**
-   * Runs the garbage collector, if that may unmap something and it has not just run.
+   * Runs the garbage collector, if that may remove a mapping and it has not just run. Waits while
+   * another thread does so.
    *
    * @return whether there may be more room now
    */
   boolean makeRoom() {
-    long next = nextCollection.get();
-    long now = nanoTime.getAsLong();
-    if (waiting.get() == 0
-        || now - next < 0
-        || !nextCollection.compareAndSet(next, now + BETWEEN_COLLECTIONS_NANOS)) {
+    if (waiting.get() == 0) {
       return false;
     }
-    collection.run();
-    return true;
+    int seen = collections;
+    synchronized (this) {
+      if (collections != seen) {
+        return true; // another thread has made room
+      }
+      if (nanoTime.getAsLong() - nextCollection < 0) {
+        return false;
+      }
+      long before = waiting.get();
+      long begin = System.nanoTime();
+      collection.run();
+      while (waiting.get() >= before && System.nanoTime() - begin < REMOVAL_NANOS) {
+        LockSupport.parkNanos(LOOK_NANOS);
+      }
+      collections = seen + 1;
+      nextCollection = nanoTime.getAsLong() + BETWEEN_COLLECTIONS_NANOS;
+      return true;
+    }
   }
 }

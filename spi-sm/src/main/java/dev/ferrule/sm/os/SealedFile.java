@@ -123,7 +123,8 @@ public final class SealedFile implements AutoCloseable {
           LibC.EFBIG());
     }
     try {
-      return SharedMapping.of(fd, size, populated, views, limits.process());
+      return SharedMapping.of(
+          AddressSpace.OF_PROCESS, fd, size, populated, views, limits.process());
     } catch (PosixException e) {
       throw notWritable(e);
     }
@@ -164,7 +165,10 @@ public final class SealedFile implements AutoCloseable {
     check(length);
     MemorySegment mapped;
     try {
-      mapped = Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length));
+      mapped =
+          SharedMapping.withRoom(
+              AddressSpace.OF_PROCESS,
+              () -> Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length)));
     } catch (PosixException e) {
       throw notWritable(e);
     }

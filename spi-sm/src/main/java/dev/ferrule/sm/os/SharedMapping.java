@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Memory that this process shares with another, in two kinds of access. The program sees it through
@@ -31,52 +32,58 @@ public final class SharedMapping {
 
   private static final long PAGE = LibC.getpagesize();
 
-  private static final AddressSpace SPACE = AddressSpace.OF_PROCESS;
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 
   private final MemorySegment memory;
   private final MemorySegment view;
+  private final AddressSpace space;
   private final AtomicBoolean waits; // for the garbage collector
   private volatile boolean retired;
 
   /** Takes over a mapping, to be removed when this object is unreachable. */
-  private SharedMapping(MemorySegment mapped, long size, MemorySegment view) {
+  private SharedMapping(AddressSpace space, MemorySegment mapped, long size, MemorySegment view) {
     AtomicBoolean ended = new AtomicBoolean();
-    this.memory = mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(gone, size, ended.get()));
+    this.space = space;
+    this.memory =
+        mapped.reinterpret(size, Arena.ofAuto(), gone -> unmap(space, gone, size, ended.get()));
     this.view = view;
     this.waits = ended;
   }
 
-  static SharedMapping of(int fd, long size, long populated, Arena views, long maxMapped) {
-    MemorySegment mapped = mmap(fd, size, maxMapped);
-    SharedMapping result = new SharedMapping(mapped, size, mapped.reinterpret(size, views, null));
+  static SharedMapping of(
+      AddressSpace space, int fd, long size, long populated, Arena views, long maxMapped) {
+    MemorySegment mapped = mmap(space, fd, size, maxMapped);
+    SharedMapping result =
+        new SharedMapping(space, mapped, size, mapped.reinterpret(size, views, null));
     return populated(result, mapped.reinterpret(populated));
   }
 
-  private static MemorySegment mmap(int fd, long size, long maxMapped) {
+  private static MemorySegment mmap(AddressSpace space, int fd, long size, long maxMapped) {
     String subject = size + " bytes of shared memory";
-    SPACE.add(size, maxMapped, subject);
+    space.add(size, maxMapped, subject);
     boolean mapped = false;
     try {
-      MemorySegment result = tryToMap(fd, size, subject);
+      MemorySegment result =
+          withRoom(space, () -> Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject));
       mapped = true;
       return result;
     } finally {
       if (!mapped) {
-        SPACE.remove(size, false);
+        space.remove(size, false);
       }
     }
   }
 
-  private static MemorySegment tryToMap(int fd, long size, String subject) {
+  /** Maps something, a second time if there was no room. */
+  static MemorySegment withRoom(AddressSpace space, Supplier<MemorySegment> map) {
     try {
-      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      return map.get();
     } catch (PosixException e) {
       // Possibly the limit of mappings (vm.max_map_count).
-      if (!e.is(LibC.ENOMEM()) || !SPACE.makeRoom()) {
+      if (!e.is(LibC.ENOMEM()) || !space.makeRoom()) {
         throw e;
       }
-      return Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject);
+      return map.get();
     }
   }
 
@@ -117,9 +124,10 @@ public final class SharedMapping {
    */
   public SharedMapping duplicate(long offset, long length) {
     long whole = length + PAGE - 1 & -PAGE;
-    MemorySegment mapped = Posix.duplicateMapping(memory.asSlice(offset), whole);
-    SPACE.add(whole, Long.MAX_VALUE, "a part of shared memory");
-    SharedMapping part = new SharedMapping(mapped, whole, MemorySegment.NULL);
+    MemorySegment start = memory.asSlice(offset);
+    MemorySegment mapped = withRoom(space, () -> Posix.duplicateMapping(start, whole));
+    space.add(whole, Long.MAX_VALUE, "a part of shared memory");
+    SharedMapping part = new SharedMapping(space, mapped, whole, MemorySegment.NULL);
     return populated(part, mapped);
   }
 
@@ -137,9 +145,9 @@ public final class SharedMapping {
     }
   }
 
-  private static void unmap(MemorySegment mapped, long size, boolean waited) {
+  private static void unmap(AddressSpace space, MemorySegment mapped, long size, boolean waited) {
     Posix.munmap(mapped, size);
-    SPACE.remove(size, waited);
+    space.remove(size, waited);
   }
 
   /**
@@ -202,7 +210,7 @@ public final class SharedMapping {
     }
     long size = memory.byteSize();
     if (waits.compareAndSet(false, true)) {
-      SPACE.await(size);
+      space.await(size);
     }
     // Not by mmap(2) in place: with vm.overcommit_memory=2, which ignores MAP_NORESERVE, it may
     // fail, and on kernels before 6.12 it then leaves a hole.

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -90,6 +93,42 @@ class AddressSpaceTest {
     assertThat(space.makeRoom()).isFalse();
     nanos += 1_000_000_000;
     assertThat(space.makeRoom()).isTrue();
+  }
+
+  @Test
+  void aThreadThatLacksRoomWhileAnotherCollectsWaitsForIt() throws Exception {
+    CountDownLatch collecting = new CountDownLatch(1);
+    CountDownLatch second = new CountDownLatch(1);
+    AddressSpace[] shared = new AddressSpace[1];
+    shared[0] =
+        new AddressSpace(
+            () -> {
+              collecting.countDown();
+              try {
+                second.await();
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+              shared[0].remove(LIMIT, true);
+            },
+            () -> 0);
+    shared[0].add(LIMIT, LIMIT, "");
+    shared[0].await(LIMIT);
+    CompletableFuture<Void> one =
+        CompletableFuture.runAsync(() -> shared[0].add(LIMIT / 2, LIMIT, ""));
+    collecting.await();
+    Thread other = Thread.ofPlatform().unstarted(() -> shared[0].add(LIMIT / 2, LIMIT, ""));
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    other.setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
+    other.start();
+    while (other.getState() != Thread.State.BLOCKED) {
+      Thread.onSpinWait();
+    }
+    second.countDown();
+    one.get();
+    other.join();
+    assertThat(failure.get()).isNull();
+    assertThat(shared[0].mapped()).isEqualTo(LIMIT);
   }
 
   @Test

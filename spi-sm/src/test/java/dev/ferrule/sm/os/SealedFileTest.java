@@ -158,6 +158,7 @@ class SealedFileTest {
       while (mappings.isEmpty()) {
         tryToMap(file, limits).ifPresent(mappings::add);
       }
+      mappings.forEach(SharedMapping::retire); // other tests need the space
     }
   }
 

@@ -77,6 +77,32 @@ class SharedMappingTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
+  @Test
+  void aMappingCountsUntilItIsRemovedAndWaitsForThatFromItsRetirementOn() {
+    AddressSpace space = new AddressSpace(() -> {}, System::nanoTime);
+    mapAndRetire(space);
+    while (space.mapped() != 0 || space.waiting() != 0) {
+      System.gc();
+    }
+  }
+
+  private static void mapAndRetire(AddressSpace space) {
+    try (SealedFile file = SealedFile.create(SIZE, SIZE)) {
+      SharedMapping whole =
+          SharedMapping.of(space, file.fd(), SIZE, SIZE, Arena.ofAuto(), Long.MAX_VALUE);
+      SharedMapping part = whole.duplicate(0, SIZE / 2);
+      assertThat(space.mapped()).isEqualTo(SIZE + SIZE / 2);
+      assertThat(space.waiting()).isZero();
+      whole.retire();
+      whole.retire();
+      assertThat(space.waiting()).isEqualTo(SIZE);
+      part.retire();
+      assertThat(space.waiting()).isEqualTo(SIZE + SIZE / 2);
+      Reference.reachabilityFence(whole);
+      Reference.reachabilityFence(part);
+    }
+  }
+
   /** Writes and reads as a sender and a receiver do; returns the number of accesses. */
   private long access() {
     long result = 0;

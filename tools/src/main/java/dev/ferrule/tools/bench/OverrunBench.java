@@ -17,8 +17,6 @@ public final class OverrunBench {
   /** What the exception of a connection says whose message found no receive. */
   private static final String NOT_READY = "the peer had no receive posted";
 
-  private static final int WARM_UP_ROUNDS = 20;
-
   /** Fewer than the receives of any connection measured, as they are sent at once. */
   private static final int WARM_UP_MESSAGES = 8;
 
@@ -43,37 +41,52 @@ public final class OverrunBench {
   /**
    * The result.
    *
-   * @param sent the number of messages sent on all connections, at most {@code total}
+   * @param sent the number of messages sent on all connections; less than {@code total} if one
+   *     found no receive
    * @param total the number of messages to be sent
-   * @param overrun whether a message found no receive
+   * @param nanos the time that it took
    */
-  public record Outcome(long sent, long total, boolean overrun) {}
+  public record Outcome(long sent, long total, long nanos) {
+
+    /**
+     * Returns whether a message found no receive.
+     *
+     * @return whether it did
+     */
+    public boolean overrun() {
+      return sent < total;
+    }
+  }
 
   /**
    * Measures.
    *
    * @param count the number of messages to send on each connection
+   * @param warmUpNanos how long to send slowly before, until the loops of both sides are compiled
    * @return the result
    * @throws RuntimeException if a connection fails for another reason
    */
-  public Outcome run(long count) {
+  public Outcome run(long count, long warmUpNanos) {
     try (Arena arena = Arena.ofShared()) {
       List<Throughput> warmUp = throughputs(arena, new Throughput.Flow(1, 1, false));
-      for (int i = 0; i < WARM_UP_ROUNDS; i++) {
+      long begin = System.nanoTime();
+      do {
         crew.round(warmUp, WARM_UP_MESSAGES);
-      }
+      } while (System.nanoTime() - begin < warmUpNanos);
       List<Throughput> measured = throughputs(arena, flow);
       long before = sent();
+      long total = count * measured.size();
+      long start = System.nanoTime();
       try {
         crew.round(measured, count);
       } catch (RuntimeException e) {
         if (crew.clients().stream().noneMatch(client -> client.hasFailedWith(NOT_READY))) {
           throw e;
         }
-        long sent = Math.min(count * measured.size(), sent() - before);
-        return new Outcome(sent, count * measured.size(), true);
+        long nanos = System.nanoTime() - start;
+        return new Outcome(Math.clamp(sent() - before, 1, total - 1), total, nanos);
       }
-      return new Outcome(count * measured.size(), count * measured.size(), false);
+      return new Outcome(total, total, System.nanoTime() - start);
     }
   }
 

@@ -25,6 +25,9 @@ public final class ServerLimits {
   /** Maximum time that a server's thread spends with each message of a client. */
   static final int MAX_PAUSE_NANOS = 1_000_000;
 
+  /** Maximum time that it spends with all messages of a round. */
+  static final long MAX_PAUSES_NANOS = 10_000_000_000L;
+
   /** Maximum number of floors: each has a file of half a MiB in shared memory. */
   static final int MAX_FLOORS = 64;
 
@@ -111,12 +114,17 @@ public final class ServerLimits {
               + "; start it with --option maxMessage="
               + round.size());
     }
-    if (round.pauseNanos() > MAX_PAUSE_NANOS) {
+    if (round.pauseNanos() > MAX_PAUSE_NANOS
+        || round.pauseNanos() > 0 && round.count() > MAX_PAUSES_NANOS / round.pauseNanos()) {
       throw new IllegalArgumentException(
-          "a pause of "
+          round.count()
+              + " pauses of "
               + round.pauseNanos()
-              + " ns for each message exceeds the limit of "
-              + MAX_PAUSE_NANOS);
+              + " ns exceed the limit of "
+              + MAX_PAUSE_NANOS
+              + " ns, and "
+              + MAX_PAUSES_NANOS
+              + " ns in total");
     }
     switch (round.kind()) {
       case FLOOR -> checkCount(round, MAX_BOUNCES, "bounces");

@@ -68,6 +68,9 @@ public final class Catalogue {
   /** Few enough that a receiver which is a little too slow is so within a round. */
   private static final int OVERRUN_RECEIVES = 64;
 
+  /** The place of a receiver that spends no time, on a logarithmic axis, in nanoseconds. */
+  private static final int NO_PAUSE = 10;
+
   /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
 
@@ -114,6 +117,7 @@ public final class Catalogue {
         acknowledging(),
         rnr(),
         overrun(),
+        overrunRate(),
         inline(),
         magic(),
         paths(),
@@ -520,12 +524,13 @@ public final class Catalogue {
         SRQ,
         scheme(),
         "the highest rate of a shared receive queue",
-        "The total rate at 16 bytes, in batches of "
+        "The total rate at 16 bytes, waiting adaptively, in batches of "
             + BATCH
             + " with up to "
             + MOST_UNACKED
             + " unacknowledged messages, over the number of connections: a shared receive queue"
-            + " has a cap if its curve ends at a rate that the other exceeds.",
+            + " has a cap if its curve ends at a rate that the other exceeds: that of the device, or"
+            + " that of the one thread which posts the freed buffers of all connections.",
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(SRQ, "each connection has its own receives"),
@@ -644,48 +649,66 @@ public final class Catalogue {
   }
 
   private Experiment overrun() {
+    return overrun(
+        "overrun",
+        "messages sent until the receiver is not ready, over its time for each",
+        "below 1, it is the part of the messages that were sent until then, and the receiver is too"
+            + " slow. With credits it never happens.",
+        Axis.logarithmic("sent before the error (share)", Axis.Unit.NUMBER),
+        new Figure(SENT_SHARE, "sent before the error", Figure.Kind.NUMBER));
+  }
+
+  /** Shows the points of {@link #overrun()} again, which are measured once. */
+  private Experiment overrunRate() {
+    return overrun(
+        "overrun-rate",
+        "the rate of messages sent to a receiver that may be too slow, over its time for each",
+        "with credits the rate is that of the receiver; without, that of the senders until then.",
+        RATE,
+        Figure.MESSAGES);
+  }
+
+  private Experiment overrun(String id, String title, String text, Axis axis, Figure figure) {
     List<Series> series = new ArrayList<>();
-    overrun(series, 1, false);
-    overrun(series, 4, false);
-    overrun(series, 1, true);
-    if (!quick) {
-      overrun(series, 4, true);
+    for (boolean credits : new boolean[] {false, true}) {
+      for (int senders : quick ? sizes(1, 4) : sizes(1, 4, 16)) {
+        overrun(series, figure, senders, credits);
+      }
     }
     return new SeriesExperiment(
-        "overrun",
+        id,
         scheme(),
-        "messages sent until the receiver is not ready, over its time for each",
-        "The receiver spends this time with each message and has "
+        title,
+        "The receiver spends this time with each message, at the leftmost points none, and has "
             + OVERRUN_RECEIVES
-            + " receives for each connection; senders do not slow down. With rnrRetry=0 the"
-            + " connection fails at the first message that finds no receive (receiver not ready),"
-            + " and credits=off permits that: below 1, it is the part of the messages that were"
-            + " sent until then, and the receiver is too slow. With credits it never happens. N:1:"
-            + " one thread receives from all connections.",
+            + " receives for each connection. With rnrRetry=0 a connection fails at the first"
+            + " message that finds no receive (receiver not ready), and credits=off permits that: "
+            + text
+            + " N:1: one thread receives from N connections.",
         Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS),
-        Axis.logarithmic("sent before the error (share)", Axis.Unit.NUMBER),
+        axis,
         without(CREDITS, "a sender always waits for its receiver"),
         series);
   }
 
-  private void overrun(List<Series> series, int senders, boolean credits) {
+  private void overrun(List<Series> series, Figure figure, int senders, boolean credits) {
     List<Integer> pauses =
         quick
-            ? sizes(1_000, 30_000, 300_000)
-            : sizes(100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
+            ? sizes(NO_PAUSE, 10_000, 300_000)
+            : sizes(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
     int sending = Math.min(senders, Math.max(1, processors - 1));
     series.add(
         Series.measured(
             senders + ":1, " + (credits ? "with credits" : "without"),
             series.size(),
-            new Figure(SENT_SHARE, "sent before the error", Figure.Kind.NUMBER),
+            figure,
             samples(
                 pauses,
                 nanos -> {
                   Draft draft =
                       new Draft("overrun", Point.Kind.OVERRUN)
                           .flow(OVERRUN_RECEIVES / 2, 1)
-                          .pause(nanos)
+                          .pause(nanos == NO_PAUSE ? 0 : nanos)
                           .both(RNR_RETRY, "0")
                           .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
                           .crowd(senders, sending, sending + 1);

@@ -69,7 +69,7 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
    * has receives.
    */
   long overrunMessages() {
-    return quick ? QUICK_OVERRUN : OVERRUN;
+    return messages.orElse(quick ? QUICK_OVERRUN : OVERRUN);
   }
 
   /** Returns the plan for calls that are timed individually. */

@@ -113,7 +113,7 @@ public final class Evaluation {
         for (Experiment experiment : wanted) {
           long own = left(experiment, journal);
           if (own > 0) {
-            run(experiment, journal, bench.get(), progress, problems);
+            run(experiment, journal, bench.get(), servers, progress, problems);
             bench.get().dismissGuests();
             left -= own; // failed points are not retried in this run
             write(journal.records(), modelled, left);
@@ -198,13 +198,19 @@ public final class Evaluation {
   private void write(Records records, Set<String> modelled, long left) {
     List<JsonObject> starts = records.starts();
     JsonObject measured = starts.isEmpty() ? begun : starts.get(starts.size() - 1);
-    folder.write(all, records, new Modelling(all, records, modelled, acknowledged), measured, left);
+    folder.write(
+        all,
+        records,
+        new Modelling(all, records, modelled, acknowledged, left == 0),
+        measured,
+        left);
   }
 
   private void run(
       Experiment experiment,
       Journal journal,
       Workbench bench,
+      Servers servers,
       StepProgress progress,
       Consumer<String> problems) {
     String name = experiment.provider() + " " + experiment.id();
@@ -216,7 +222,7 @@ public final class Evaluation {
           continue;
         }
         progress.begin(name);
-        if (!failed.contains(task) && !measure(task, round, journal, bench)) {
+        if (!failed.contains(task) && !measure(task, round, journal, bench, servers)) {
           failed.add(task);
           String reason = journal.records().failure(task).orElse("failed");
           if (reported.add(reason)) {
@@ -229,13 +235,16 @@ public final class Evaluation {
   }
 
   /** Measures a point; returns false if it failed, which does not end the experiment. */
-  private boolean measure(Task task, int round, Journal journal, Workbench bench) {
+  private boolean measure(Task task, int round, Journal journal, Workbench bench, Servers servers) {
     JsonObject result;
     try {
       result = task.run(bench);
     } catch (RuntimeException e) {
       if (Guarded.exiting()) {
         throw new ToolException(ExitCode.FAILED, "interrupted", e);
+      }
+      if (servers.lost().isPresent()) { // which is no failure of the point
+        throw new ToolException(ExitCode.CONNECTION_LOST, servers.lost().get(), e);
       }
       String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());
       journal.fail(task, round, ADDRESS.matcher(reason).replaceAll(""));

@@ -42,6 +42,7 @@ final class Modelling {
   private final List<Experiment> experiments;
   private final Records records;
   private final Set<String> acknowledged;
+  private final boolean complete;
   private final Models models = new Models();
   private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
   private final Map<String, List<Observation>> fitted = new HashMap<>(); // by provider
@@ -53,12 +54,15 @@ final class Modelling {
    * @param records the measurements
    * @param modelled the providers to fit a model for
    * @param acknowledged the providers whose messages are complete when acknowledged
+   * @param complete whether nothing is left to measure: a comparison of models takes seconds
    */
   Modelling(
       List<Experiment> experiments,
       Records records,
       Set<String> modelled,
-      Set<String> acknowledged) {
+      Set<String> acknowledged,
+      boolean complete) {
+    this.complete = complete;
     this.experiments = experiments;
     this.records = records;
     this.acknowledged = acknowledged;
@@ -238,8 +242,13 @@ final class Modelling {
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
-    if (acknowledged.contains(provider)) { // by cards, which send packets
-      SecondSlope.of(fitted.get(provider), fit).ifPresent(slope -> notes.add(slope.text()));
+    if (complete && acknowledged.contains(provider) && !isFar(fit)) { // cards send packets
+      notes.add(
+          SecondSlope.of(fitted.get(provider), fit)
+              .map(SecondSlope::text)
+              .orElse(
+                  "a second G for the bytes beyond the MTU was not looked for: that takes three"
+                      + " sizes on either side of one, as without --quick"));
     }
     List<String> missing = missing(provider);
     if (!missing.isEmpty()) {

@@ -31,6 +31,15 @@ public interface Servers {
   }
 
   /**
+   * Returns why no server can be started any more.
+   *
+   * @return the reason, with what to do; empty if servers can be started
+   */
+  default Optional<String> lost() {
+    return Optional.empty();
+  }
+
+  /**
    * Returns servers on this host.
    *
    * @param host the listen address, for transports that have hosts; if empty, one is chosen

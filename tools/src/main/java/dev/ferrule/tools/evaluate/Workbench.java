@@ -56,6 +56,7 @@ public final class Workbench implements AutoCloseable {
   private static final String ACK_TIMEOUT = "ackTimeout";
   private static final int MOST_MOVES = 2;
   private static final int ANY_SIZE = -1;
+  private static final double NANOS_PER_SECOND = 1e9;
   private static final String SPIN = "spin";
   private static final String BLOCK = "block";
   private static final int NO_COPY = Integer.MAX_VALUE;
@@ -391,19 +392,20 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  private JsonObject overrun(Point point, Crew crew) {
+  private JsonObject overrun(Point point, Crew crew, Effort.Warmth warmth) {
+    long warmUp = effort.plan(point.sizeBytes(), warmth).pace().firstWarmUpNanos();
     OverrunBench.Outcome outcome =
         new OverrunBench(crew, point.sizeBytes(), point.unacked(), point.pauseNanos())
-            .run(effort.overrunMessages());
+            .run(effort.overrunMessages(), warmUp);
     JsonObject figures = new JsonObject();
     add(figures, Catalogue.SENT_SHARE, (double) outcome.sent() / outcome.total());
-    figures.addProperty("overrun", outcome.overrun() ? 1 : 0);
+    add(figures, Figure.MESSAGES.name(), outcome.sent() * NANOS_PER_SECOND / outcome.nanos());
     return figures;
   }
 
   private JsonObject run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
     if (point.kind() == Point.Kind.OVERRUN) {
-      return overrun(point, crew);
+      return overrun(point, crew, warmth);
     }
     OptionalDouble before = lineNanos();
     JsonObject figures = figures(point.kind(), results(point, crew, subject, warmth));

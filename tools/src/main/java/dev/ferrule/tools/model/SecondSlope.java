@@ -71,14 +71,22 @@ public record SecondSlope(int mtu, double factor, double gain) {
             .toArray();
     double[] best = Descent.from(start, one);
     double without = criterion(one, best, free.size());
-    List<SecondSlope> found = new ArrayList<>();
+    List<Search> searches = new ArrayList<>();
     for (int mtu : MTUS) {
       if (sizes(observations, 0, mtu) >= LEAST_SIZES
           && sizes(observations, mtu, Integer.MAX_VALUE) >= LEAST_SIZES) {
-        found.add(new Search(one, best, mtu).run(without));
+        Search search = new Search(one, best, mtu);
+        search.run();
+        searches.add(search);
+        // where the search has ended there may be a better fit of one slope, too
+        double[] other = Descent.from(search.point, one);
+        without = Math.min(without, criterion(one, other, free.size()));
       }
     }
-    return found.stream().max(Comparator.comparingDouble(SecondSlope::gain));
+    double oneSlope = without;
+    return searches.stream()
+        .min(Comparator.comparingDouble(search -> search.criterion))
+        .map(search -> new SecondSlope(search.mtu, search.factor, oneSlope - search.criterion));
   }
 
   private static long sizes(List<Observation> observations, int above, int most) {
@@ -105,6 +113,8 @@ public record SecondSlope(int mtu, double factor, double gain) {
     private final FitProblem one;
     private final int mtu;
     private double[] point; // the best so far, where the next search starts
+    private double factor = 1;
+    private double criterion = Double.MAX_VALUE;
 
     Search(FitProblem one, double[] start, int mtu) {
       this.one = one;
@@ -112,7 +122,7 @@ public record SecondSlope(int mtu, double factor, double gain) {
       this.point = start;
     }
 
-    SecondSlope run(double without) {
+    void run() {
       double most = Math.log(GREATEST_FACTOR);
       double step = 2 * most / STEPS;
       double middle = 0;
@@ -137,8 +147,9 @@ public record SecondSlope(int mtu, double factor, double gain) {
       }
       double log = (low + high) / 2;
       FitProblem problem = with(log);
-      double with = criterion(problem, Descent.from(point, problem), one.free().size() + MORE);
-      return new SecondSlope(mtu, Math.exp(log), without - with);
+      point = Descent.from(point, problem);
+      factor = Math.exp(log);
+      criterion = SecondSlope.criterion(problem, point, one.free().size() + MORE);
     }
 
     private double cost(double log) {

@@ -10,6 +10,7 @@ import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.evaluate.ServerSettings;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -18,10 +19,17 @@ import java.util.Set;
  * What another host may ask of a server that is started for it: transports between hosts, and
  * options that open no file, with limits on the memory that they take.
  */
-final class AllowedSettings {
+public final class AllowedSettings {
 
   /** The maximum memory of the receive buffers or the ring of a connection, in bytes. */
   private static final long MAX_BYTES = 64 << 20;
+
+  /** The maximum memory of all connections of a server, in bytes. */
+  private static final long MAX_BYTES_OF_SERVER = 4L << 30;
+
+  private static final int MOST_CLIENTS = 512;
+  private static final long AUTOMATIC_BYTES = 4 << 20;
+  private static final int MESSAGES_IN_AREA = 4;
 
   private static final Duration MAX_CONNECT_TIMEOUT = Duration.ofSeconds(120);
   private static final String RECEIVES = "receives";
@@ -100,12 +108,41 @@ final class AllowedSettings {
             () -> new IllegalArgumentException(provider.scheme() + " has no option " + name));
   }
 
+  /**
+   * Returns the arguments that limit the memory of a server's connections, whatever its clients
+   * announce.
+   *
+   * @param provider the transport
+   * @param settings allowed settings
+   * @return further arguments of {@code serve}
+   */
+  public static List<String> bounds(ProviderInfo provider, ServerSettings settings) {
+    ConnectionOptions.Builder options = ConnectionOptions.builder();
+    settings.options().forEach(options::set);
+    ConnectionOptions all = options.build();
+    long longest = number(provider, all, MAX_MESSAGE);
+    long sending = Math.max(AUTOMATIC_BYTES, MESSAGES_IN_AREA * longest);
+    long receives = number(provider, all, RECEIVES) * longest;
+    long receiving = Math.max(sending, Math.max(receives, number(provider, all, "ring")));
+    long clients = Math.clamp(MAX_BYTES_OF_SERVER / (sending + receiving), 1, MOST_CLIENTS);
+    return List.of("--option=buffer=" + sending, "--max-clients=" + clients);
+  }
+
+  /** Returns the value of an option; 0 if the provider does not have it. */
+  private static long number(ProviderInfo provider, ConnectionOptions options, String name) {
+    for (Option<?> option : provider.options()) {
+      if (option.name().equals(name) && options.get(option) instanceof Number number) {
+        return number.longValue();
+      }
+    }
+    return 0;
+  }
+
   /** Checks the buffers of sendrecv, each of which has room for the longest message. */
   private static void checkMemory(ProviderInfo provider, ConnectionOptions options) {
-    if (provider.options().stream().anyMatch(option -> option.name().equals(RECEIVES))
-        && options.get(find(provider, RECEIVES)) instanceof Number receives
-        && options.get(find(provider, MAX_MESSAGE)) instanceof Number longest
-        && receives.longValue() * longest.longValue() > MAX_BYTES) {
+    long receives = number(provider, options, RECEIVES);
+    long longest = number(provider, options, MAX_MESSAGE);
+    if (receives * longest > MAX_BYTES) {
       throw new IllegalArgumentException(
           receives + " receives of " + longest + " bytes exceed the limit of " + MAX_BYTES);
     }

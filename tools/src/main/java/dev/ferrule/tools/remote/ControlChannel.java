@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The control connection between an evaluation and the host of its servers: JSON objects over TCP,
@@ -24,22 +27,32 @@ final class ControlChannel implements AutoCloseable {
   /** The longest line in bytes; the facts of a machine are the longest message. */
   static final int LONGEST = 64 << 10;
 
+  /** The longest text from elsewhere in a message, in characters. */
+  private static final int LONGEST_TEXT = 4 << 10;
+
   private static final Gson GSON = new Gson();
 
   private final Socket socket;
   private final InputStream input;
   private final OutputStream output; // guarded by itself
+  private volatile long patienceMillis;
 
-  ControlChannel(Socket socket) throws IOException {
+  ControlChannel(Socket socket, Duration patience) throws IOException {
     this.socket = socket;
+    this.patienceMillis = patience.toMillis();
     socket.setTcpNoDelay(true);
     this.input = new BufferedInputStream(socket.getInputStream());
     this.output = socket.getOutputStream();
   }
 
-  /** Sets the time after which a side that sends nothing is lost. */
-  void setPatience(long millis) throws IOException {
-    socket.setSoTimeout((int) millis);
+  /** Sets the time within which the other side has to send a whole message. */
+  void setPatience(Duration patience) {
+    patienceMillis = patience.toMillis();
+  }
+
+  /** Returns a text without what would make a message too long. */
+  static String shortened(String text) {
+    return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "…";
   }
 
   void send(JsonObject message) throws IOException {
@@ -57,13 +70,19 @@ final class ControlChannel implements AutoCloseable {
    * @throws IOException if the connection is lost, or the line is not a message
    */
   JsonObject receive() throws IOException {
+    return receive(LONGEST);
+  }
+
+  /** The same with another limit of the line, in bytes. */
+  JsonObject receive(int longest) throws IOException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMillis);
     ByteArrayOutputStream line = new ByteArrayOutputStream();
-    for (int next = input.read(); next != '\n'; next = input.read()) {
+    for (int next = read(deadline); next != '\n'; next = read(deadline)) {
       if (next < 0) {
         throw new EOFException("the other side has ended");
       }
-      if (line.size() == LONGEST) {
-        throw new IOException("a line of more than " + LONGEST + " bytes");
+      if (line.size() == longest) {
+        throw new IOException("a line of more than " + longest + " bytes");
       }
       line.write(next);
     }
@@ -77,6 +96,20 @@ final class ControlChannel implements AutoCloseable {
       throw new IOException("an empty line");
     }
     return message;
+  }
+
+  /** Reads a byte, whatever the other side does with the time in between. */
+  private int read(long deadline) throws IOException {
+    try {
+      long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+      if (left > 0) {
+        socket.setSoTimeout((int) left);
+        return input.read();
+      }
+    } catch (SocketTimeoutException e) {
+      // reported below
+    }
+    throw new SocketTimeoutException("no whole message in " + patienceMillis + " ms");
   }
 
   @Override

@@ -30,6 +30,9 @@ public final class EvaluationHost implements AutoCloseable {
 
   private static final int BACKLOG = 16;
 
+  /** Enough for an answer to a challenge, in bytes. */
+  private static final int LONGEST_ANSWER = 256;
+
   /** How patient a host is with its clients. */
   record Patience(Duration untilAnswer, Duration afterWrongAnswer, Duration untilMessage) {
     static final Patience USUAL =
@@ -104,12 +107,7 @@ public final class EvaluationHost implements AutoCloseable {
   public void run() {
     while (!listening.isClosed()) {
       try {
-        Socket client = listening.accept();
-        if (!unknown.tryAcquire()) {
-          client.close();
-          continue;
-        }
-        Thread.ofPlatform().daemon().name("ferrule-evaluation").start(() -> serve(client));
+        receive(listening.accept());
       } catch (IOException e) {
         if (!listening.isClosed()) {
           problems.accept("cannot accept a client: " + e.getMessage());
@@ -118,56 +116,75 @@ public final class EvaluationHost implements AutoCloseable {
     }
   }
 
+  private void receive(Socket client) throws IOException {
+    boolean started = false;
+    if (!unknown.tryAcquire()) {
+      client.close();
+      return;
+    }
+    try {
+      Thread.ofPlatform().daemon().name("ferrule-evaluation").start(() -> serve(client));
+      started = true;
+    } finally {
+      if (!started) {
+        unknown.release();
+        client.close();
+      }
+    }
+  }
+
   private void serve(Socket client) {
     String name = text((InetSocketAddress) client.getRemoteSocketAddress());
-    try (client;
-        ControlChannel channel = new ControlChannel(client)) {
-      boolean admitted;
+    boolean admitted = false;
+    try (client) {
+      ControlChannel channel;
       try {
+        channel = new ControlChannel(client, patience.untilAnswer);
         admitted = admit(channel, name);
       } finally {
         unknown.release();
       }
       if (admitted) {
-        try {
-          run(channel, name);
-        } finally {
-          busy.set(false);
-        }
+        run(channel, name);
       }
     } catch (IOException e) {
       problems.accept("the client " + name + " is gone: " + e.getMessage());
+    } finally {
+      if (admitted) {
+        busy.set(false);
+      }
     }
   }
 
   /** Returns whether the client knows the token, and no other one is served. */
   private boolean admit(ControlChannel channel, String name) throws IOException {
-    channel.setPatience(patience.untilAnswer.toMillis());
     String challenge = Token.challenge();
     JsonObject greeting = new JsonObject();
     greeting.addProperty("evaluation", VERSION);
     greeting.addProperty("challenge", challenge);
     channel.send(greeting);
-    JsonElement answer = channel.receive().get("answer");
+    JsonElement answer = channel.receive(LONGEST_ANSWER).get("answer");
     if (answer == null
         || !answer.isJsonPrimitive()
         || !token.accepts(challenge, answer.getAsString())) {
       pause(patience.afterWrongAnswer); // a token is not found by trying many
-      refuse(channel, "the token is not the one that the server was started with");
+      refuse(channel, "the token is not the one that the server was started with", false);
       problems.accept("the client " + name + " was refused: wrong token");
       return false;
     }
     if (!busy.compareAndSet(false, true)) {
-      refuse(channel, "the server is busy with another evaluation; try again when that has ended");
+      refuse(channel, "the server is busy with another evaluation", true);
       problems.accept("the client " + name + " was refused: there is another");
       return false;
     }
     return true;
   }
 
-  private static void refuse(ControlChannel channel, String reason) throws IOException {
+  private static void refuse(ControlChannel channel, String reason, boolean later)
+      throws IOException {
     JsonObject refusal = new JsonObject();
     refusal.addProperty("refused", reason);
+    refusal.addProperty("later", later);
     channel.send(refusal);
   }
 
@@ -181,7 +198,7 @@ public final class EvaluationHost implements AutoCloseable {
 
   private void run(ControlChannel channel, String name) throws IOException {
     problems.accept("an evaluation from " + name + " begins");
-    channel.setPatience(patience.untilMessage.toMillis());
+    channel.setPatience(patience.untilMessage);
     JsonObject welcome = new JsonObject();
     welcome.add("machine", machine.get());
     channel.send(welcome);

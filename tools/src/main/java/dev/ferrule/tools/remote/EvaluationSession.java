@@ -43,8 +43,14 @@ final class EvaluationSession implements AutoCloseable {
       } catch (EOFException e) {
         return;
       }
-      channel.send(message.has("alive") ? message : answer(message));
+      channel.send(message.has("alive") ? alive() : answer(message));
     }
+  }
+
+  static JsonObject alive() {
+    JsonObject sign = new JsonObject();
+    sign.addProperty("alive", true);
+    return sign;
   }
 
   private JsonObject answer(JsonObject message) {
@@ -58,7 +64,7 @@ final class EvaluationSession implements AutoCloseable {
         answer.addProperty("uri", start(id, message));
       }
     } catch (RuntimeException e) { // also of a malformed request
-      String reason = String.valueOf(e.getMessage());
+      String reason = ControlChannel.shortened(String.valueOf(e.getMessage()));
       problems.accept("a request was refused: " + reason);
       answer.addProperty("failed", reason);
       answer.addProperty("exitCode", e instanceof ToolException ? ExitCode.of(e) : ExitCode.USAGE);
@@ -90,7 +96,7 @@ final class EvaluationSession implements AutoCloseable {
   private void report(long id, String line) {
     JsonObject message = new JsonObject();
     message.addProperty("server", id);
-    message.addProperty("line", line);
+    message.addProperty("line", ControlChannel.shortened(line));
     try {
       channel.send(message);
     } catch (IOException e) {

@@ -75,7 +75,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     while (true) {
       try {
         return tryToConnect(address, token, name);
-      } catch (ConnectException e) {
+      } catch (ConnectException | BusyException e) {
         if (System.nanoTime() - deadline >= 0) {
           throw unreachable(name, e);
         }
@@ -91,6 +91,15 @@ public final class RemoteServers implements Servers, AutoCloseable {
       } catch (IOException e) {
         throw unreachable(name, e);
       }
+    }
+  }
+
+  /** The other host may serve this one later. */
+  private static final class BusyException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    BusyException(String reason) {
+      super(reason);
     }
   }
 
@@ -116,8 +125,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     boolean done = false;
     try {
       socket.connect(address, (int) CONNECT_TIMEOUT.toMillis());
-      ControlChannel channel = new ControlChannel(socket);
-      channel.setPatience(ANSWER_TIMEOUT.toMillis());
+      ControlChannel channel = new ControlChannel(socket, ANSWER_TIMEOUT);
       RemoteServers servers = new RemoteServers(name, channel, greet(channel, token, name));
       Thread.ofPlatform().daemon().name("ferrule-evaluation").start(servers::receive);
       Thread.ofPlatform().daemon().name("ferrule-evaluation-alive").start(servers::showLife);
@@ -165,6 +173,9 @@ public final class RemoteServers implements Servers, AutoCloseable {
           welcome.get("refused") instanceof JsonElement refused
               ? refused.getAsString()
               : "an answer without the facts of the host";
+      if (welcome.get("later") instanceof JsonElement later && later.getAsBoolean()) {
+        throw new BusyException(reason);
+      }
       throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + reason);
     }
     return machine;
@@ -216,6 +227,18 @@ public final class RemoteServers implements Servers, AutoCloseable {
     return uri;
   }
 
+  @Override
+  public Optional<String> lost() {
+    return Optional.ofNullable(lost.get())
+        .map(
+            cause ->
+                "the connection to the evaluation's server "
+                    + address
+                    + " is lost: "
+                    + cause.getMessage()
+                    + "; the same command continues when that runs again");
+  }
+
   /** Sends a request and waits for its answer. */
   private JsonObject ask(long id, JsonObject request) {
     CompletableFuture<JsonObject> answer = new CompletableFuture<>();
@@ -225,7 +248,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
       if (failure != null) {
         throw failure;
       }
-      channel.send(request);
+      send(request);
       return answer.get(ANSWER_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
       throw new ToolException(
@@ -234,17 +257,19 @@ public final class RemoteServers implements Servers, AutoCloseable {
       Thread.currentThread().interrupt();
       throw new ToolException(ExitCode.FAILED, "interrupted", e);
     } catch (IOException | ExecutionException e) {
-      Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
       throw new ToolException(
-          ExitCode.CONNECTION_LOST,
-          "the connection to the evaluation's server "
-              + address
-              + " is lost: "
-              + cause.getMessage()
-              + "; the same command continues when that runs again",
-          e);
+          ExitCode.CONNECTION_LOST, lost().orElse(String.valueOf(e.getMessage())), e);
     } finally {
       waiting.remove(id);
+    }
+  }
+
+  private void send(JsonObject message) throws IOException {
+    try {
+      channel.send(message);
+    } catch (IOException e) {
+      lost.compareAndSet(null, e);
+      throw e;
     }
   }
 
@@ -260,7 +285,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     } catch (RuntimeException e) {
       failure = new IOException("a malformed message: " + e.getMessage(), e);
     }
-    lost.set(failure);
+    lost.compareAndSet(null, failure);
     waiting.values().forEach(answer -> answer.completeExceptionally(failure));
     channel.close();
   }
@@ -280,11 +305,9 @@ public final class RemoteServers implements Servers, AutoCloseable {
   }
 
   private void showLife() {
-    JsonObject sign = new JsonObject();
-    sign.addProperty("alive", true);
     try {
       while (!closed.await(BETWEEN_SIGNS_OF_LIFE.toMillis(), TimeUnit.MILLISECONDS)) {
-        channel.send(sign);
+        send(EvaluationSession.alive());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -8,8 +8,11 @@ import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.bench.RunningServer;
+import dev.ferrule.tools.evaluate.Catalogue;
+import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.ServerSettings;
 import dev.ferrule.tools.evaluate.Servers;
+import dev.ferrule.tools.evaluate.Task;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ToolException;
 import java.io.EOFException;
@@ -24,6 +27,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -114,7 +118,7 @@ class EvaluationHostTest {
   private ControlChannel raw(EvaluationHost host) throws IOException {
     Socket socket = new Socket();
     socket.connect(address(host));
-    ControlChannel channel = new ControlChannel(socket);
+    ControlChannel channel = new ControlChannel(socket, Duration.ofSeconds(30));
     opened.add(channel);
     return channel;
   }
@@ -253,9 +257,29 @@ class EvaluationHostTest {
 
   @Test
   void aLineWithoutAnEndIsNotCollected() throws IOException {
-    EvaluationHost host = host(PATIENCE);
-    assertThatIsEnded(
-        host, "[".repeat(ControlChannel.LONGEST + 1).getBytes(StandardCharsets.UTF_8));
+    try (Socket socket = new Socket()) {
+      socket.connect(address(host(PATIENCE)));
+      socket.getOutputStream().write("[".repeat(1000).getBytes(StandardCharsets.UTF_8));
+      await(() -> problems.stream().anyMatch(line -> line.contains("more than 256 bytes")));
+    }
+  }
+
+  /** Each byte comes in time, but not the answer. */
+  @Test
+  void aClientThatDripsBytesIsEnded() throws Exception {
+    EvaluationHost host =
+        host(
+            new EvaluationHost.Patience(
+                Duration.ofSeconds(1), Duration.ZERO, Duration.ofSeconds(30)));
+    try (Socket socket = new Socket()) {
+      socket.connect(address(host));
+      while (problems.stream().noneMatch(line -> line.contains("no whole message in 1000 ms"))) {
+        socket.getOutputStream().write(' ');
+        Thread.sleep(10);
+      }
+    } catch (SocketException e) {
+      await(() -> problems.stream().anyMatch(line -> line.contains("no whole message")));
+    }
   }
 
   private static void assertThatIsEnded(EvaluationHost host, byte[] bytes) throws IOException {
@@ -274,7 +298,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofMillis(200), Duration.ZERO, Duration.ofSeconds(30)));
+                Duration.ofSeconds(2), Duration.ZERO, Duration.ofSeconds(30)));
     List<ControlChannel> silent = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       ControlChannel channel = raw(host);
@@ -292,7 +316,7 @@ class EvaluationHostTest {
     EvaluationHost host =
         host(
             new EvaluationHost.Patience(
-                Duration.ofSeconds(30), Duration.ZERO, Duration.ofMillis(200)));
+                Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(2)));
     ControlChannel channel = admitted(host);
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
@@ -357,6 +381,35 @@ class EvaluationHostTest {
     assertThat(channel.receive().has("uri")).isTrue();
   }
 
+  /** Every experiment can be measured between two hosts. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sendrecv", "magicring"})
+  void allThatAnEvaluationAsksForIsAllowed(String scheme) {
+    ProviderInfo provider = Endpoint.requiredProvider(scheme);
+    for (boolean quick : new boolean[] {true, false}) {
+      for (Experiment experiment : new Catalogue(provider, quick, 32).experiments()) {
+        for (Task task : experiment.obstacle().isPresent() ? List.<Task>of() : experiment.tasks()) {
+          JsonObject point = task.description();
+          Map<String, String> options = new HashMap<>();
+          point
+              .getAsJsonObject("server")
+              .asMap()
+              .forEach((name, value) -> options.put(name, value.getAsString()));
+          ServerSettings settings =
+              new ServerSettings(options, point.get("wait").getAsString(), false);
+          AllowedSettings.check(provider, settings);
+          int clients =
+              AllowedSettings.bounds(provider, settings).stream()
+                  .filter(argument -> argument.startsWith("--max-clients="))
+                  .mapToInt(argument -> Integer.parseInt(argument.split("=")[1]))
+                  .findFirst()
+                  .orElseThrow();
+          assertThat(clients).isGreaterThan(point.get("connections").getAsInt());
+        }
+      }
+    }
+  }
+
   @Test
   void moreServersThanAnEvaluationUsesAreNotStarted() {
     RemoteServers remote = connect(host(PATIENCE));
@@ -392,7 +445,7 @@ class EvaluationHostTest {
 
   /** Plays a host that dies when it is asked for a server. */
   private static void greetAndLeave(ServerSocket relay) {
-    try (ControlChannel channel = new ControlChannel(relay.accept())) {
+    try (ControlChannel channel = new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
       JsonObject greeting = new JsonObject();
       greeting.addProperty("evaluation", EvaluationHost.VERSION);
       greeting.addProperty("challenge", "7");
@@ -414,7 +467,8 @@ class EvaluationHostTest {
           .daemon()
           .start(
               () -> {
-                try (ControlChannel channel = new ControlChannel(relay.accept())) {
+                try (ControlChannel channel =
+                    new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
                   JsonObject greeting = new JsonObject();
                   greeting.addProperty("evaluation", 99);
                   greeting.addProperty("challenge", "7");
