@@ -176,7 +176,7 @@ class EvaluateCommandTest {
         .containsPattern("(?m)^sm +rnr +skipped: sm has no option 'rnrRetry'")
         .containsPattern("(?m)^sendrecv +rnr +no retransmission")
         .containsPattern("(?m)^magicring +magic +bandwidth of a ring");
-    assertThat(run.out().lines()).hasSize(3 * 13);
+    assertThat(run.out().lines()).hasSize(3 * 19);
   }
 
   @ParameterizedTest
