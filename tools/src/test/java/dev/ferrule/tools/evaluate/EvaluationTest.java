@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
+import dev.ferrule.ProviderInfo;
+import dev.ferrule.tools.bench.RunningServer;
 import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Parameter;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -159,6 +162,34 @@ class EvaluationTest {
         Stream.of(experiments).map(Experiment::id).collect(Collectors.toUnmodifiableSet());
     return new Evaluation(folder, TWICE, List.of("fake"), Set.of(), List.of(experiments), "test")
         .run(all, Servers.onThisHost(Optional.empty()), problems::add);
+  }
+
+  /** The same command continues when the host is there again. */
+  @Test
+  void aPointThatFailsBecauseTheServersHostIsLostEndsTheEvaluationAndCountsAsNoFailure()
+      throws IOException {
+    Servers lost =
+        new Servers() {
+          @Override
+          public RunningServer start(
+              ProviderInfo provider, ServerSettings settings, Consumer<String> errors) {
+            throw new AssertionError("these points need no server");
+          }
+
+          @Override
+          public Optional<String> lost() {
+            return Optional.of("the other host is lost");
+          }
+        };
+    Evaluation evaluation =
+        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test");
+    assertThatThrownBy(() -> evaluation.run(ALL, lost, problems::add))
+        .isInstanceOf(ToolException.class)
+        .hasMessage("the other host is lost");
+    assertThat(Files.readString(folder.resolve("journal.jsonl")))
+        .contains("\"p50_ns\"")
+        .doesNotContain("failed");
+    assertThat(run(ALL)).exists();
   }
 
   private Experiment fails(boolean all) {
