@@ -51,6 +51,8 @@ public interface ConnectionRequest {
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the client gave up, or the listener was closed
    * @throws PeerLostException if the client died
+   * @throws ProtocolException if the client violated the protocol, or announces more than this side
+   *     permits; the client is notified
    * @throws OperationTimeoutException if the client did not confirm within the timeout
    * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
    *     client is notified
@@ -68,6 +70,8 @@ public interface ConnectionRequest {
    * @return the connection, ready for messages
    * @throws ConnectionClosedException if the client gave up, or the listener was closed
    * @throws PeerLostException if the client died
+   * @throws ProtocolException if the client violated the protocol, or announces more than this side
+   *     permits; the client is notified
    * @throws OperationTimeoutException if the client did not confirm within the timeout
    * @throws ResourceExhaustedException if the system lacks a resource for another connection; the
    *     client is notified

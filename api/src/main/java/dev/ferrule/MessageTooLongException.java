@@ -19,18 +19,18 @@ public final class MessageTooLongException extends FerruleException {
    *
    * @param uri the connection concerned
    * @param length the message's length in bytes
-   * @param maxMessageSize the peer's limit in bytes
+   * @param maxMessageSize the limit in bytes
    */
   public MessageTooLongException(@Nullable URI uri, long length, int maxMessageSize) {
     super(
         uri,
         "message too long: "
             + length
-            + " bytes exceed the peer's limit of "
+            + " bytes exceed the limit of "
             + maxMessageSize
             + " bytes; send it in parts, or raise "
             + StandardOptions.MAX_MESSAGE.name()
-            + " on the receiving side",
+            + " on the receiving side, and buffer on this one if it is smaller",
         null);
     this.length = length;
     this.maxMessageSize = maxMessageSize;

@@ -90,8 +90,9 @@ class FerruleExceptionTest {
 
     assertThat(exception)
         .hasMessage(
-            "sm:///tmp/app/4567/2: message too long: 5000000000 bytes exceed the peer's limit of"
-                + " 1024 bytes; send it in parts, or raise maxMessage on the receiving side");
+            "sm:///tmp/app/4567/2: message too long: 5000000000 bytes exceed the limit of"
+                + " 1024 bytes; send it in parts, or raise maxMessage on the receiving side,"
+                + " and buffer on this one if it is smaller");
     assertThat(exception.length()).isEqualTo(5_000_000_000L);
     assertThat(exception.maxMessageSize()).isEqualTo(1024);
   }

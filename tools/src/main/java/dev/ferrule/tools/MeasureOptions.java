@@ -41,7 +41,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -303,7 +302,7 @@ final class MeasureOptions {
             return; // the server reports how this process, or its connection, has ended
           }
           StatusLine.onTerminal().clear();
-          String problem = withoutAddress(provider, ChildProcess.withoutPrefix(line));
+          String problem = Problems.withoutAddresses(ChildProcess.withoutPrefix(line));
           Problems.print(command.getErr(), "server", problem);
         };
     try (ServerProcess server =
@@ -321,17 +320,9 @@ final class MeasureOptions {
         throw e;
       }
     } catch (FerruleException | ToolException e) {
-      String reason = withoutAddress(provider, String.valueOf(e.getMessage()));
+      String reason = Problems.withoutAddresses(String.valueOf(e.getMessage()));
       throw new ToolException(ExitCode.of(e), reason, e);
     }
-  }
-
-  /**
-   * Removes the addresses from a problem: the user has not given that of a server which this
-   * command has started.
-   */
-  private static String withoutAddress(ProviderInfo provider, String problem) {
-    return problem.replaceAll("\\b" + Pattern.quote(provider.scheme()) + ":/\\S*: ", "");
   }
 
   /** Returns the options for a server whose address is not known yet. */
@@ -343,7 +334,7 @@ final class MeasureOptions {
       return result;
     } catch (InvalidOptionException e) {
       throw new ToolException(
-          ExitCode.USAGE, withoutAddress(provider, String.valueOf(e.getMessage())), e);
+          ExitCode.USAGE, Problems.withoutAddresses(String.valueOf(e.getMessage())), e);
     }
   }
 

@@ -143,7 +143,6 @@ class FerruleCommandTest {
   }
 
   /** A millisecond is far more than sending a message takes, even on emulated processors. */
-  @Tag("whole") // until it has been seen to pass
   @ParameterizedTest
   @CsvSource({
     "off, 1000000, false, true",

@@ -361,7 +361,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       ReceiveSide side = resources.receiveSide();
       Hello client = protocol.hasHandshake(options) ? hello.orElseThrow() : null;
       Agreement agreement = side.agree(client);
-      resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));
+      resources.makeSendMemory(
+          RdmaOptions.sendMemoryForClient(options, agreement.peerMaxMessage()));
       connection =
           new RdmaConnection(
               localAddress().connectionUri(RdmaConnection.nextNumber()),

@@ -24,6 +24,9 @@ public final class RdmaOptions {
   private static final long MIN_AREA = 256 << 10;
   private static final long MAX_AREA = 64 << 20;
 
+  /** The longest message for which MAX_AREA_FOR_ALL is enough. */
+  private static final int USUAL_MESSAGE = (int) MAX_AREA_FOR_ALL / LEAST_MESSAGES_IN_AREA;
+
   /**
    * {@code maxMessage}, with a lower default than in other providers: receive memory is pinned, and
    * {@code sendrecv} needs this size for each receive. With 64 KiB, 4 MiB hold 64 messages of any
@@ -69,7 +72,8 @@ public final class RdmaOptions {
           0,
           "size of the send memory, which limits the longest message that this side can send; 0 is"
               + " room for 64 of the longest messages that the peer accepts, clamped to 256 KiB to"
-              + " 4 MiB, or for 4 of them, at most 64 MiB");
+              + " 4 MiB, or for 4 of them, at most 64 MiB; at a listener at most 4 MiB, or as for"
+              + " its own maxMessage");
 
   /** {@code pollBatch}. */
   public static final Option<Integer> POLL_BATCH =
@@ -198,6 +202,15 @@ public final class RdmaOptions {
     long all = Math.min((long) MESSAGES_IN_AREA * maxMessage, MAX_AREA_FOR_ALL);
     return Math.clamp(
         Math.max(all, (long) LEAST_MESSAGES_IN_AREA * maxMessage), MIN_AREA, MAX_AREA);
+  }
+
+  /**
+   * Returns the size of a listener's send memory for a client. The client's limit counts up to the
+   * listener's own, or up to 1 MiB: a client must not decide how much memory a server pins.
+   */
+  static long sendMemoryForClient(ConnectionOptions options, int clientMaxMessage) {
+    int expected = Math.max(maxMessage(options), USUAL_MESSAGE);
+    return sendMemory(options, Math.min(clientMaxMessage, expected));
   }
 
   /** Returns the size of the send memory in bytes, a multiple of a line. */

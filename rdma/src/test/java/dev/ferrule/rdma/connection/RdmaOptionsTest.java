@@ -52,6 +52,22 @@ class RdmaOptionsTest {
     assertThat(RdmaOptions.sendMemory(chosen, 10)).isEqualTo(100_032);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "65536, 4096, 256",
+    "65536, 65536, 4096",
+    "65536, 1073741824, 4096",
+    "1048576, 1073741824, 4096",
+    "4194304, 1073741824, 16384",
+    "1073741824, 1073741824, 65536",
+  })
+  void aClientEnlargesTheSendMemoryOfAServerByWhatTheServersOwnLimitPermits(
+      long own, int clients, long kib) {
+    ConnectionOptions options =
+        ConnectionOptions.builder().set(RdmaOptions.MAX_MESSAGE, own).build();
+    assertThat(RdmaOptions.sendMemoryForClient(options, clients)).isEqualTo(kib << 10);
+  }
+
   @Test
   void allStandardOptionsAreListedInTheirOrder() {
     assertThat(RdmaOptions.standard())

@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
+import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.StepProgress;
 import dev.ferrule.tools.support.ToolException;
 import java.nio.file.Path;
@@ -14,7 +15,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 
 /**
  * Runs experiments one after the other, and writes the report before and after each. Within an
@@ -23,9 +23,6 @@ import java.util.regex.Pattern;
  * continues.
  */
 public final class Evaluation {
-
-  /** The prefix of failures. It differs between servers and is dropped. */
-  private static final Pattern ADDRESS = Pattern.compile("[a-z]+://\\S+: ");
 
   private final ReportFolder folder;
   private final Effort effort;
@@ -247,7 +244,7 @@ public final class Evaluation {
         throw new ToolException(ExitCode.CONNECTION_LOST, servers.lost().get(), e);
       }
       String reason = String.valueOf(e.getMessage() == null ? e : e.getMessage());
-      journal.fail(task, round, ADDRESS.matcher(reason).replaceAll(""));
+      journal.fail(task, round, Problems.withoutAddresses(reason));
       return false;
     }
     if (!started) {

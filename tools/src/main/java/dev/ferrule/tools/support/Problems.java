@@ -3,9 +3,12 @@ package dev.ferrule.tools.support;
 
 import dev.ferrule.spi.PlainText;
 import java.io.PrintWriter;
+import java.util.regex.Pattern;
 
 /** Reports a command's problems: in one line each, whatever the text contains. */
 public final class Problems {
+
+  private static final Pattern ADDRESS = Pattern.compile("\\b[a-z]+:/\\S*: ");
 
   private Problems() {}
 
@@ -39,5 +42,16 @@ public final class Problems {
    */
   public static String oneLine(String text) {
     return PlainText.of(String.valueOf(text).strip().replaceAll("\\s*\\R\\s*", " "));
+  }
+
+  /**
+   * Removes the addresses that precede reasons, for servers which the command has started: the user
+   * has not given their addresses, and they differ between runs.
+   *
+   * @param problem the description
+   * @return the same without addresses
+   */
+  public static String withoutAddresses(String problem) {
+    return ADDRESS.matcher(problem).replaceAll("");
   }
 }
