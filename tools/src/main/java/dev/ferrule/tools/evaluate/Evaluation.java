@@ -10,6 +10,7 @@ import dev.ferrule.tools.support.StepProgress;
 import dev.ferrule.tools.support.ToolException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -98,8 +99,9 @@ public final class Evaluation {
               .filter(experiment -> chosen.contains(experiment.id()))
               .filter(experiment -> experiment.obstacle().isEmpty())
               .toList();
-      long total = wanted.stream().mapToLong(this::count).sum();
-      long left = wanted.stream().mapToLong(experiment -> left(experiment, journal)).sum();
+      Set<Task> tasks = tasks(wanted);
+      long total = (long) tasks.size() * effort.rounds();
+      long left = left(tasks, journal);
       // the report keeps what it has while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
@@ -107,13 +109,13 @@ public final class Evaluation {
         if (left > 0) {
           write(journal.records(), modelled, left);
         }
+        Set<Task> failed = new HashSet<>(); // these are not retried in this run
         for (Experiment experiment : wanted) {
-          long own = left(experiment, journal);
-          if (own > 0) {
-            run(experiment, journal, bench.get(), servers, progress, problems);
+          tasks.removeAll(experiment.tasks());
+          if (left(experiment.tasks(), journal) > 0) {
+            run(experiment, journal, bench.get(), servers, progress, failed, problems);
             bench.get().dismissGuests();
-            left -= own; // failed points are not retried in this run
-            write(journal.records(), modelled, left);
+            write(journal.records(), modelled, left(tasks, journal));
           }
         }
       }
@@ -177,13 +179,16 @@ public final class Evaluation {
         + records.failure(task).orElse("it succeeded later, but must not fail at all");
   }
 
-  private long count(Experiment experiment) {
-    return (long) experiment.tasks().size() * effort.rounds();
+  /** Returns the tasks of experiments; two of them may show equal ones. */
+  private static Set<Task> tasks(List<Experiment> experiments) {
+    Set<Task> tasks = new HashSet<>();
+    experiments.forEach(experiment -> tasks.addAll(experiment.tasks()));
+    return tasks;
   }
 
-  private long left(Experiment experiment, Journal journal) {
+  private long left(Collection<Task> tasks, Journal journal) {
     long left = 0;
-    for (Task task : experiment.tasks()) {
+    for (Task task : tasks) {
       for (int round = 1; round <= effort.rounds(); round++) {
         left += journal.records().has(task, round) ? 0 : 1;
       }
@@ -209,13 +214,14 @@ public final class Evaluation {
       Workbench bench,
       Servers servers,
       StepProgress progress,
+      Set<Task> failedBefore,
       Consumer<String> problems) {
     String name = experiment.provider() + " " + experiment.id();
     Set<Task> failed = new HashSet<>();
     Set<String> reported = new HashSet<>(); // each reason once; the report lists the points
     for (int round = 1; round <= effort.rounds(); round++) {
       for (Task task : experiment.tasks()) {
-        if (journal.records().has(task, round)) {
+        if (failedBefore.contains(task) || journal.records().has(task, round)) {
           continue;
         }
         progress.begin(name);
@@ -229,6 +235,7 @@ public final class Evaluation {
         progress.finish();
       }
     }
+    failedBefore.addAll(failed);
   }
 
   /** Measures a point; returns false if it failed, which does not end the experiment. */

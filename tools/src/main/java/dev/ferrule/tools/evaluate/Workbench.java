@@ -68,7 +68,11 @@ public final class Workbench implements AutoCloseable {
   private final Servers starter;
   private final Consumer<String> problems;
   private final Watchdog watchdog;
-  private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>(); // of a server
+
+  /** The last line of the server of the point that is measured. */
+  private final AtomicReference<@Nullable String> lastLine = new AtomicReference<>();
+
+  private volatile @Nullable Place measured;
   private final LinkedHashMap<Place, RunningServer> servers = new LinkedHashMap<>(8, 0.75f, true);
   private final Map<Object, AutoCloseable> guests = new LinkedHashMap<>();
   private final Set<Warm> warm = new HashSet<>();
@@ -193,6 +197,7 @@ public final class Workbench implements AutoCloseable {
         "0".equals(point.client().get(Catalogue.RNR_RETRY)) && !mayOverrun(point.server());
     OptionalLong before = watched ? count() : OptionalLong.empty();
     JsonObject result;
+    measured = Place.of(point);
     lastLine.set(null);
     try {
       result = runInOnePlace(point);
@@ -341,7 +346,9 @@ public final class Workbench implements AutoCloseable {
             Endpoint.requiredProvider(place.provider()),
             new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
-              lastLine.set(ChildProcess.withoutPrefix(line));
+              if (place.equals(measured)) {
+                lastLine.set(ChildProcess.withoutPrefix(line));
+              }
               if (!mayOverrun(place.options())) { // then a broken connection is a result
                 problems.accept("server: " + line);
               }

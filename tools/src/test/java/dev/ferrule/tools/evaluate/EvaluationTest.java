@@ -316,6 +316,25 @@ class EvaluationTest {
     assertThat(Files.readString(report)).isEqualTo(before);
   }
 
+  @Test
+  void pointsThatTwoExperimentsShowAreCountedAndMeasuredOnce() {
+    Series rates =
+        Series.measured(
+            "rates",
+            0,
+            Figure.MESSAGES,
+            samples(
+                size -> new Fake("rates", Figure.MESSAGES, new Load(size, 64, 1), size == 1024)));
+    evaluate(
+        experiment("rates", Optional.empty(), rates),
+        experiment("latency", Optional.empty(), rates));
+    assertThat(done)
+        .as("the point that fails is not repeated")
+        .containsExactly("rates 16", "rates 1024", "rates 65536", "rates 16", "rates 65536");
+    assertThat(problems).filteredOn(line -> line.startsWith("evaluate: ")).hasSize(6);
+    assertThat(problems).last().asString().startsWith("evaluate: 6 of 6");
+  }
+
   /** Each measurement reads the report of the experiments before it. */
   @Test
   void aPartialReportShowsHowManyMeasurementsAreMissing() throws IOException {
