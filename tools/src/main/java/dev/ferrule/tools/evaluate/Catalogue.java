@@ -37,7 +37,7 @@ public final class Catalogue {
   static final String OFF = "off";
 
   /** The name in results of the part of the messages that were sent before one found no receive. */
-  static final String SENT_SHARE = "sent_share";
+  static final String SENT = "sent_messages_per_connection";
 
   /** The experiment that fails if a single point does. */
   static final String RNR_EXPERIMENT = "rnr";
@@ -66,7 +66,10 @@ public final class Catalogue {
   private static final int BATCH = 8;
 
   /** Few enough that a receiver which is a little too slow is so within a round. */
-  private static final int OVERRUN_RECEIVES = 64;
+  static final int OVERRUN_RECEIVES = 64;
+
+  /** Three quarters of them are granted: enough for what 12 connections have in flight. */
+  private static final int SHARED_RECEIVES = 4096;
 
   /** The place of a receiver that spends no time, on a logarithmic axis, in nanoseconds. */
   private static final int NO_PAUSE = 10;
@@ -517,7 +520,9 @@ public final class Catalogue {
                             .flow(MOST_UNACKED, BATCH)
                             .crowd(count, Math.min(count, sending), 2 * sending)
                             .adaptive();
-                    return shared ? draft.server(SRQ, ON) : draft;
+                    return shared
+                        ? draft.server(SRQ, ON).server(RECEIVES, String.valueOf(SHARED_RECEIVES))
+                        : draft;
                   })));
     }
     return new SeriesExperiment(
@@ -530,7 +535,9 @@ public final class Catalogue {
             + MOST_UNACKED
             + " unacknowledged messages, over the number of connections: a shared receive queue"
             + " has a cap if its curve ends at a rate that the other exceeds: that of the device, or"
-            + " that of the one thread which posts the freed buffers of all connections.",
+            + " that of the one thread which posts the freed buffers of all connections. It has "
+            + SHARED_RECEIVES
+            + " buffers: beyond 12 connections credit is a limit, too.",
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(SRQ, "each connection has its own receives"),
@@ -598,7 +605,8 @@ public final class Catalogue {
         "acknowledging",
         "rate with messages acknowledged in batches, and one by one",
         "The receiver acknowledges freed messages when a quarter of the ring or the window is free,"
-            + " or each by itself (acknowledge=each).",
+            + " or each by itself (acknowledge=each), while fewer than eight acknowledgments are under"
+            + " way: beyond that one covers several, so that their full cost is higher.",
         "acknowledge",
         "each",
         "batched");
@@ -652,10 +660,10 @@ public final class Catalogue {
     return overrun(
         "overrun",
         "messages sent until the receiver is not ready, over its time for each",
-        "below 1, it is the part of the messages that were sent until then, and the receiver is too"
-            + " slow. With credits it never happens.",
-        Axis.logarithmic("sent before the error (share)", Axis.Unit.NUMBER),
-        new Figure(SENT_SHARE, "sent before the error", Figure.Kind.NUMBER));
+        "shown is how many messages each connection had sent until then. With credits it never"
+            + " happens, so all are sent; where fewer are, the receiver is too slow.",
+        Axis.logarithmic("sent before the error (messages)", Axis.Unit.NUMBER),
+        new Figure(SENT, "sent before the error", Figure.Kind.NUMBER));
   }
 
   /** Shows the points of {@link #overrun()} again, which are measured once. */
@@ -663,7 +671,8 @@ public final class Catalogue {
     return overrun(
         "overrun-rate",
         "the rate of messages sent to a receiver that may be too slow, over its time for each",
-        "with credits the rate is that of the receiver; without, that of the senders until then.",
+        "with credits the rate is that of the receiver; without, points that ended in the error have"
+            + " no rate.",
         RATE,
         Figure.MESSAGES);
   }

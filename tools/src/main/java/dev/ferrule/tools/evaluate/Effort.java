@@ -28,6 +28,12 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
   private static final long QUICK_OVERRUN = 1_000;
   private static final long OVERRUN = 5_000;
 
+  /** As a receiver is too slow only when its receives are used up. */
+  private static final long LEAST_OVERRUN = 10L * Catalogue.OVERRUN_RECEIVES;
+
+  /** What a server accepts for the slowest receiver. */
+  private static final long MOST_OVERRUN = 30_000;
+
   /** How warm the JIT compilers of both processes are, which takes messages of the same kind. */
   enum Warmth {
     /** Nothing of this kind has been measured with this server. */
@@ -69,7 +75,8 @@ public record Effort(boolean quick, int rounds, OptionalLong messages) {
    * has receives.
    */
   long overrunMessages() {
-    return messages.orElse(quick ? QUICK_OVERRUN : OVERRUN);
+    return Math.clamp(
+        messages.orElse(quick ? QUICK_OVERRUN : OVERRUN), LEAST_OVERRUN, MOST_OVERRUN);
   }
 
   /** Returns the plan for calls that are timed individually. */

@@ -242,7 +242,7 @@ final class Modelling {
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
-    if (complete && acknowledged.contains(provider) && !isFar(fit)) { // cards send packets
+    if (complete && acknowledged.contains(provider)) { // cards send packets
       notes.add(
           SecondSlope.of(fitted.get(provider), fit)
               .map(SecondSlope::text)

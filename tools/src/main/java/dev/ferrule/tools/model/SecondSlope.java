@@ -21,8 +21,9 @@ import java.util.function.IntUnaryOperator;
  * @param factor their time over that of the bytes before them
  * @param gain by how much the criterion is lower than that of one time for all bytes; negative if
  *     it is higher
+ * @param error by which factor the fit is off, as a root mean square; 1 is exact
  */
-public record SecondSlope(int mtu, double factor, double gain) {
+public record SecondSlope(int mtu, double factor, double gain, double error) {
 
   /** The MTUs of InfiniBand, in bytes. */
   private static final int[] MTUS = {256, 512, 1024, 2048, 4096};
@@ -86,7 +87,7 @@ public record SecondSlope(int mtu, double factor, double gain) {
     double oneSlope = without;
     return searches.stream()
         .min(Comparator.comparingDouble(search -> search.criterion))
-        .map(search -> new SecondSlope(search.mtu, search.factor, oneSlope - search.criterion));
+        .map(search -> search.result(oneSlope));
   }
 
   private static long sizes(List<Observation> observations, int above, int most) {
@@ -115,6 +116,7 @@ public record SecondSlope(int mtu, double factor, double gain) {
     private double[] point; // the best so far, where the next search starts
     private double factor = 1;
     private double criterion = Double.MAX_VALUE;
+    private double error;
 
     Search(FitProblem one, double[] start, int mtu) {
       this.one = one;
@@ -150,6 +152,11 @@ public record SecondSlope(int mtu, double factor, double gain) {
       point = Descent.from(point, problem);
       factor = Math.exp(log);
       criterion = SecondSlope.criterion(problem, point, one.free().size() + MORE);
+      error = Math.exp(Math.sqrt(problem.squares(point) / problem.observations().size()));
+    }
+
+    SecondSlope result(double criterionOfOne) {
+      return new SecondSlope(mtu, factor, criterionOfOne - criterion, error);
     }
 
     private double cost(double log) {
@@ -177,11 +184,12 @@ public record SecondSlope(int mtu, double factor, double gain) {
         String.format(
             Locale.ROOT,
             "bytes beyond an MTU of %d take %.2f times as long as those before (the best choice;"
-                + " AICc %s by %.1f than with one G)",
+                + " AICc %s by %.1f than with one G; predictions are off by a factor of %.2f)",
             mtu,
             factor,
             gain > 0 ? "lower" : "higher",
-            Math.abs(gain));
+            Math.abs(gain),
+            error);
     if (gain <= 0) {
       return "a second G for the bytes beyond the MTU is not needed: " + bytes;
     }

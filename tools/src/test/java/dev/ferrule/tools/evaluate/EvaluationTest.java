@@ -447,6 +447,29 @@ class EvaluationTest {
             "The model is not shown where it is off by more than a factor of 2: far (a factor of 100).");
   }
 
+  /** The question of the document is about just such a model. */
+  @Test
+  void aSecondSlopeIsLookedForEvenIfTheModelDoesNotFit() throws IOException {
+    Series contradicting =
+        Series.measured(
+            "far",
+            0,
+            Figure.P50,
+            samples(size -> new Fake(FAR, Figure.P50, new Load(size, 1, 1), false)));
+    List<Experiment> all = new ArrayList<>(experiments());
+    all.add(experiment("far", Optional.empty(), contradicting.forModel()));
+    Path report =
+        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
+            .run(
+                Set.of("latency", "rates", "far"),
+                Servers.onThisHost(Optional.empty()),
+                problems::add)
+            .report();
+    assertThat(Files.readString(report))
+        .contains("This model does not describe the measurements")
+        .contains("a second G for the bytes beyond the MTU was not looked for");
+  }
+
   /** Latencies at 64 bytes, and the highest rates, each with its point. */
   @Test
   void theReportBeginsWithTheHeadlineFiguresAndTheirTrust() throws IOException {
