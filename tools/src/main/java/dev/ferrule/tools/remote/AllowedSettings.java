@@ -29,10 +29,23 @@ public final class AllowedSettings {
 
   private static final int MOST_CLIENTS = 512;
   private static final long AUTOMATIC_BYTES = 4 << 20;
+
+  // as sendrecv chooses them, see SendRecvOptions
+  private static final int MIN_RECEIVES = 8;
+  private static final int MAX_AUTOMATIC_RECEIVES = 256;
+  private static final int CONTROL_RECEIVES = 4;
+  private static final long SHARED_BYTES = 16 << 20;
+  private static final int MIN_SHARED_RECEIVES = 64;
+  private static final int MAX_SHARED_RECEIVES = 4096;
+
+  /** Each receive buffer is rounded up to a multiple of this. */
+  private static final int LINE = 64;
+
   private static final int MESSAGES_IN_AREA = 4;
 
   private static final Duration MAX_CONNECT_TIMEOUT = Duration.ofSeconds(120);
   private static final String RECEIVES = "receives";
+  private static final String SRQ = "srq";
   private static final String MAX_MESSAGE = StandardOptions.MAX_MESSAGE.name();
 
   /** The maximum of each option that is a number. */
@@ -51,7 +64,7 @@ public final class AllowedSettings {
 
   /** Options of a few values, each of which is allowed. */
   private static final Set<String> CHOICES =
-      Set.of("srq", "singleReceiver", "credits", "mapping", "acknowledge");
+      Set.of(SRQ, "singleReceiver", "credits", "mapping", "acknowledge");
 
   private AllowedSettings() {}
 
@@ -122,10 +135,45 @@ public final class AllowedSettings {
     ConnectionOptions all = options.build();
     long longest = number(provider, all, MAX_MESSAGE);
     long sending = Math.max(AUTOMATIC_BYTES, MESSAGES_IN_AREA * longest);
-    long receives = number(provider, all, RECEIVES) * longest;
-    long receiving = Math.max(sending, Math.max(receives, number(provider, all, "ring")));
-    long clients = Math.clamp(MAX_BYTES_OF_SERVER / (sending + receiving), 1, MOST_CLIENTS);
+    boolean shares = sharesReceives(provider, all);
+    long receives = receives(provider, all) * bufferBytes(longest);
+    long shared = shares ? receives : 0;
+    long own = shares ? 0 : receives;
+    long receiving = Math.max(sending, Math.max(own, number(provider, all, "ring")));
+    long clients =
+        Math.clamp((MAX_BYTES_OF_SERVER - shared) / (sending + receiving), 1, MOST_CLIENTS);
     return List.of("--option=buffer=" + sending, "--max-clients=" + clients);
+  }
+
+  /**
+   * Returns the number of receive buffers: those of a connection, or of the server if its
+   * connections share them; 0 if the provider has none.
+   */
+  private static long receives(ProviderInfo provider, ConnectionOptions options) {
+    if (provider.options().stream().noneMatch(option -> option.name().equals(RECEIVES))) {
+      return 0;
+    }
+    long chosen = number(provider, options, RECEIVES);
+    long longest = number(provider, options, MAX_MESSAGE);
+    if (sharesReceives(provider, options)) {
+      return chosen > 0
+          ? chosen
+          : Math.clamp(SHARED_BYTES / longest, MIN_SHARED_RECEIVES, MAX_SHARED_RECEIVES);
+    }
+    return CONTROL_RECEIVES
+        + (chosen > 0
+            ? chosen
+            : Math.clamp(AUTOMATIC_BYTES / longest, MIN_RECEIVES, MAX_AUTOMATIC_RECEIVES));
+  }
+
+  private static boolean sharesReceives(ProviderInfo provider, ConnectionOptions options) {
+    return provider.options().stream()
+        .filter(option -> option.name().equals(SRQ))
+        .anyMatch(option -> options.get(option) instanceof Enum<?> on && on.name().equals("ON"));
+  }
+
+  private static long bufferBytes(long longest) {
+    return (longest + LINE - 1) / LINE * LINE;
   }
 
   /** Returns the value of an option; 0 if the provider does not have it. */
@@ -140,11 +188,11 @@ public final class AllowedSettings {
 
   /** Checks the buffers of sendrecv, each of which has room for the longest message. */
   private static void checkMemory(ProviderInfo provider, ConnectionOptions options) {
-    long receives = number(provider, options, RECEIVES);
+    long receives = receives(provider, options);
     long longest = number(provider, options, MAX_MESSAGE);
-    if (receives * longest > MAX_BYTES) {
+    if (receives * bufferBytes(longest) > MAX_BYTES) {
       throw new IllegalArgumentException(
-          receives + " receives of " + longest + " bytes exceed the limit of " + MAX_BYTES);
+          receives + " receive buffers of " + longest + " bytes exceed the limit of " + MAX_BYTES);
     }
   }
 }

@@ -14,11 +14,15 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The control connection between an evaluation and the host of its servers: JSON objects over TCP,
- * each on a line of its own. The other side is not trusted, so that lines are limited in length.
+ * each on a line of its own. The other side is not trusted, so that lines are limited in length,
+ * and both directions in time.
  *
  * <p><b>Threads:</b> any thread may send; one at a time may receive.
  */
@@ -31,6 +35,9 @@ final class ControlChannel implements AutoCloseable {
   private static final int LONGEST_TEXT = 4 << 10;
 
   private static final Gson GSON = new Gson();
+
+  /** Closes the sockets of writes that last too long, as a write has no time limit of its own. */
+  private static final ScheduledThreadPoolExecutor LIMITER = limiter();
 
   private final Socket socket;
   private final InputStream input;
@@ -45,7 +52,15 @@ final class ControlChannel implements AutoCloseable {
     this.output = socket.getOutputStream();
   }
 
-  /** Sets the time within which the other side has to send a whole message. */
+  private static ScheduledThreadPoolExecutor limiter() {
+    ScheduledThreadPoolExecutor result =
+        new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().daemon().name("ferrule-evaluation-limit").factory());
+    result.setRemoveOnCancelPolicy(true);
+    return result;
+  }
+
+  /** Sets the time within which the other side has to send, or to read, a whole message. */
   void setPatience(Duration patience) {
     patienceMillis = patience.toMillis();
   }
@@ -55,12 +70,39 @@ final class ControlChannel implements AutoCloseable {
     return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "…";
   }
 
+  /**
+   * Sends a message. Closes the connection if the other side does not read it in time.
+   *
+   * @throws IOException if the connection is lost
+   */
   void send(JsonObject message) throws IOException {
     byte[] line = (message + "\n").getBytes(StandardCharsets.UTF_8);
     synchronized (output) {
-      output.write(line);
-      output.flush();
+      long limit = patienceMillis;
+      AtomicBoolean late = new AtomicBoolean();
+      Future<?> closing = LIMITER.schedule(() -> end(late), limit, TimeUnit.MILLISECONDS);
+      try {
+        output.write(line);
+        output.flush();
+      } catch (IOException e) {
+        throw late.get() ? timedOut(limit, e) : e;
+      } finally {
+        closing.cancel(false);
+      }
     }
+  }
+
+  private void end(AtomicBoolean late) {
+    late.set(true); // before the write fails
+    close();
+  }
+
+  private static SocketTimeoutException timedOut(long limit, IOException cause) {
+    SocketTimeoutException result =
+        new SocketTimeoutException(
+            "no message was sent in " + limit + " ms: the other side does not read");
+    result.initCause(cause);
+    return result;
   }
 
   /**

@@ -42,6 +42,8 @@ public final class RemoteServers implements Servers, AutoCloseable {
   /** The other host's patience is a minute. */
   private static final Duration BETWEEN_SIGNS_OF_LIFE = Duration.ofSeconds(15);
 
+  private static final String ANOTHER_PROGRAM = "the program there is another one";
+
   private final String address;
   private final ControlChannel channel;
   private final JsonObject machine;
@@ -150,11 +152,12 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private static JsonObject greet(ControlChannel channel, Token token, String name)
       throws IOException {
     JsonObject greeting = channel.receive();
-    if (!(greeting.get("challenge") instanceof JsonElement challenge)
-        || !(greeting.get("evaluation") instanceof JsonElement version)) {
-      throw new IOException("the program there is another one");
+    String challenge = text(greeting, "challenge");
+    String version = text(greeting, "evaluation");
+    if (challenge == null || version == null) {
+      throw new IOException(ANOTHER_PROGRAM);
     }
-    if (!version.getAsString().equals(String.valueOf(EvaluationHost.VERSION))) {
+    if (!version.equals(String.valueOf(EvaluationHost.VERSION))) {
       throw new ToolException(
           ExitCode.NO_CONNECTION,
           name
@@ -165,20 +168,34 @@ public final class RemoteServers implements Servers, AutoCloseable {
               + "; use the same release of ferrule on both hosts");
     }
     JsonObject answer = new JsonObject();
-    answer.addProperty("answer", token.answer(challenge.getAsString()));
+    answer.addProperty("answer", token.answer(challenge));
     channel.send(answer);
     JsonObject welcome = channel.receive();
     if (!(welcome.get("machine") instanceof JsonObject machine)) {
-      String reason =
-          welcome.get("refused") instanceof JsonElement refused
-              ? refused.getAsString()
-              : "an answer without the facts of the host";
-      if (welcome.get("later") instanceof JsonElement later && later.getAsBoolean()) {
+      String refused = text(welcome, "refused");
+      String reason = refused == null ? "an answer without the facts of the host" : refused;
+      if (Boolean.parseBoolean(text(welcome, "later"))) {
         throw new BusyException(reason);
       }
       throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + reason);
     }
     return machine;
+  }
+
+  /**
+   * Returns the text of a field, or null if the message does not have it.
+   *
+   * @throws IOException if it is an object, an array or null, as no evaluation host sends it
+   */
+  private static @Nullable String text(JsonObject message, String name) throws IOException {
+    JsonElement value = message.get(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isJsonPrimitive()) {
+      throw new IOException(ANOTHER_PROGRAM);
+    }
+    return value.getAsString();
   }
 
   @Override
@@ -212,19 +229,53 @@ public final class RemoteServers implements Servers, AutoCloseable {
   }
 
   private URI uri(ProviderInfo provider, JsonObject answer) {
-    if (answer.get("failed") instanceof JsonElement reason) {
-      int code =
-          answer.get("exitCode") instanceof JsonElement exitCode
-              ? exitCode.getAsInt()
-              : ExitCode.FAILED;
-      throw new ToolException(code, address + ": " + reason.getAsString());
+    try {
+      String reason = text(answer, "failed");
+      if (reason != null) {
+        throw new ToolException(exitCode(answer), address + ": " + reason);
+      }
+      String uri = text(answer, "uri");
+      if (uri == null) {
+        throw new IOException(ANOTHER_PROGRAM);
+      }
+      return checked(provider, Endpoint.parse(uri));
+    } catch (IOException e) {
+      throw unreachable(address, e);
     }
-    URI uri = Endpoint.parse(String.valueOf(answer.get("uri").getAsString()));
+  }
+
+  private static int exitCode(JsonObject answer) throws IOException {
+    String code = text(answer, "exitCode");
+    try {
+      return code == null ? ExitCode.FAILED : Integer.parseInt(code);
+    } catch (NumberFormatException e) {
+      throw new IOException(ANOTHER_PROGRAM, e);
+    }
+  }
+
+  private URI checked(ProviderInfo provider, URI uri) {
     if (!provider.scheme().equals(uri.getScheme())) {
       throw new ToolException(
           ExitCode.FAILED, address + " has started a server at " + uri + ", another transport");
     }
+    if (!isHostAndPort(uri)) { // a query would override the options of this host's clients
+      throw new ToolException(
+          ExitCode.FAILED,
+          address
+              + " has started a server at "
+              + uri
+              + ", which is more than a host and a port; use the same release of ferrule on both"
+              + " hosts");
+    }
     return uri;
+  }
+
+  private static boolean isHostAndPort(URI uri) {
+    String authority = uri.getRawAuthority();
+    return authority != null
+        && authority.indexOf('@') < 0 // user info
+        && uri.getRawQuery() == null
+        && uri.getRawFragment() == null;
   }
 
   @Override

@@ -323,6 +323,29 @@ class EvaluationHostTest {
     await(running::isEmpty); // as it shows no sign of life
   }
 
+  /** It shows signs of life, but the host cannot send answers. */
+  @Test
+  void anEvaluationThatReadsNothingIsEnded() throws IOException {
+    EvaluationHost host =
+        host(
+            new EvaluationHost.Patience(
+                Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(2)));
+    ControlChannel channel = admitted(host);
+    channel.send(start("sendrecv", Map.of()));
+    assertThat(channel.receive().has("uri")).isTrue();
+    JsonObject request = start("x".repeat(4000), Map.of()); // whose answer is as long
+    assertThatThrownBy(
+            () -> {
+              while (true) {
+                channel.send(request);
+              }
+            })
+        .isInstanceOf(IOException.class);
+    await(() -> problems.stream().anyMatch(line -> line.contains("was sent in 2000 ms")));
+    await(running::isEmpty);
+    connectPatiently(host).start(PROVIDER, SETTINGS, line -> {});
+  }
+
   private static JsonObject start(String scheme, Map<String, String> options) {
     JsonObject values = new JsonObject();
     options.forEach(values::addProperty);
@@ -346,7 +369,8 @@ class EvaluationHostTest {
         "sendrecv  | buffer         | 1GiB   | option buffer=1GiB is not allowed",
         "sendrecv  | maxMessage     | 2MiB   | the maximum is 1048576",
         "sendrecv  | receives       | 100000 | receives",
-        "sendrecv  | receives       | 4096   | 4096 receives of 65536 bytes exceed the limit",
+        "sendrecv  | receives       | 4096   | 4100 receive buffers of 65536 bytes exceed the limit",
+        "sendrecv  | receives       | 1021   | 1025 receive buffers of 65536 bytes exceed the limit",
         "sendrecv  | connectTimeout | 1h     | option connectTimeout=1h is not allowed",
         "sendrecv  | srq            | maybe  | srq",
         "magicring | ring           | 1GiB   | the maximum is 67108864",
