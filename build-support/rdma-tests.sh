@@ -34,6 +34,8 @@ case $part in
     run=on_one_host
     ;;
   two-hosts)
+    # some of the tests end the other host
+    jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation')
     set_selection dev.ferrule.integration.rdma rdma-two
     run=on_two_hosts
     ;;

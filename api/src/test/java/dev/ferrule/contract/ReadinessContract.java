@@ -279,10 +279,14 @@ public abstract class ReadinessContract extends Contract {
     for (int i = 0; i < CONNECTIONS; i++) {
       pairs.add(connectWith(Readiness.Interest.RECEIVE));
     }
+    List<Background<Boolean>> clients = new ArrayList<>();
     SelectorServer.serve(
         pairs.stream().map(Pair::server).toList(),
         MESSAGES_EACH,
-        () -> pairs.forEach(pair -> inBackground("client", () -> pingPong(pair.client()))));
+        () ->
+            pairs.forEach(
+                pair -> clients.add(inBackground("client", () -> pingPong(pair.client())))));
+    clients.forEach(Background::result); // the last answers may still be under way
   }
 
   /** Clients come at any time, and their messages go to the listener's receiver. */
