@@ -36,7 +36,7 @@ public final class Catalogue {
   /** A value of options that are on or off. */
   static final String OFF = "off";
 
-  /** The name in results of the part of the messages that were sent before one found no receive. */
+  /** The name in results of how many messages a connection sent before one found no receive. */
   static final String SENT = "sent_messages_per_connection";
 
   /** The experiment that fails if a single point does. */
