@@ -7,6 +7,7 @@
 @SuppressWarnings("module") // The modules that these exports name are compiled after this one.
 module dev.ferrule.bindings {
   exports dev.ferrule.bindings.libc to
+      dev.ferrule.posix,
       dev.ferrule.verbs,
       dev.ferrule.rdma,
       dev.ferrule.sendrecv,

@@ -8,6 +8,7 @@
 module dev.ferrule.sm {
   requires dev.ferrule.support;
   requires dev.ferrule.bindings;
+  requires dev.ferrule.posix;
   requires static com.google.auto.service;
 
   provides dev.ferrule.spi.ConnectionProvider with

@@ -6,6 +6,7 @@
  */
 module dev.ferrule.verbs {
   requires dev.ferrule.bindings;
+  requires dev.ferrule.posix;
   requires transitive static org.jspecify;
 
   exports dev.ferrule.verbs;

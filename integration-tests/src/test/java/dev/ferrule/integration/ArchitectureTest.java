@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -15,12 +16,13 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The layers: api ← provider support ← rdma ← the RDMA providers; bindings ← verbs ← rdma; provider
- * support and bindings ← sm. Module descriptors declare most of this, too, but for the module path
- * only, and a wrong {@code requires} is easily added.
+ * The layers: api ← provider support ← rdma ← the RDMA providers; bindings ← posix ← verbs ← rdma;
+ * provider support and posix ← sm. Module descriptors declare most of this, too, but for the module
+ * path only, and a wrong {@code requires} is easily added.
  */
 class ArchitectureTest {
   private static final JavaClasses FERRULE =
@@ -31,6 +33,10 @@ class ArchitectureTest {
 
   private static final DescribedPredicate<JavaClass> BINDINGS =
       resideInAPackage("dev.ferrule.bindings..").as("the bindings");
+  private static final Pattern C_HEADER = Pattern.compile(".*\\.(LibC|Verbs|RdmaCm)(\\$.*)?");
+
+  private static final DescribedPredicate<JavaClass> POSIX =
+      resideInAPackage("dev.ferrule.posix..").as("posix");
   private static final DescribedPredicate<JavaClass> VERBS =
       resideInAPackage("dev.ferrule.verbs..").as("verbs");
   private static final DescribedPredicate<JavaClass> RDMA =
@@ -74,11 +80,36 @@ class ArchitectureTest {
   }
 
   @Test
-  void verbsDependOnBindingsOnly() {
+  void posixDependsOnBindingsOnly() {
+    classes()
+        .that(POSIX)
+        .should()
+        .onlyDependOnClassesThat(POSIX.or(BINDINGS).or(JAVA))
+        .check(FERRULE);
+  }
+
+  /** The bindings are used for constants and layouts; a constant's name has no lower case. */
+  @Test
+  void cFunctionsAreNotCalledByTheBindings() {
+    noClasses()
+        .that(DescribedPredicate.not(BINDINGS))
+        .should()
+        .callMethodWhere(
+            describe(
+                "a function in the bindings is called",
+                call ->
+                    C_HEADER.matcher(call.getTargetOwner().getName()).matches()
+                        && BINDINGS.test(call.getTargetOwner())
+                        && Character.isLowerCase(call.getTarget().getName().charAt(0))))
+        .check(FERRULE);
+  }
+
+  @Test
+  void verbsDependOnPosixAndBindingsOnly() {
     classes()
         .that(VERBS)
         .should()
-        .onlyDependOnClassesThat(VERBS.or(BINDINGS).or(JAVA))
+        .onlyDependOnClassesThat(VERBS.or(POSIX).or(BINDINGS).or(JAVA))
         .check(FERRULE);
   }
 
@@ -87,7 +118,7 @@ class ArchitectureTest {
     classes()
         .that(RDMA)
         .should()
-        .onlyDependOnClassesThat(RDMA.or(VERBS).or(SUPPORT).or(API).or(BINDINGS).or(JAVA))
+        .onlyDependOnClassesThat(RDMA.or(VERBS).or(SUPPORT).or(API).or(POSIX).or(BINDINGS).or(JAVA))
         .check(FERRULE);
   }
 
@@ -101,11 +132,12 @@ class ArchitectureTest {
   }
 
   @Test
-  void smDependsOnSupportAndBindingsAndNeverOnAnotherProvider() {
+  void smDependsOnSupportAndPosixAndNeverOnAnotherProvider() {
     classes()
         .that(SM)
         .should()
-        .onlyDependOnClassesThat(SM.or(API).or(SUPPORT).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
+        .onlyDependOnClassesThat(
+            SM.or(API).or(SUPPORT).or(POSIX).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
         .check(FERRULE);
   }
 

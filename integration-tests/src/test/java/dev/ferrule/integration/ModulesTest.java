@@ -52,6 +52,7 @@ class ModulesTest {
             "dev.ferrule",
             "dev.ferrule.bindings",
             "dev.ferrule.magicring",
+            "dev.ferrule.posix",
             "dev.ferrule.rdma",
             "dev.ferrule.sendrecv",
             "dev.ferrule.sm",
@@ -69,7 +70,13 @@ class ModulesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dev.ferrule.bindings", "dev.ferrule.support", "dev.ferrule.rdma"})
+  @ValueSource(
+      strings = {
+        "dev.ferrule.bindings",
+        "dev.ferrule.posix",
+        "dev.ferrule.support",
+        "dev.ferrule.rdma"
+      })
   void internalPackagesAreExportedToFerruleOnly(String module) {
     assertThat(descriptor(module).exports())
         .isNotEmpty()

@@ -5,10 +5,11 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.EventDescriptor;
 import dev.ferrule.sm.os.OwnDirectory;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.support.ReadinessDescriptor;
 import java.io.IOException;
 import java.net.URI;
@@ -177,7 +178,7 @@ final class Failures {
   private static String hintAtOthers(URI uri) {
     Path base = SmAddress.parse(uri).base();
     return OwnDirectory.userOf(base)
-        .filter(user -> user != LibC.geteuid() && !Files.isWritable(base))
+        .filter(user -> user != Posix.geteuid() && !Files.isWritable(base))
         .map(
             user ->
                 ". "

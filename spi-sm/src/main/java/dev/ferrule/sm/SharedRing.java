@@ -2,11 +2,11 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Membarrier;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.Membarrier;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;

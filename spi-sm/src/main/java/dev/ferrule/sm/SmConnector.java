@@ -9,13 +9,14 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.ClientEndpoints;
 import dev.ferrule.sm.endpoint.ClientHandshake;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Access;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.Deadlines;
 import java.io.IOException;
@@ -76,7 +77,7 @@ final class SmConnector {
       throw noListener(uri, server, "the directory was not created by Ferrule");
     }
     // a user that may open all files may still create files that the other user may not open
-    if (owner.getAsInt() != LibC.geteuid() && access == Access.USER) {
+    if (owner.getAsInt() != Posix.geteuid() && access == Access.USER) {
       throw new ConnectionRefusedException(
           uri,
           "the endpoint "

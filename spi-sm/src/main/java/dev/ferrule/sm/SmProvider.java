@@ -7,10 +7,10 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Listener;
 import dev.ferrule.Option;
+import dev.ferrule.posix.Membarrier;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.os.KnemDevice;
-import dev.ferrule.sm.os.Membarrier;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.rma.CopyPath;
 import dev.ferrule.spi.ConnectionProvider;
@@ -86,7 +86,7 @@ public final class SmProvider implements ConnectionProvider {
       return Availability.no(
           "the JVM does not let sm call C functions (" + e + ")",
           "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
-              + " --enable-native-access=dev.ferrule.sm,dev.ferrule.bindings");
+              + " --enable-native-access=dev.ferrule.bindings,dev.ferrule.posix,dev.ferrule.sm");
     }
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.posix.RawMemory.ALL;
 
 import dev.ferrule.Connection;
-import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.sm.ring.RingConsumer;
 import dev.ferrule.sm.ring.RingProducer;
 import dev.ferrule.support.AbstractReceiveRegion;

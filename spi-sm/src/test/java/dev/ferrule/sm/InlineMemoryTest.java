@@ -4,7 +4,7 @@ package dev.ferrule.sm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.sm.os.Futex;
+import dev.ferrule.posix.Futex;
 import java.util.Arrays;
 
 /** Determines whether threads sleep. */

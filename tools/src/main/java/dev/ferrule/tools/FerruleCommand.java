@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -30,24 +31,26 @@ import picocli.CommandLine.Spec;
       "  ferrule evaluate --quick --out here   all measurements, as a page with plots",
       "",
       "'ferrule help COMMAND' shows all options of a command."
-    },
-    subcommands = {
-      ProvidersCommand.class,
-      DoctorCommand.class,
-      ListenCommand.class,
-      SendCommand.class,
-      LatencyCommand.class,
-      BandwidthCommand.class,
-      RmaCommand.class,
-      ServeCommand.class,
-      EvaluateCommand.class,
-      ModelCommand.class,
-      LsCommand.class,
-      CleanCommand.class,
-      CommandLine.HelpCommand.class,
-      CmaProbeCommand.class
     })
 final class FerruleCommand implements Runnable {
+
+  /** The commands, in the order of the help text. */
+  private static final List<Map.Entry<String, Class<?>>> COMMANDS =
+      List.of(
+          Map.entry("providers", ProvidersCommand.class),
+          Map.entry("doctor", DoctorCommand.class),
+          Map.entry("listen", ListenCommand.class),
+          Map.entry("send", SendCommand.class),
+          Map.entry("latency", LatencyCommand.class),
+          Map.entry("bandwidth", BandwidthCommand.class),
+          Map.entry("rma", RmaCommand.class),
+          Map.entry("serve", ServeCommand.class),
+          Map.entry("evaluate", EvaluateCommand.class),
+          Map.entry("model", ModelCommand.class),
+          Map.entry("ls", LsCommand.class),
+          Map.entry("clean", CleanCommand.class),
+          Map.entry("help", CommandLine.HelpCommand.class),
+          Map.entry("cma-probe", CmaProbeCommand.class));
 
   @Spec private CommandSpec spec;
 
@@ -56,6 +59,24 @@ final class FerruleCommand implements Runnable {
       scope = ScopeType.INHERIT,
       description = "Print the stack trace of a failure.")
   boolean verbose;
+
+  /**
+   * Returns the command line with the command that the first argument names, or else with all of
+   * them: to describe each takes as long as the rest of a short command.
+   */
+  CommandLine commandLine(String... arguments) {
+    CommandLine root = new CommandLine(this);
+    String first = arguments.length == 0 ? "" : arguments[0];
+    boolean isNamed =
+        !first.equals("help")
+            && COMMANDS.stream().anyMatch(command -> command.getKey().equals(first));
+    for (Map.Entry<String, Class<?>> command : COMMANDS) {
+      if (!isNamed || command.getKey().equals(first)) {
+        root.addSubcommand(command.getKey(), command.getValue());
+      }
+    }
+    return root;
+  }
 
   @Override
   public void run() {

@@ -79,7 +79,7 @@ public final class Main {
 
   static int run(PrintWriter out, PrintWriter err, Look look, String... arguments) {
     FerruleCommand root = new FerruleCommand();
-    CommandLine commandLine = new CommandLine(root).setOut(out).setErr(err);
+    CommandLine commandLine = root.commandLine(arguments).setOut(out).setErr(err);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);
     Values.register(commandLine);
     look.applyTo(commandLine);

@@ -67,7 +67,7 @@ class CommandLineTest {
   @ParameterizedTest
   @ValueSource(ints = {60, 72, 80, 100})
   void noLineOfAHelpTextEndsWithinAWord(int width) {
-    CommandLine root = new CommandLine(new FerruleCommand());
+    CommandLine root = new FerruleCommand().commandLine();
     new Main.Look(width, false).applyTo(root);
     for (CommandLine command : root.getSubcommands().values()) {
       CommandSpec spec = command.getCommandSpec();
@@ -98,11 +98,26 @@ class CommandLineTest {
 
   @Test
   void examplesFitATerminal() {
-    for (CommandLine command : new CommandLine(new FerruleCommand()).getSubcommands().values()) {
+    for (CommandLine command : new FerruleCommand().commandLine().getSubcommands().values()) {
       assertThat(command.getCommandSpec().usageMessage().footer())
           .filteredOn(line -> line.startsWith("  ferrule"))
           .allMatch(line -> line.length() <= 80);
     }
+  }
+
+  @Test
+  void commandsHaveTheNamesThatTheyAreAddedBy() {
+    for (var command : new FerruleCommand().commandLine().getSubcommands().entrySet()) {
+      Object added = command.getValue().getCommandSpec().userObject();
+      assertThat(added.getClass().getAnnotation(CommandLine.Command.class).name())
+          .isEqualTo(command.getKey());
+    }
+  }
+
+  @Test
+  void aCommandThatIsNamedIsAddedAloneAndHasTheOptionsOfTheRoot() {
+    assertThat(new FerruleCommand().commandLine("ls").getSubcommands()).containsOnlyKeys("ls");
+    assertThat(Run.of("ls", "--verbose", "--help").exitCode()).isZero();
   }
 
   @Test

@@ -2,7 +2,7 @@
 package dev.ferrule.verbs;
 
 import dev.ferrule.bindings.verbs.ibv_wc;
-import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 

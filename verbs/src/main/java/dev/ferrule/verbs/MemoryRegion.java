@@ -2,7 +2,7 @@
 package dev.ferrule.verbs;
 
 import dev.ferrule.bindings.verbs.ibv_mr;
-import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

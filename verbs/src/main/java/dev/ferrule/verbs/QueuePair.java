@@ -5,7 +5,7 @@ import dev.ferrule.bindings.verbs.ibv_qp;
 import dev.ferrule.bindings.verbs.ibv_qp_attr;
 import dev.ferrule.bindings.verbs.ibv_qp_cap;
 import dev.ferrule.bindings.verbs.ibv_qp_init_attr;
-import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

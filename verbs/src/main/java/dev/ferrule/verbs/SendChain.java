@@ -2,7 +2,7 @@
 package dev.ferrule.verbs;
 
 import dev.ferrule.bindings.verbs.ibv_send_wr;
-import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.posix.RawMemory;
 
 /**
  * Work requests for a send queue, built once and edited in place; see {@link WorkRequestChain}. A

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.CmCalls;
 import dev.ferrule.verbs.calls.NativeCmCalls;
 import dev.ferrule.verbs.calls.NativeVerbsCalls;
-import dev.ferrule.verbs.calls.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

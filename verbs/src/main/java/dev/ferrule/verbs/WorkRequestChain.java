@@ -3,7 +3,7 @@ package dev.ferrule.verbs;
 
 import dev.ferrule.bindings.verbs.ibv_recv_wr;
 import dev.ferrule.bindings.verbs.ibv_sge;
-import dev.ferrule.verbs.calls.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.connection;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.calls.EventCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -24,11 +24,9 @@ final class EventDescriptor implements ReadinessDescriptor.Event {
 
   static EventDescriptor open(URI uri) {
     try {
-      int flags = LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK();
-      return new EventDescriptor(
-          (int) VerbsException.check("eventfd", "readiness", EventCalls.eventfd(0, flags)));
-    } catch (VerbsException e) {
-      throw RdmaFailures.of(uri, e);
+      return new EventDescriptor(Posix.eventfd());
+    } catch (PosixException e) {
+      throw RdmaFailures.of(uri, new VerbsException(e.function(), e.subject(), e.errno()));
     }
   }
 
@@ -40,14 +38,14 @@ final class EventDescriptor implements ReadinessDescriptor.Event {
   @Override
   public void setReadable(boolean value) {
     if (value) {
-      LibC.write(number, one, Long.BYTES);
+      Posix.write(number, one);
     } else {
-      LibC.read(number, counter, Long.BYTES);
+      Posix.read(number, counter);
     }
   }
 
   @Override
   public void close() {
-    LibC.close(number);
+    Posix.close(number);
   }
 }

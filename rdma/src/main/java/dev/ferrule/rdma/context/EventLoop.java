@@ -2,22 +2,19 @@
 package dev.ferrule.rdma.context;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.pollfd;
+import dev.ferrule.posix.EventPoll;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.Threads;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.calls.EventCalls;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -30,7 +27,6 @@ final class EventLoop implements AutoCloseable {
 
   private static final System.Logger LOGGER = System.getLogger(EventLoop.class.getName());
 
-  private static final short READABLE = 1; // POLLIN
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final long TICK_NANOS = 250 * NANOS_PER_MILLI;
 
@@ -44,8 +40,9 @@ final class EventLoop implements AutoCloseable {
 
   private final Thread thread;
   private long lastLogged = System.nanoTime() - LOG_NANOS; // only by the event loop
-  private final int wakeUp;
-  private final List<Source> sources = new CopyOnWriteArrayList<>();
+  private final EventPoll poll;
+  private final Map<Long, Source> sources = new ConcurrentHashMap<>(); // by their key in the poll
+  private final AtomicLong keys = new AtomicLong();
   private final Set<Runnable> ticks = ConcurrentHashMap.newKeySet();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private volatile boolean stopped;
@@ -56,25 +53,32 @@ final class EventLoop implements AutoCloseable {
    * @param name the thread's name
    */
   EventLoop(String name) {
-    this.wakeUp =
-        (int)
-            VerbsException.check(
-                "eventfd", name, EventCalls.eventfd(0, LibC.EFD_CLOEXEC() | LibC.EFD_NONBLOCK()));
-    sources.add(new Source(wakeUp, this::drainWakeUp));
+    try {
+      this.poll = new EventPoll();
+    } catch (PosixException e) {
+      throw new VerbsException(e.function(), e.subject(), e.errno());
+    }
     this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
 
   /** Adds a descriptor, and makes it non-blocking. */
   void add(int descriptor, Runnable action) {
-    LibC.fcntl.makeInvoker(LibC.C_INT).apply(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
-    sources.add(new Source(descriptor, action));
-    wake();
+    int ignored = Posix.fcntl(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
+    long key = keys.getAndIncrement();
+    sources.put(key, new Source(descriptor, action));
+    try {
+      poll.addReadable(descriptor, key);
+    } catch (PosixException e) {
+      sources.remove(key);
+      throw new VerbsException(e.function(), e.subject(), e.errno());
+    }
   }
 
-  /** Removes a descriptor. */
+  /** Removes a descriptor, before it is closed. */
   void remove(int descriptor) {
-    sources.removeIf(source -> source.descriptor() == descriptor);
-    wake();
+    if (sources.values().removeIf(source -> source.descriptor() == descriptor)) {
+      poll.remove(descriptor);
+    }
   }
 
   /** Adds an action that runs every 250 milliseconds. */
@@ -113,42 +117,16 @@ final class EventLoop implements AutoCloseable {
             done.countDown();
           }
         });
-    wake();
+    poll.wake();
     done.await(nanos, TimeUnit.NANOSECONDS);
-  }
-
-  private void wake() {
-    try (Arena arena = Arena.ofConfined()) {
-      LibC.write(wakeUp, arena.allocateFrom(ValueLayout.JAVA_LONG, 1), Long.BYTES);
-    }
-  }
-
-  private void drainWakeUp() {
-    try (Arena arena = Arena.ofConfined()) {
-      LibC.read(wakeUp, arena.allocate(Long.BYTES), Long.BYTES);
-    }
   }
 
   private void run() {
     long lastTick = System.nanoTime();
     while (!stopped) {
-      List<Source> now = new ArrayList<>(sources);
-      try (Arena arena = Arena.ofConfined()) {
-        MemorySegment descriptors = pollfd.allocateArray(now.size(), arena);
-        for (int i = 0; i < now.size(); i++) {
-          MemorySegment one = pollfd.asSlice(descriptors, i);
-          pollfd.fd(one, now.get(i).descriptor());
-          pollfd.events(one, READABLE);
-        }
-        LibC.poll(descriptors, now.size(), millisUntil(lastTick + TICK_NANOS));
-        for (int i = 0; i < now.size() && !stopped; i++) {
-          int events = pollfd.revents(pollfd.asSlice(descriptors, i));
-          if ((events & READABLE) != 0) {
-            guard(now.get(i).action());
-          } else if (events != 0) {
-            sources.remove(now.get(i)); // of a device that is gone; poll would report it each time
-          }
-        }
+      int count = poll.await(millisUntil(lastTick + TICK_NANOS));
+      for (int i = 0; i < count && !stopped; i++) {
+        dispatch(i);
       }
       for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
         guard(task);
@@ -157,6 +135,18 @@ final class EventLoop implements AutoCloseable {
         lastTick = System.nanoTime();
         ticks.forEach(this::guard);
       }
+    }
+  }
+
+  private void dispatch(int event) {
+    Source source = sources.get(poll.key(event));
+    if (source == null) {
+      return; // a wake-up, or removed meanwhile
+    }
+    if (poll.isReadable(event)) {
+      guard(source.action());
+    } else {
+      guard(() -> remove(source.descriptor())); // of a device that is gone: reported each time
     }
   }
 
@@ -188,8 +178,8 @@ final class EventLoop implements AutoCloseable {
   @Override
   public void close() {
     stopped = true;
-    wake();
+    poll.wake();
     Threads.awaitEnd(thread);
-    LibC.close(wakeUp);
+    poll.close();
   }
 }

@@ -2,10 +2,10 @@
 package dev.ferrule.rdma.memory;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.ArenaCloser;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
-import dev.ferrule.verbs.calls.MappingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -35,14 +35,13 @@ public final class MagicBuffer implements AutoCloseable {
   private static final String NAME = "ferrule-ring";
   private static final long HUGE_PAGE = 2L << 20;
   private static final int LOG_HUGE_PAGE = 21;
-  private static final long COMMITTED_AT_ONCE = 64L << 20; // whole huge pages
 
   /**
    * Requests pages of 2 MiB explicitly, as the system's default huge page size may be another one.
    */
   private static final int HUGE_FLAGS = LibC.MFD_HUGETLB() | LOG_HUGE_PAGE << LibC.MAP_HUGE_SHIFT();
 
-  private static final long PAGE = LibC.getpagesize();
+  private static final long PAGE = Posix.PAGE;
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
@@ -54,7 +53,7 @@ public final class MagicBuffer implements AutoCloseable {
     this.huge = huge;
     this.segment =
         MemorySegment.ofAddress(address)
-            .reinterpret(2 * size, arena, mapped -> MappingCalls.munmap(address, 2 * size));
+            .reinterpret(2 * size, arena, mapped -> unmap(address, 2 * size));
   }
 
   /**
@@ -112,32 +111,29 @@ public final class MagicBuffer implements AutoCloseable {
   }
 
   private static long map(long size, long alignment, int flags) {
-    String subject = size + " bytes";
-    int file =
-        (int)
-            VerbsException.check(
-                "memfd_create", NAME, MappingCalls.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags));
     try {
-      VerbsException.check("ftruncate", subject, MappingCalls.ftruncate(file, size));
-      VerbsException.check("fallocate", subject, commit(file, size));
-      return mapTwice(file, size, alignment);
-    } finally {
-      MappingCalls.close(file); // the mappings keep the file
+      int file = Posix.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags);
+      if (file < 0) {
+        throw new PosixException("memfd_create", NAME, -file);
+      }
+      try {
+        commit(file, size);
+        return mapTwice(file, size, alignment);
+      } finally {
+        Posix.close(file); // the mappings keep the file
+      }
+    } catch (PosixException e) {
+      throw new VerbsException(e.function(), e.subject(), e.errno());
     }
   }
 
-  /**
-   * Commits the memory in pieces that take a short time: a signal, such as a profiler's, interrupts
-   * fallocate, which then has to be repeated.
-   */
-  private static int commit(int file, long size) {
-    int result = 0;
-    for (long done = 0; done < size && result == 0; done += COMMITTED_AT_ONCE) {
-      do {
-        result = MappingCalls.fallocate(file, done, Math.min(COMMITTED_AT_ONCE, size - done));
-      } while (result == -Errno.EINTR);
+  private static void commit(int file, long size) {
+    String subject = size + " bytes";
+    Posix.ftruncate(file, size, subject);
+    int error = Posix.posixFallocate(file, 0, size);
+    if (error != 0) {
+      throw new PosixException("posix_fallocate", subject, error);
     }
-    return result;
   }
 
   /**
@@ -147,42 +143,28 @@ public final class MagicBuffer implements AutoCloseable {
   private static long mapTwice(int file, long size, long alignment) {
     String subject = "2 times " + size + " bytes";
     long reserved = 2 * size + alignment - PAGE;
-    long start =
-        VerbsException.check(
-            "mmap",
-            subject,
-            MappingCalls.mmap(
-                0,
-                reserved,
-                LibC.PROT_NONE(),
-                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE(),
-                -1));
+    int none = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();
+    long start = Posix.mmap(reserved, LibC.PROT_NONE(), none, -1, subject).address();
     long first = (start + alignment - 1) / alignment * alignment;
+    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
     boolean done = false;
     try {
-      mapOver(first, size, file, subject);
-      mapOver(first + size, size, file, subject);
+      Posix.mmapOver(first, size, protection, LibC.MAP_SHARED(), file, subject);
+      Posix.mmapOver(first + size, size, protection, LibC.MAP_SHARED(), file, subject);
       done = true;
     } finally {
       if (!done) {
-        MappingCalls.munmap(start, reserved);
+        unmap(start, reserved);
       }
     }
-    unmapRest(start, first);
-    unmapRest(first + 2 * size, start + reserved);
+    unmap(start, first - start);
+    unmap(first + 2 * size, start + reserved - first - 2 * size);
     return first;
   }
 
-  private static void mapOver(long address, long size, int file, String subject) {
-    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
-    int flags = LibC.MAP_SHARED() | LibC.MAP_FIXED();
-    VerbsException.check(
-        "mmap", subject, MappingCalls.mmap(address, size, protection, flags, file));
-  }
-
-  private static void unmapRest(long from, long to) {
-    if (to > from) {
-      MappingCalls.munmap(from, to - from);
+  private static void unmap(long address, long length) {
+    if (length > 0) {
+      Posix.munmap(MemorySegment.ofAddress(address), length);
     }
   }
 

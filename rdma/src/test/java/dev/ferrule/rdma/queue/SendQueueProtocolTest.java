@@ -9,10 +9,10 @@ import static org.mockito.Mockito.when;
 
 import dev.ferrule.bindings.verbs.ibv_send_wr;
 import dev.ferrule.bindings.verbs.ibv_sge;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
-import dev.ferrule.verbs.calls.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

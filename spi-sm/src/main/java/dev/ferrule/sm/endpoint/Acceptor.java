@@ -2,8 +2,8 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

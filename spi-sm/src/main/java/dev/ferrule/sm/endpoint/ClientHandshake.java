@@ -8,8 +8,9 @@ import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.spi.PlainText;
 import java.net.URI;
@@ -152,7 +153,7 @@ public final class ClientHandshake {
    */
   private String hintAtUsers() {
     OptionalInt owner = EndpointScan.owner(server);
-    return owner.isEmpty() || owner.getAsInt() == LibC.geteuid()
+    return owner.isEmpty() || owner.getAsInt() == Posix.geteuid()
         ? ""
         : " It runs as user id "
             + owner.getAsInt()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.posix.EventPoll;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.DatagramSocket;
-import dev.ferrule.sm.os.EventPoll;
 import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
-import dev.ferrule.sm.os.PosixException;
 import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.support.Threads;
 import java.io.IOException;
@@ -100,7 +100,7 @@ public final class Endpoint {
    * @param access the users that may use it
    * @return the endpoint; or null if a live endpoint has that address
    * @throws IOException if its directory cannot be created
-   * @throws dev.ferrule.sm.os.PosixException if its files cannot be created
+   * @throws dev.ferrule.posix.PosixException if its files cannot be created
    */
   public static @Nullable Endpoint open(SmAddress address, Access access) throws IOException {
     return open(address, access, null);
@@ -220,7 +220,7 @@ public final class Endpoint {
    *
    * @return the number
    * @throws IOException if all numbers are in use
-   * @throws dev.ferrule.sm.os.PosixException if its directory cannot be created
+   * @throws dev.ferrule.posix.PosixException if its directory cannot be created
    */
   public synchronized int newConnection() throws IOException {
     for (int attempts = 0; attempts < HandshakeMessage.MAX_ID; attempts++) {
@@ -349,7 +349,7 @@ public final class Endpoint {
    *
    * @param backlog the maximum number of waiting clients
    * @return the acceptor
-   * @throws dev.ferrule.sm.os.PosixException if the lock file cannot be written
+   * @throws dev.ferrule.posix.PosixException if the lock file cannot be written
    */
   public Acceptor listen(int backlog) {
     Acceptor result = new Acceptor(this, backlog);

@@ -3,10 +3,11 @@ package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Access;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -249,7 +250,7 @@ final class EndpointDirectory {
    */
   private static String hintAtOthers(Path directory) {
     boolean isAnothers =
-        OwnDirectory.userOf(directory).filter(user -> user != LibC.geteuid()).isPresent();
+        OwnDirectory.userOf(directory).filter(user -> user != Posix.geteuid()).isPresent();
     return isAnothers
         ? ". Where other users may create directories, any of them can take all names first: "
             + OwnDirectory.suggestion()

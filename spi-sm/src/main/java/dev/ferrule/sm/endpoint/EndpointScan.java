@@ -2,9 +2,9 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.os.PosixException;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;

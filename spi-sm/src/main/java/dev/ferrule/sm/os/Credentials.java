@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 
 /**
  * The process that sent a datagram, as reported by the kernel ({@code SCM_CREDENTIALS}).
@@ -21,7 +21,7 @@ public record Credentials(int pid, int uid) {
    * @return the credentials
    */
   public static Credentials own() {
-    return new Credentials((int) ProcessHandle.current().pid(), LibC.geteuid());
+    return new Credentials((int) ProcessHandle.current().pid(), Posix.geteuid());
   }
 
   /**
@@ -30,6 +30,6 @@ public record Credentials(int pid, int uid) {
    * @return whether it does
    */
   public boolean isOwnUser() {
-    return uid == LibC.geteuid();
+    return uid == Posix.geteuid();
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ExecutorService;
@@ -39,9 +39,7 @@ final class DescriptorCloser {
         () -> {
           try {
             // fails if it is no socket
-            int ignored =
-                LibC.setsockopt(
-                    fd, LibC.SOL_SOCKET(), SO_LINGER, NO_LINGER, (int) NO_LINGER.byteSize());
+            int ignored = Posix.trySetsockopt(fd, SO_LINGER, NO_LINGER);
             Posix.close(fd);
           } finally {
             PENDING.decrementAndGet();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.ReadinessDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,6 +2,11 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.EventPoll;
+import dev.ferrule.posix.FileStatus;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.WriteDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -2,6 +2,9 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.FileStatus;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -147,7 +150,7 @@ public final class OwnDirectory {
       return;
     }
     boolean done = false;
-    if (Posix.fstat(fd).isOnly(type, LibC.geteuid())) {
+    if (Posix.fstat(fd).isOnly(type, Posix.geteuid())) {
       try {
         // fchmod(2) does not accept a descriptor that is neither readable nor writable
         Files.setAttribute(Path.of("/proc/self/fd/" + fd), "unix:mode", FILE_MODE | rights);
@@ -217,7 +220,7 @@ public final class OwnDirectory {
    * @return whether it did
    */
   public static boolean isOwn(Path path) {
-    return owner(path).filter(uid -> uid == LibC.geteuid()).isPresent();
+    return owner(path).filter(uid -> uid == Posix.geteuid()).isPresent();
   }
 
   /**
@@ -240,7 +243,7 @@ public final class OwnDirectory {
    * @return what to do, for an error message
    */
   public static String suggestion() {
-    Path runtime = Path.of("/run/user/" + LibC.geteuid());
+    Path runtime = Path.of("/run/user/" + Posix.geteuid());
     String fresh = "a new directory of this user (mkdir -m 700 DIR)";
     return "use "
         + (Files.isWritable(runtime) ? "a directory in " + runtime + ", or " : "")

@@ -5,6 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.flock;
+import dev.ferrule.posix.FileStatus;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

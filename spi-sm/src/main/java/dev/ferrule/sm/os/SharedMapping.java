@@ -2,6 +2,8 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,7 +32,7 @@ public final class SharedMapping {
 
   private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
 
-  private static final long PAGE = LibC.getpagesize();
+  private static final long PAGE = Posix.PAGE;
 
   private static final VarHandle ANY = ValueLayout.JAVA_INT.varHandle();
 

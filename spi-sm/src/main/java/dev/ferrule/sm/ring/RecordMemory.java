@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
-import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.SharedMapping;
 
 /**

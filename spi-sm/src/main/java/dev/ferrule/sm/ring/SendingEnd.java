@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
-import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 
-import dev.ferrule.sm.os.Futex;
-import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.posix.Futex;
+import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
-import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.ring.RingLayout.INT;
 import static dev.ferrule.sm.ring.RingLayout.LONG;
 
-import dev.ferrule.sm.os.Membarrier;
-import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.posix.Membarrier;
+import dev.ferrule.posix.RawMemory;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -25,7 +25,7 @@ final class SleepFlag {
 
   /**
    * A bit of the value: the thread sleeps on the flag itself, as on a {@link
-   * dev.ferrule.sm.os.Futex}. Otherwise its endpoint's thread wakes it.
+   * dev.ferrule.posix.Futex}. Otherwise its endpoint's thread wakes it.
    */
   static final int ON_FLAG = 1;
 

@@ -2,7 +2,7 @@
 package dev.ferrule.sm.rma;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.SharedMapping;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;

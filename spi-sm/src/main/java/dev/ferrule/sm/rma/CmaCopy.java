@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import static dev.ferrule.sm.os.RawMemory.ALL;
+import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.sm.os.CrossMemory;
-import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.posix.CrossMemory;
+import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -4,6 +4,7 @@ package dev.ferrule.sm.os;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

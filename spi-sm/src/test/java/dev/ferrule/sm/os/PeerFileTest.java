@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.PosixException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

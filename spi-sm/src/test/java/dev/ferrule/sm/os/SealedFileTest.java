@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.sm.endpoint.Acceptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -276,34 +279,6 @@ class SealedFileTest {
     limits.setAtIndex(ValueLayout.JAVA_LONG, 0, bytes);
     assertThat((int) set.invokeExact(data, limits)).isZero();
     return before;
-  }
-
-  /** Such as signals of a profiler, between any two of which only a part can be allocated. */
-  @Test
-  void anAllocationThatSignalsInterruptGoesOnWhereItWas() {
-    long length = (3 << 20) + 100;
-    long[] next = {0};
-    int[] interrupted = {0};
-    int result =
-        Posix.inPieces(
-            length,
-            (done, piece) -> {
-              assertThat(done).isEqualTo(next[0]);
-              if (piece > 10 * PAGE) {
-                interrupted[0]++;
-                return LibC.EINTR();
-              }
-              next[0] += piece;
-              return 0;
-            });
-    assertThat(result).isZero();
-    assertThat(next[0]).isEqualTo(length);
-    assertThat(interrupted[0]).isBetween(1, 10);
-  }
-
-  @Test
-  void anAllocationForWhichThereIsNoRoomFails() {
-    assertThat(Posix.inPieces(SIZE, (done, piece) -> LibC.ENOSPC())).isEqualTo(LibC.ENOSPC());
   }
 
   @Test

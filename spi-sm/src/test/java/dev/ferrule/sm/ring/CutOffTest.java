@@ -3,7 +3,7 @@ package dev.ferrule.sm.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.sm.os.PosixException;
+import dev.ferrule.posix.PosixException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

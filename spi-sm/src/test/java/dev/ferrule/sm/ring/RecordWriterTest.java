@@ -3,7 +3,7 @@ package dev.ferrule.sm.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.sm.os.RawMemory;
+import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 

@@ -450,7 +450,7 @@ public final class RingStress {
   @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them sees the other")
   @State
   public static class SleepWithMembarrier {
-    private final Rings rings = rings(!dev.ferrule.sm.os.Membarrier.REGISTERED);
+    private final Rings rings = rings(!dev.ferrule.posix.Membarrier.REGISTERED);
     private final byte[] message = message(8);
 
     /**

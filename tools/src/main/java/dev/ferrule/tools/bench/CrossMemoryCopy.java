@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.iovec;
+import dev.ferrule.posix.CrossMemory;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.Arena;
@@ -17,10 +16,9 @@ import java.lang.foreign.MemorySegment;
 final class CrossMemoryCopy implements BareCopy {
 
   private final boolean write;
-  private final int pid;
-  private final long length;
-  private final MemorySegment local;
-  private final MemorySegment remote;
+  private final CrossMemory process;
+  private final MemorySegment memory;
+  private final long address;
 
   /**
    * Prepares the call.
@@ -32,17 +30,9 @@ final class CrossMemoryCopy implements BareCopy {
    */
   CrossMemoryCopy(Arena arena, MemorySegment memory, Exposure exposure, boolean write) {
     this.write = write;
-    this.pid = Math.toIntExact(exposure.pid());
-    this.length = memory.byteSize();
-    this.local = vector(arena, memory);
-    this.remote = vector(arena, MemorySegment.ofAddress(exposure.address()).reinterpret(length));
-  }
-
-  private static MemorySegment vector(Arena arena, MemorySegment memory) {
-    MemorySegment vector = iovec.allocate(arena);
-    iovec.iov_base(vector, memory);
-    iovec.iov_len(vector, memory.byteSize());
-    return vector;
+    this.process = new CrossMemory(Math.toIntExact(exposure.pid()), arena);
+    this.memory = memory;
+    this.address = exposure.address();
   }
 
   @Override
@@ -54,7 +44,7 @@ final class CrossMemoryCopy implements BareCopy {
   public void run(long count) {
     for (long i = 0; i < count; i++) {
       long copied = copy();
-      if (copied != length) {
+      if (copied != memory.byteSize()) {
         throw new ToolException(ExitCode.FAILED, name() + " copied only " + copied + " bytes");
       }
     }
@@ -62,12 +52,12 @@ final class CrossMemoryCopy implements BareCopy {
 
   /** Copies once; returns whether all was copied. */
   boolean once() {
-    return copy() == length;
+    return copy() == memory.byteSize();
   }
 
   private long copy() {
     return write
-        ? LibC.process_vm_writev(pid, local, 1, remote, 1, 0)
-        : LibC.process_vm_readv(pid, local, 1, remote, 1, 0);
+        ? process.write(memory, 0, address, memory.byteSize())
+        : process.read(memory, 0, address, memory.byteSize());
   }
 }

@@ -2,8 +2,8 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -42,7 +42,7 @@ record FloorFile(long number) implements AutoCloseable {
     boolean done = false;
     try {
       fill(file.path());
-      if (LibC.fcntl.makeInvoker(LibC.C_INT).apply(descriptor, LibC.F_ADD_SEALS(), SEALS) < 0) {
+      if (Posix.fcntl(descriptor, LibC.F_ADD_SEALS(), SEALS) < 0) {
         throw new IOException("cannot seal memory");
       }
       done = true;
@@ -56,16 +56,14 @@ record FloorFile(long number) implements AutoCloseable {
 
   private static int createFile() throws IOException {
     int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
-    try (Arena arena = Arena.ofConfined()) {
-      int descriptor = LibC.memfd_create(arena.allocateFrom(NAME), flags | MFD_NOEXEC_SEAL);
-      if (descriptor < 0) {
-        descriptor = LibC.memfd_create(arena.allocateFrom(NAME), flags);
-      }
-      if (descriptor < 0) {
-        throw new IOException("memfd_create failed");
-      }
-      return descriptor;
+    int descriptor = Posix.memfdCreate(NAME, flags | MFD_NOEXEC_SEAL);
+    if (descriptor < 0) {
+      descriptor = Posix.memfdCreate(NAME, flags);
     }
+    if (descriptor < 0) {
+      throw new IOException("memfd_create failed: " + Posix.strerror(-descriptor));
+    }
+    return descriptor;
   }
 
   /** Allocates the memory: where there is none, this fails, and not an access later. */
@@ -92,26 +90,18 @@ record FloorFile(long number) implements AutoCloseable {
    * @throws IOException if it is not such a file, or does not exist in this container
    */
   FloorFile open() throws IOException {
-    int descriptor;
-    try (Arena arena = Arena.ofConfined()) {
-      descriptor =
-          LibC.open
-              .makeInvoker()
-              .apply(
-                  arena.allocateFrom(path().toString()),
-                  LibC.O_RDWR() | LibC.O_CLOEXEC() | LibC.O_NONBLOCK());
-    }
+    int descriptor = Posix.tryOpen(path().toString(), LibC.O_RDWR() | LibC.O_NONBLOCK(), 0);
     if (descriptor < 0) {
       throw new IOException(path() + " cannot be opened");
     }
     FloorFile own = of(descriptor);
     boolean done = false;
     try {
-      int seals = LibC.fcntl.makeInvoker().apply(descriptor, LibC.F_GET_SEALS());
+      int seals = Posix.fcntl(descriptor, LibC.F_GET_SEALS(), 0);
       if (seals < 0
           || (seals & SEALS) != SEALS
           || !Files.readSymbolicLink(own.path()).equals(LINK)
-          || !Files.getAttribute(own.path(), "unix:uid").equals(LibC.geteuid())
+          || !Files.getAttribute(own.path(), "unix:uid").equals(Posix.geteuid())
           || Files.size(own.path()) != BYTES) {
         throw new IOException(path() + " was not created by a server of this user");
       }
@@ -131,6 +121,6 @@ record FloorFile(long number) implements AutoCloseable {
   /** Closes the descriptor, which must be this process's; mappings stay valid. */
   @Override
   public void close() {
-    LibC.close((int) number);
+    Posix.close((int) number);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -12,7 +12,7 @@ final class JavaCheck implements Check {
   @Override
   public List<Finding> run() {
     String version = "Java " + Runtime.version() + " of " + System.getProperty("java.vendor");
-    Module own = LibC.class.getModule();
+    Module own = Posix.class.getModule();
     Stream<Module> calling =
         own.isNamed()
             ? own.getLayer().modules().stream()

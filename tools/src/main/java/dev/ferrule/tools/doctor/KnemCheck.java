@@ -2,6 +2,7 @@
 package dev.ferrule.tools.doctor;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -27,23 +28,20 @@ final class KnemCheck implements Check {
               DEVICE + " does not exist; messages do not need it",
               "only for rma=knem: build and load the KNEM module"));
     }
+    int descriptor = Posix.tryOpen(DEVICE.toString(), LibC.O_RDWR(), 0);
+    if (descriptor < 0) {
+      return List.of(Finding.warn(NAME, DEVICE + " cannot be opened", "chmod a+rw " + DEVICE));
+    }
     try (Arena arena = Arena.ofConfined()) {
-      int descriptor =
-          LibC.open.makeInvoker().apply(arena.allocateFrom(DEVICE.toString()), LibC.O_RDWR());
-      if (descriptor < 0) {
-        return List.of(Finding.warn(NAME, DEVICE + " cannot be opened", "chmod a+rw " + DEVICE));
-      }
-      try {
-        return List.of(info(descriptor, arena));
-      } finally {
-        LibC.close(descriptor);
-      }
+      return List.of(info(descriptor, arena));
+    } finally {
+      Posix.close(descriptor);
     }
   }
 
   private static Finding info(int descriptor, Arena arena) {
     MemorySegment info = arena.allocate(INFO_BYTES, Integer.BYTES);
-    if (LibC.ioctl.makeInvoker(LibC.C_POINTER).apply(descriptor, GET_INFO, info) != 0) {
+    if (Posix.ioctl(descriptor, GET_INFO, info) != 0) {
       return Finding.warn(NAME, DEVICE + " is not KNEM's: wrong answer", "reload the KNEM module");
     }
     int abi = info.get(ValueLayout.JAVA_INT, 0);

@@ -3,6 +3,7 @@ package dev.ferrule.tools.doctor;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.rlimit;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -18,7 +19,7 @@ final class LockedMemoryCheck implements Check {
   public List<Finding> run() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment limit = arena.allocate(rlimit.layout());
-      if (LibC.getrlimit(LibC.RLIMIT_MEMLOCK(), limit) != 0) {
+      if (Posix.getrlimit(LibC.RLIMIT_MEMLOCK(), limit) != 0) {
         return List.of(Finding.warn(NAME, "getrlimit(RLIMIT_MEMLOCK) failed", ""));
       }
       return List.of(judge(rlimit.rlim_cur(limit)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.statfs;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -84,7 +84,7 @@ final class SharedMemoryCheck implements Check {
   private static Optional<FileSystem> fileSystem(Path directory) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment buffer = arena.allocate(statfs.layout());
-      if (LibC.statfs(arena.allocateFrom(directory.toString()), buffer) != 0) {
+      if (Posix.statfs(directory.toString(), buffer) != 0) {
         return Optional.empty();
       }
       long block = statfs.f_bsize(buffer);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.support;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.cpu_set_t;
+import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,7 +12,6 @@ import java.util.List;
 /** The processor affinity of threads. */
 public final class Affinity {
 
-  private static final int THIS_THREAD = 0;
   private static final long SET_BYTES = cpu_set_t.sizeof();
 
   private Affinity() {}
@@ -26,7 +25,7 @@ public final class Affinity {
     List<Integer> cpus = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment set = arena.allocate(cpu_set_t.layout());
-      if (LibC.sched_getaffinity(THIS_THREAD, SET_BYTES, set) != 0) {
+      if (Posix.schedGetaffinity(set) < 0) {
         return cpus;
       }
       for (int cpu = 0; cpu < SET_BYTES * Byte.SIZE; cpu++) {
@@ -48,7 +47,7 @@ public final class Affinity {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment set = arena.allocate(cpu_set_t.layout());
       set.set(ValueLayout.JAVA_BYTE, cpu / Byte.SIZE, (byte) (1 << (cpu % Byte.SIZE)));
-      return LibC.sched_setaffinity(THIS_THREAD, SET_BYTES, set) == 0;
+      return Posix.schedSetaffinity(set) == 0;
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.support;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -75,10 +75,13 @@ public final class Terminal {
    * @return its width in columns; empty if it is not a terminal
    */
   public static OptionalInt width(int descriptor) {
+    if (isPipe(descriptor)) {
+      return OptionalInt.empty(); // known without linking a C function, which takes longer
+    }
     try (Arena arena = Arena.ofConfined()) {
       // struct winsize: rows, columns, and two unused fields; 16 bits each
       MemorySegment size = arena.allocate(ValueLayout.JAVA_SHORT, 4);
-      if (LibC.ioctl.makeInvoker(LibC.C_POINTER).apply(descriptor, TIOCGWINSZ, size) != 0) {
+      if (Posix.ioctl(descriptor, TIOCGWINSZ, size) != 0) {
         return OptionalInt.empty();
       }
       int columns = Short.toUnsignedInt(size.getAtIndex(ValueLayout.JAVA_SHORT, 1));

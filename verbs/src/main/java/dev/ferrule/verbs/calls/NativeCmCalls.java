@@ -1,70 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.calls;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.ferrule.bindings.rdmacm.RdmaCm;
+import dev.ferrule.posix.NativeFunction;
+import dev.ferrule.posix.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
+import java.util.function.ToIntFunction;
 
 /** The functions of the installed librdmacm. */
 public final class NativeCmCalls implements CmCalls {
 
-  private static final MethodHandle CREATE_EVENT_CHANNEL =
-      Downcalls.link(RdmaCm.rdma_create_event_channel$address(), JAVA_LONG);
-  private static final MethodHandle DESTROY_EVENT_CHANNEL =
-      Downcalls.linkVoid(RdmaCm.rdma_destroy_event_channel$address(), JAVA_LONG);
-  private static final MethodHandle DESTROY_ID =
-      Downcalls.link(RdmaCm.rdma_destroy_id$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle BIND_ADDR =
-      Downcalls.link(RdmaCm.rdma_bind_addr$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle RESOLVE_ROUTE =
-      Downcalls.link(RdmaCm.rdma_resolve_route$address(), JAVA_INT, JAVA_LONG, JAVA_INT);
-  private static final MethodHandle CREATE_QP =
-      Downcalls.link(RdmaCm.rdma_create_qp$address(), JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS);
-  private static final MethodHandle DESTROY_QP =
-      Downcalls.linkVoid(RdmaCm.rdma_destroy_qp$address(), JAVA_LONG);
-  private static final MethodHandle CONNECT =
-      Downcalls.link(RdmaCm.rdma_connect$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle LISTEN =
-      Downcalls.link(RdmaCm.rdma_listen$address(), JAVA_INT, JAVA_LONG, JAVA_INT);
-  private static final MethodHandle ACCEPT =
-      Downcalls.link(RdmaCm.rdma_accept$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle DISCONNECT =
-      Downcalls.link(RdmaCm.rdma_disconnect$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle ACK_CM_EVENT =
-      Downcalls.link(RdmaCm.rdma_ack_cm_event$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle CREATE_ID =
-      Downcalls.link(
-          RdmaCm.rdma_create_id$address(), JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT);
-  private static final MethodHandle RESOLVE_ADDR =
-      Downcalls.link(
-          RdmaCm.rdma_resolve_addr$address(), JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT);
-  private static final MethodHandle REJECT =
-      Downcalls.link(RdmaCm.rdma_reject$address(), JAVA_INT, JAVA_LONG, ADDRESS, JAVA_BYTE);
-  private static final MethodHandle GET_CM_EVENT =
-      Downcalls.link(RdmaCm.rdma_get_cm_event$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle SET_OPTION =
-      Downcalls.link(
-          RdmaCm.rdma_set_option$address(),
-          JAVA_INT,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG);
-  private static final MethodHandle INIT_QP_ATTR =
-      Downcalls.link(RdmaCm.rdma_init_qp_attr$address(), JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
-  private static final MethodHandle GET_SRC_PORT =
-      Downcalls.link(RdmaCm.rdma_get_src_port$address(), JAVA_SHORT, JAVA_LONG);
+  private static final NativeLibrary LIBRARY = NativeLibrary.load("librdmacm.so.1");
+
+  private static final NativeFunction CREATE_EVENT_CHANNEL =
+      LIBRARY.function("rdma_create_event_channel");
+  private static final NativeFunction DESTROY_EVENT_CHANNEL =
+      LIBRARY.function("rdma_destroy_event_channel");
+  private static final NativeFunction DESTROY_ID = LIBRARY.function("rdma_destroy_id");
+  private static final NativeFunction BIND_ADDR = LIBRARY.function("rdma_bind_addr");
+  private static final NativeFunction RESOLVE_ROUTE = LIBRARY.function("rdma_resolve_route");
+  private static final NativeFunction CREATE_QP = LIBRARY.function("rdma_create_qp");
+  private static final NativeFunction DESTROY_QP = LIBRARY.function("rdma_destroy_qp");
+  private static final NativeFunction CONNECT = LIBRARY.function("rdma_connect");
+  private static final NativeFunction LISTEN = LIBRARY.function("rdma_listen");
+  private static final NativeFunction ACCEPT = LIBRARY.function("rdma_accept");
+  private static final NativeFunction DISCONNECT = LIBRARY.function("rdma_disconnect");
+  private static final NativeFunction ACK_CM_EVENT = LIBRARY.function("rdma_ack_cm_event");
+  private static final NativeFunction CREATE_ID = LIBRARY.function("rdma_create_id");
+  private static final NativeFunction RESOLVE_ADDR = LIBRARY.function("rdma_resolve_addr");
+  private static final NativeFunction REJECT = LIBRARY.function("rdma_reject");
+  private static final NativeFunction GET_CM_EVENT = LIBRARY.function("rdma_get_cm_event");
+  private static final NativeFunction SET_OPTION = LIBRARY.function("rdma_set_option");
+  private static final NativeFunction INIT_QP_ATTR = LIBRARY.function("rdma_init_qp_attr");
+  private static final NativeFunction GET_SRC_PORT = LIBRARY.function("rdma_get_src_port");
 
   /**
-   * Loads the library and links its functions.
+   * Loads the library and looks its functions up.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */
@@ -72,121 +46,104 @@ public final class NativeCmCalls implements CmCalls {
 
   @Override
   public long createEventChannel() {
-    return Downcalls.pointer(state -> (long) CREATE_EVENT_CHANNEL.invokeExact(state));
+    return CREATE_EVENT_CHANNEL.pointer();
   }
 
   @Override
   public void destroyEventChannel(long channel) {
-    Downcalls.plain(
-        state -> {
-          DESTROY_EVENT_CHANNEL.invokeExact(state, channel);
-          return 0;
-        });
+    DESTROY_EVENT_CHANNEL.plain(channel);
   }
 
   @Override
   public int destroyId(long id) {
-    return Downcalls.status(state -> (int) DESTROY_ID.invokeExact(state, id));
+    return DESTROY_ID.status(id);
   }
 
   @Override
   public int bindAddr(long id, MemorySegment address) {
-    return Downcalls.status(state -> (int) BIND_ADDR.invokeExact(state, id, address));
+    return BIND_ADDR.status(id, address);
   }
 
   @Override
   public int resolveRoute(long id, int timeoutMillis) {
-    return Downcalls.status(state -> (int) RESOLVE_ROUTE.invokeExact(state, id, timeoutMillis));
+    return RESOLVE_ROUTE.status(id, timeoutMillis);
   }
 
   @Override
   public int createQp(long id, long protectionDomain, MemorySegment attributes) {
-    return Downcalls.status(
-        state -> (int) CREATE_QP.invokeExact(state, id, protectionDomain, attributes));
+    return CREATE_QP.status(id, protectionDomain, attributes);
   }
 
   @Override
   public void destroyQp(long id) {
-    Downcalls.plain(
-        state -> {
-          DESTROY_QP.invokeExact(state, id);
-          return 0;
-        });
+    DESTROY_QP.plain(id);
   }
 
   @Override
   public int connect(long id, MemorySegment parameters) {
-    return Downcalls.status(state -> (int) CONNECT.invokeExact(state, id, parameters));
+    return CONNECT.status(id, parameters);
   }
 
   @Override
   public int listen(long id, int backlog) {
-    return Downcalls.status(state -> (int) LISTEN.invokeExact(state, id, backlog));
+    return LISTEN.status(id, backlog);
   }
 
   @Override
   public int accept(long id, MemorySegment parameters) {
-    return Downcalls.status(state -> (int) ACCEPT.invokeExact(state, id, parameters));
+    return ACCEPT.status(id, parameters);
   }
 
   @Override
   public int disconnect(long id) {
-    return Downcalls.status(state -> (int) DISCONNECT.invokeExact(state, id));
+    return DISCONNECT.status(id);
   }
 
   @Override
   public int ackCmEvent(long event) {
-    return Downcalls.status(state -> (int) ACK_CM_EVENT.invokeExact(state, event));
+    return ACK_CM_EVENT.status(event);
   }
 
   @Override
   public long createId(long channel) {
-    return withResult(
-        (state, id) -> (int) CREATE_ID.invokeExact(state, channel, id, 0L, RdmaCm.RDMA_PS_TCP()));
+    return withResult(id -> CREATE_ID.status(channel, id, 0, RdmaCm.RDMA_PS_TCP()));
   }
 
   @Override
   public int resolveAddr(long id, MemorySegment destination, int timeoutMillis) {
-    return Downcalls.status(
-        state -> (int) RESOLVE_ADDR.invokeExact(state, id, 0L, destination, timeoutMillis));
+    return RESOLVE_ADDR.status(id, 0, destination, timeoutMillis);
   }
 
   @Override
   public int reject(long id, MemorySegment privateData, int length) {
-    return Downcalls.status(
-        state -> (int) REJECT.invokeExact(state, id, privateData, (byte) length));
+    return REJECT.status(id, privateData, length);
   }
 
   @Override
   public long getCmEvent(long channel) {
-    return withResult((state, event) -> (int) GET_CM_EVENT.invokeExact(state, channel, event));
+    return withResult(event -> GET_CM_EVENT.status(channel, event));
   }
 
   @Override
   public int setOption(long id, int level, int option, MemorySegment value) {
-    return Downcalls.status(
-        state -> (int) SET_OPTION.invokeExact(state, id, level, option, value, value.byteSize()));
+    return SET_OPTION.status(id, level, option, value, value.byteSize());
   }
 
   @Override
   public int initQpAttr(long id, MemorySegment attributes, MemorySegment mask) {
-    return Downcalls.status(state -> (int) INIT_QP_ATTR.invokeExact(state, id, attributes, mask));
+    return INIT_QP_ATTR.status(id, attributes, mask);
   }
 
   @Override
   public short getSrcPort(long id) {
-    return (short) Downcalls.plain(state -> (short) GET_SRC_PORT.invokeExact(state, id));
+    return (short) GET_SRC_PORT.plain(id);
   }
 
-  /** A call that writes a pointer to a given address. */
-  private interface CallWithResult {
-    int run(MemorySegment state, MemorySegment result) throws Throwable;
-  }
-
-  private static long withResult(CallWithResult call) {
+  /** Returns the pointer that a function writes to a given address, or -errno. */
+  private static long withResult(ToIntFunction<MemorySegment> call) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment result = arena.allocate(JAVA_LONG);
-      int status = Downcalls.status(state -> call.run(state, result));
+      int status = call.applyAsInt(result);
       return status < 0 ? status : result.get(JAVA_LONG, 0);
     }
   }

@@ -1,100 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.calls;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.ferrule.bindings.verbs.Verbs;
+import dev.ferrule.posix.NativeFunction;
+import dev.ferrule.posix.NativeLibrary;
+import dev.ferrule.posix.RawMemory;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** The functions of the installed libibverbs. */
 public final class NativeVerbsCalls implements VerbsCalls {
 
-  private static final MethodHandle GET_DEVICE_LIST =
-      Downcalls.link(Verbs.ibv_get_device_list$address(), JAVA_LONG, ADDRESS);
-  private static final MethodHandle FREE_DEVICE_LIST =
-      Downcalls.linkVoid(Verbs.ibv_free_device_list$address(), JAVA_LONG);
-  private static final MethodHandle OPEN_DEVICE =
-      Downcalls.link(Verbs.ibv_open_device$address(), JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle CLOSE_DEVICE =
-      Downcalls.link(Verbs.ibv_close_device$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle QUERY_DEVICE =
-      Downcalls.link(Verbs.ibv_query_device$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle QUERY_PORT =
-      Downcalls.link(Verbs.ibv_query_port$address(), JAVA_INT, JAVA_LONG, JAVA_BYTE, ADDRESS);
-  private static final MethodHandle QUERY_GID =
-      Downcalls.link(
-          Verbs.ibv_query_gid$address(), JAVA_INT, JAVA_LONG, JAVA_BYTE, JAVA_INT, ADDRESS);
-  private static final MethodHandle ALLOC_PD =
-      Downcalls.link(Verbs.ibv_alloc_pd$address(), JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle DEALLOC_PD =
-      Downcalls.link(Verbs.ibv_dealloc_pd$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle REG_MR =
-      Downcalls.link(
-          Verbs.ibv_reg_mr$address(), JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT);
-  private static final MethodHandle REG_MR_IOVA =
-      Downcalls.link(
-          Verbs.ibv_reg_mr_iova2$address(),
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_INT);
-  private static final MethodHandle DEREG_MR =
-      Downcalls.link(Verbs.ibv_dereg_mr$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle CREATE_COMP_CHANNEL =
-      Downcalls.link(Verbs.ibv_create_comp_channel$address(), JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle DESTROY_COMP_CHANNEL =
-      Downcalls.link(Verbs.ibv_destroy_comp_channel$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle GET_CQ_EVENT =
-      Downcalls.link(Verbs.ibv_get_cq_event$address(), JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
-  private static final MethodHandle ACK_CQ_EVENTS =
-      Downcalls.linkVoid(Verbs.ibv_ack_cq_events$address(), JAVA_LONG, JAVA_INT);
-  private static final MethodHandle CREATE_CQ =
-      Downcalls.link(
-          Verbs.ibv_create_cq$address(),
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_INT);
-  private static final MethodHandle DESTROY_CQ =
-      Downcalls.link(Verbs.ibv_destroy_cq$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle CREATE_SRQ =
-      Downcalls.link(Verbs.ibv_create_srq$address(), JAVA_LONG, JAVA_LONG, ADDRESS);
-  private static final MethodHandle DESTROY_SRQ =
-      Downcalls.link(Verbs.ibv_destroy_srq$address(), JAVA_INT, JAVA_LONG);
-  private static final MethodHandle MODIFY_QP =
-      Downcalls.link(Verbs.ibv_modify_qp$address(), JAVA_INT, JAVA_LONG, ADDRESS, JAVA_INT);
-  private static final MethodHandle QUERY_QP =
-      Downcalls.link(Verbs.ibv_query_qp$address(), JAVA_INT, JAVA_LONG, ADDRESS, JAVA_INT, ADDRESS);
-  private static final MethodHandle GET_ASYNC_EVENT =
-      Downcalls.link(Verbs.ibv_get_async_event$address(), JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle ACK_ASYNC_EVENT =
-      Downcalls.linkVoid(Verbs.ibv_ack_async_event$address(), ADDRESS);
-  private static final MethodHandle GET_DEVICE_NAME =
-      Downcalls.link(Verbs.ibv_get_device_name$address(), JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GET_DEVICE_GUID =
-      Downcalls.link(Verbs.ibv_get_device_guid$address(), JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle WC_STATUS_STR =
-      Downcalls.link(Verbs.ibv_wc_status_str$address(), JAVA_LONG, JAVA_INT);
-  private static final MethodHandle EVENT_TYPE_STR =
-      Downcalls.link(Verbs.ibv_event_type_str$address(), JAVA_LONG, JAVA_INT);
+  private static final NativeLibrary LIBRARY = NativeLibrary.load("libibverbs.so.1");
+
+  private static final NativeFunction GET_DEVICE_LIST = LIBRARY.function("ibv_get_device_list");
+  private static final NativeFunction FREE_DEVICE_LIST = LIBRARY.function("ibv_free_device_list");
+  private static final NativeFunction OPEN_DEVICE = LIBRARY.function("ibv_open_device");
+  private static final NativeFunction CLOSE_DEVICE = LIBRARY.function("ibv_close_device");
+  private static final NativeFunction QUERY_DEVICE = LIBRARY.function("ibv_query_device");
+  private static final NativeFunction QUERY_PORT = LIBRARY.function("ibv_query_port");
+  private static final NativeFunction QUERY_GID = LIBRARY.function("ibv_query_gid");
+  private static final NativeFunction ALLOC_PD = LIBRARY.function("ibv_alloc_pd");
+  private static final NativeFunction DEALLOC_PD = LIBRARY.function("ibv_dealloc_pd");
+  private static final NativeFunction REG_MR = LIBRARY.function("ibv_reg_mr");
+  private static final NativeFunction REG_MR_IOVA = LIBRARY.function("ibv_reg_mr_iova2");
+  private static final NativeFunction DEREG_MR = LIBRARY.function("ibv_dereg_mr");
+  private static final NativeFunction CREATE_COMP_CHANNEL =
+      LIBRARY.function("ibv_create_comp_channel");
+  private static final NativeFunction DESTROY_COMP_CHANNEL =
+      LIBRARY.function("ibv_destroy_comp_channel");
+  private static final NativeFunction GET_CQ_EVENT = LIBRARY.function("ibv_get_cq_event");
+  private static final NativeFunction ACK_CQ_EVENTS = LIBRARY.function("ibv_ack_cq_events");
+  private static final NativeFunction CREATE_CQ = LIBRARY.function("ibv_create_cq");
+  private static final NativeFunction DESTROY_CQ = LIBRARY.function("ibv_destroy_cq");
+  private static final NativeFunction CREATE_SRQ = LIBRARY.function("ibv_create_srq");
+  private static final NativeFunction DESTROY_SRQ = LIBRARY.function("ibv_destroy_srq");
+  private static final NativeFunction MODIFY_QP = LIBRARY.function("ibv_modify_qp");
+  private static final NativeFunction QUERY_QP = LIBRARY.function("ibv_query_qp");
+  private static final NativeFunction GET_ASYNC_EVENT = LIBRARY.function("ibv_get_async_event");
+  private static final NativeFunction ACK_ASYNC_EVENT = LIBRARY.function("ibv_ack_async_event");
+  private static final NativeFunction GET_DEVICE_NAME = LIBRARY.function("ibv_get_device_name");
+  private static final NativeFunction GET_DEVICE_GUID = LIBRARY.function("ibv_get_device_guid");
+  private static final NativeFunction WC_STATUS_STR = LIBRARY.function("ibv_wc_status_str");
+  private static final NativeFunction EVENT_TYPE_STR = LIBRARY.function("ibv_event_type_str");
 
   private static final MethodHandle POST =
-      Downcalls.linkDevices(Critical.POST, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+      link(Critical.POST, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle POLL_CQ =
-      Downcalls.linkDevices(Critical.POLL, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
-  private static final MethodHandle REQ_NOTIFY_CQ =
-      Downcalls.linkDevices(false, JAVA_INT, JAVA_LONG, JAVA_INT);
+      link(Critical.POLL, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
+  private static final MethodHandle REQ_NOTIFY_CQ = link(false, JAVA_INT, JAVA_LONG, JAVA_INT);
 
   /**
-   * Loads the library and links its functions.
+   * Loads the library and looks its functions up.
    *
    * @throws LinkageError if the library is not installed, or the JVM may not call C functions
    */
@@ -102,172 +64,143 @@ public final class NativeVerbsCalls implements VerbsCalls {
 
   @Override
   public long getDeviceList(MemorySegment count) {
-    return Downcalls.pointer(state -> (long) GET_DEVICE_LIST.invokeExact(state, count));
+    return GET_DEVICE_LIST.pointer(count);
   }
 
   @Override
   public void freeDeviceList(long list) {
-    Downcalls.plain(
-        state -> {
-          FREE_DEVICE_LIST.invokeExact(state, list);
-          return 0;
-        });
+    FREE_DEVICE_LIST.plain(list);
   }
 
   @Override
   public long openDevice(long device) {
-    return Downcalls.pointer(state -> (long) OPEN_DEVICE.invokeExact(state, device));
+    return OPEN_DEVICE.pointer(device);
   }
 
   @Override
   public int closeDevice(long context) {
-    return Downcalls.status(state -> (int) CLOSE_DEVICE.invokeExact(state, context));
+    return CLOSE_DEVICE.status(context);
   }
 
   @Override
   public int queryDevice(long context, MemorySegment attributes) {
-    return Downcalls.error(state -> (int) QUERY_DEVICE.invokeExact(state, context, attributes));
+    return QUERY_DEVICE.error(context, attributes);
   }
 
   @Override
   public int queryPort(long context, int port, MemorySegment attributes) {
-    return Downcalls.error(
-        state -> (int) QUERY_PORT.invokeExact(state, context, (byte) port, attributes));
+    return QUERY_PORT.error(context, port, attributes);
   }
 
   @Override
   public int queryGid(long context, int port, int index, MemorySegment gid) {
-    return Downcalls.status(
-        state -> (int) QUERY_GID.invokeExact(state, context, (byte) port, index, gid));
+    return QUERY_GID.status(context, port, index, gid);
   }
 
   @Override
   public long allocPd(long context) {
-    return Downcalls.pointer(state -> (long) ALLOC_PD.invokeExact(state, context));
+    return ALLOC_PD.pointer(context);
   }
 
   @Override
   public int deallocPd(long protectionDomain) {
-    return Downcalls.error(state -> (int) DEALLOC_PD.invokeExact(state, protectionDomain));
+    return DEALLOC_PD.error(protectionDomain);
   }
 
   @Override
   public long regMr(long protectionDomain, long address, long length, int access) {
-    return Downcalls.pointer(
-        state -> (long) REG_MR.invokeExact(state, protectionDomain, address, length, access));
+    return REG_MR.pointer(protectionDomain, address, length, access);
   }
 
   @Override
   public long regMrIova(
       long protectionDomain, long address, long length, long deviceAddress, int access) {
-    return Downcalls.pointer(
-        state ->
-            (long)
-                REG_MR_IOVA.invokeExact(
-                    state, protectionDomain, address, length, deviceAddress, access));
+    return REG_MR_IOVA.pointer(protectionDomain, address, length, deviceAddress, access);
   }
 
   @Override
   public int deregMr(long memoryRegion) {
-    return Downcalls.error(state -> (int) DEREG_MR.invokeExact(state, memoryRegion));
+    return DEREG_MR.error(memoryRegion);
   }
 
   @Override
   public long createCompChannel(long context) {
-    return Downcalls.pointer(state -> (long) CREATE_COMP_CHANNEL.invokeExact(state, context));
+    return CREATE_COMP_CHANNEL.pointer(context);
   }
 
   @Override
   public int destroyCompChannel(long channel) {
-    return Downcalls.error(state -> (int) DESTROY_COMP_CHANNEL.invokeExact(state, channel));
+    return DESTROY_COMP_CHANNEL.error(channel);
   }
 
   @Override
   public int getCqEvent(long channel, MemorySegment queue, MemorySegment context) {
-    return Downcalls.status(
-        state -> (int) GET_CQ_EVENT.invokeExact(state, channel, queue, context));
+    return GET_CQ_EVENT.status(channel, queue, context);
   }
 
   @Override
   public void ackCqEvents(long queue, int count) {
-    Downcalls.plain(
-        state -> {
-          ACK_CQ_EVENTS.invokeExact(state, queue, count);
-          return 0;
-        });
+    ACK_CQ_EVENTS.plain(queue, count);
   }
 
   @Override
   public long createCq(long context, int entries, long queueContext, long channel, int vector) {
-    return Downcalls.pointer(
-        state ->
-            (long) CREATE_CQ.invokeExact(state, context, entries, queueContext, channel, vector));
+    return CREATE_CQ.pointer(context, entries, queueContext, channel, vector);
   }
 
   @Override
   public int destroyCq(long queue) {
-    return Downcalls.error(state -> (int) DESTROY_CQ.invokeExact(state, queue));
+    return DESTROY_CQ.error(queue);
   }
 
   @Override
   public long createSrq(long protectionDomain, MemorySegment attributes) {
-    return Downcalls.pointer(
-        state -> (long) CREATE_SRQ.invokeExact(state, protectionDomain, attributes));
+    return CREATE_SRQ.pointer(protectionDomain, attributes);
   }
 
   @Override
   public int destroySrq(long queue) {
-    return Downcalls.error(state -> (int) DESTROY_SRQ.invokeExact(state, queue));
+    return DESTROY_SRQ.error(queue);
   }
 
   @Override
   public int modifyQp(long queuePair, MemorySegment attributes, int mask) {
-    return Downcalls.error(
-        state -> (int) MODIFY_QP.invokeExact(state, queuePair, attributes, mask));
+    return MODIFY_QP.error(queuePair, attributes, mask);
   }
 
   @Override
   public int queryQp(long queuePair, MemorySegment attributes, int mask, MemorySegment initial) {
-    return Downcalls.error(
-        state -> (int) QUERY_QP.invokeExact(state, queuePair, attributes, mask, initial));
+    return QUERY_QP.error(queuePair, attributes, mask, initial);
   }
 
   @Override
   public int getAsyncEvent(long context, MemorySegment event) {
-    return Downcalls.status(state -> (int) GET_ASYNC_EVENT.invokeExact(state, context, event));
+    return GET_ASYNC_EVENT.status(context, event);
   }
 
   @Override
   public void ackAsyncEvent(MemorySegment event) {
-    Downcalls.plain(
-        state -> {
-          ACK_ASYNC_EVENT.invokeExact(state, event);
-          return 0;
-        });
+    ACK_ASYNC_EVENT.plain(event);
   }
 
   @Override
   public String getDeviceName(long device) {
-    return RawMemory.string(
-        Downcalls.plain(state -> (long) GET_DEVICE_NAME.invokeExact(state, device)));
+    return RawMemory.string(GET_DEVICE_NAME.plain(device));
   }
 
   @Override
   public long getDeviceGuid(long device) {
-    return Long.reverseBytes(
-        Downcalls.plain(state -> (long) GET_DEVICE_GUID.invokeExact(state, device)));
+    return Long.reverseBytes(GET_DEVICE_GUID.plain(device));
   }
 
   @Override
   public String wcStatusStr(int status) {
-    return RawMemory.string(
-        Downcalls.plain(state -> (long) WC_STATUS_STR.invokeExact(state, status)));
+    return RawMemory.string(WC_STATUS_STR.plain(status));
   }
 
   @Override
   public String eventTypeStr(int type) {
-    return RawMemory.string(
-        Downcalls.plain(state -> (long) EVENT_TYPE_STR.invokeExact(state, type)));
+    return RawMemory.string(EVENT_TYPE_STR.plain(type));
   }
 
   @Override
@@ -291,7 +224,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
       int result = (int) POST.invokeExact(function, queue, request, bad);
       return result > 0 ? -result : result;
     } catch (Throwable e) {
-      throw Downcalls.unexpected(e);
+      throw NativeFunction.unexpected(e);
     }
   }
 
@@ -300,7 +233,7 @@ public final class NativeVerbsCalls implements VerbsCalls {
     try {
       return (int) POLL_CQ.invokeExact(function, queue, count, completions);
     } catch (Throwable e) {
-      throw Downcalls.unexpected(e);
+      throw NativeFunction.unexpected(e);
     }
   }
 
@@ -310,8 +243,21 @@ public final class NativeVerbsCalls implements VerbsCalls {
       int result = (int) REQ_NOTIFY_CQ.invokeExact(function, queue, solicitedOnly);
       return result > 0 ? -result : result;
     } catch (Throwable e) {
-      throw Downcalls.unexpected(e);
+      throw NativeFunction.unexpected(e);
     }
+  }
+
+  /**
+   * Links functions of a device's driver; the handle's first argument is the function.
+   *
+   * @param critical whether they are so short that a safepoint may wait for them
+   */
+  private static MethodHandle link(
+      boolean critical, MemoryLayout result, MemoryLayout... arguments) {
+    FunctionDescriptor descriptor = FunctionDescriptor.of(result, arguments);
+    return critical
+        ? Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false))
+        : Linker.nativeLinker().downcallHandle(descriptor);
   }
 
   /**

@@ -4,11 +4,11 @@ package dev.ferrule.verbs.cm;
 import dev.ferrule.bindings.rdmacm.rdma_cm_event;
 import dev.ferrule.bindings.rdmacm.rdma_conn_param;
 import dev.ferrule.bindings.rdmacm.rdma_event_channel;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.calls.CmCalls;
-import dev.ferrule.verbs.calls.RawMemory;
 import java.util.Optional;
 import java.util.function.Consumer;
 

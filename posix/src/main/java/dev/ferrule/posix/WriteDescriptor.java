@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.MemorySegment;
@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A descriptor that any thread may write to while another closes it. There is no lock: a thread
  * that stops in the middle of a write blocks no other.
  */
-final class WriteDescriptor implements AutoCloseable {
+public final class WriteDescriptor implements AutoCloseable {
 
   private static final int CLOSED = 1 << 31;
 
@@ -18,16 +18,31 @@ final class WriteDescriptor implements AutoCloseable {
   /** The number of threads that are writing; with CLOSED when none may begin any more. */
   private final AtomicInteger writing = new AtomicInteger();
 
-  WriteDescriptor(int fd) {
+  /**
+   * Takes ownership of a descriptor.
+   *
+   * @param fd the descriptor
+   */
+  public WriteDescriptor(int fd) {
     this.fd = fd;
   }
 
-  int fd() {
+  /**
+   * Returns the descriptor, which may be closed.
+   *
+   * @return the descriptor
+   */
+  public int fd() {
     return fd;
   }
 
-  /** Writes; returns the number of bytes, or -errno: EBADF when it is closed. Allocates nothing. */
-  long write(MemorySegment bytes) {
+  /**
+   * Writes. Allocates nothing.
+   *
+   * @param bytes the bytes
+   * @return the number of bytes written, or {@code -errno}: EBADF when it is closed
+   */
+  public long write(MemorySegment bytes) {
     if (!enter()) {
       return -LibC.EBADF();
     }

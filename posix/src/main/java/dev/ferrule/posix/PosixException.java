@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
 
@@ -10,6 +10,8 @@ import dev.ferrule.bindings.libc.LibC;
 public final class PosixException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private final String function;
+  private final String subject;
   private final int errno;
 
   /**
@@ -21,6 +23,8 @@ public final class PosixException extends RuntimeException {
    */
   public PosixException(String function, String subject, int errno) {
     super(describe(function + "(" + subject + ")", errno));
+    this.function = function;
+    this.subject = subject;
     this.errno = errno;
   }
 
@@ -32,7 +36,25 @@ public final class PosixException extends RuntimeException {
    * @return the description
    */
   public static String describe(String function, int errno) {
-    return function + ": " + text(errno) + " (errno " + errno + ")";
+    return function + ": " + Posix.strerror(errno) + " (errno " + errno + ")";
+  }
+
+  /**
+   * Returns the function that failed.
+   *
+   * @return its name
+   */
+  public String function() {
+    return function;
+  }
+
+  /**
+   * Returns the argument of the function.
+   *
+   * @return the argument, as in the message
+   */
+  public String subject() {
+    return subject;
   }
 
   /**
@@ -67,9 +89,5 @@ public final class PosixException extends RuntimeException {
    */
   public boolean isShortage() {
     return is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM(), LibC.EAGAIN());
-  }
-
-  private static String text(int errno) {
-    return LibC.strerror(errno).reinterpret(256).getString(0);
   }
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Memory by absolute address, for the data plane. An access through {@link #ALL} checks neither
- * bounds nor liveness of an arena. Every address must therefore lie within a {@link SharedMapping}
- * that the caller keeps reachable, and every offset chosen by a peer or a program must be checked
- * before.
+ * Memory by absolute address: for the data plane, where a bounded segment for each access would be
+ * an allocation, and for structures that C has allocated. An access checks neither bounds nor
+ * liveness of an arena. Every address must therefore lie within memory that the caller keeps
+ * mapped, and every offset chosen by a peer or a program must be checked before.
+ *
+ * <p><b>Threads:</b> safe for use by several threads, with the JVM's ordering of plain accesses.
  */
 public final class RawMemory {
 
@@ -21,6 +23,7 @@ public final class RawMemory {
    */
   private static final int SMALL = 2 * Long.BYTES;
 
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
@@ -65,6 +68,77 @@ public final class RawMemory {
     for (int at = 0; at < length; at++) {
       ALL.set(BYTE, address + at, source.get(BYTE, offset + at));
     }
+  }
+
+  /**
+   * Reads 4 bytes.
+   *
+   * @param address the address
+   * @return the value
+   */
+  public static int getInt(long address) {
+    return ALL.get(INT, address);
+  }
+
+  /**
+   * Writes 4 bytes.
+   *
+   * @param address the address
+   * @param value the value
+   */
+  public static void putInt(long address, int value) {
+    ALL.set(INT, address, value);
+  }
+
+  /**
+   * Reads 8 bytes.
+   *
+   * @param address the address
+   * @return the value
+   */
+  public static long getLong(long address) {
+    return ALL.get(LONG, address);
+  }
+
+  /**
+   * Writes 8 bytes.
+   *
+   * @param address the address
+   * @param value the value
+   */
+  public static void putLong(long address, long value) {
+    ALL.set(LONG, address, value);
+  }
+
+  /**
+   * Reads one byte, as a number from 0 to 255.
+   *
+   * @param address the address
+   * @return the value
+   */
+  public static int getByte(long address) {
+    return ALL.get(BYTE, address) & 0xff;
+  }
+
+  /**
+   * Copies bytes into a new array.
+   *
+   * @param address the address
+   * @param length the number of bytes
+   * @return the bytes
+   */
+  public static byte[] bytes(long address, int length) {
+    return ALL.asSlice(address, length).toArray(BYTE);
+  }
+
+  /**
+   * Reads a null-terminated string.
+   *
+   * @param address the address
+   * @return the value
+   */
+  public static String string(long address) {
+    return address == 0 ? "" : ALL.getString(address);
   }
 
   /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.Arena;
@@ -124,6 +124,17 @@ public final class EventPoll implements AutoCloseable {
    */
   public long key(int index) {
     return events.get(ValueLayout.JAVA_LONG_UNALIGNED, index * EVENT_SIZE + DATA_OFFSET);
+  }
+
+  /**
+   * Returns whether an event reports that its descriptor is readable, and not only that it has
+   * failed.
+   *
+   * @param index the event's position, from 0
+   * @return whether it is readable
+   */
+  public boolean isReadable(int index) {
+    return (events.get(ValueLayout.JAVA_INT, index * EVENT_SIZE) & LibC.EPOLLIN()) != 0;
   }
 
   /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A C function for the control plane. Its error is part of the result, which each method takes from
+ * the function's own convention: {@code -errno}.
+ *
+ * <p>The arguments are {@code int}, {@code long}, or {@link MemorySegment} for a pointer; at most
+ * six, and two segments. A segment is kept alive and open during the call; one behind the sixth
+ * argument is only kept, for memory whose address is in other memory. An integer is passed in 64
+ * bits with its sign, so an unsigned one of 8 or 16 bits is passed as an {@code int}.
+ *
+ * <p>All functions are called by one method handle, because to link a handle takes milliseconds at
+ * the start of a program, and Ferrule calls more than 80 functions. It passes six integers whatever
+ * the function takes: both calling conventions, those of x86-64 and aarch64 under Linux, pass the
+ * first six in registers, where a function ignores those that it does not have, and are the same
+ * for functions with variable arguments. Functions of the data path have handles of their own: this
+ * way of calling allocates.
+ *
+ * <p><b>Threads:</b> safe for use by several threads.
+ */
+public final class NativeFunction {
+
+  private static final int MAX_ARGUMENTS = 6;
+  private static final int MAX_SEGMENTS = 2;
+
+  private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
+  private static final StructLayout STATE = Linker.Option.captureStateLayout();
+  private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
+
+  // the function, memory for errno, the arguments, and the segments to keep alive: those are passed
+  // behind the arguments, where no function looks
+  private static final MethodHandle CALL =
+      Linker.nativeLinker()
+          .downcallHandle(
+              FunctionDescriptor.of(
+                  JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+                  ADDRESS, ADDRESS),
+              CAPTURE);
+
+  /** Some drivers fail without setting errno. */
+  private static final int EIO = 5;
+
+  private final MemorySegment address;
+
+  NativeFunction(MemorySegment address) {
+    this.address = address;
+  }
+
+  /**
+   * Calls a function that returns an {@code int}, which is -1 if it fails, and sets errno.
+   *
+   * @param arguments the arguments
+   * @return the result, or {@code -errno}
+   */
+  public int status(Object... arguments) {
+    return (int) call(Failure.NEGATIVE_INT, arguments);
+  }
+
+  /**
+   * Calls a function that returns a {@code long} or a pointer, which is -1 if it fails, and sets
+   * errno.
+   *
+   * @param arguments the arguments
+   * @return the result, or {@code -errno}
+   */
+  public long longStatus(Object... arguments) {
+    return call(Failure.MINUS_ONE, arguments);
+  }
+
+  /**
+   * Calls a function that returns a pointer, which is NULL if it fails, and sets errno.
+   *
+   * @param arguments the arguments
+   * @return the address, or {@code -errno}
+   */
+  public long pointer(Object... arguments) {
+    return call(Failure.NULL, arguments);
+  }
+
+  /**
+   * Calls a function that returns errno instead of setting it.
+   *
+   * @param arguments the arguments
+   * @return 0, or {@code -errno}
+   */
+  public int error(Object... arguments) {
+    return -Math.abs((int) call(Failure.NONE, arguments));
+  }
+
+  /**
+   * Calls a function that cannot fail.
+   *
+   * @param arguments the arguments
+   * @return the result in its lower bits, according to its type, or anything if there is none
+   */
+  public long plain(Object... arguments) {
+    return call(Failure.NONE, arguments);
+  }
+
+  /** How a function shows that it has failed, and that errno has the cause. */
+  private enum Failure {
+    NONE,
+    NEGATIVE_INT,
+    MINUS_ONE,
+    NULL;
+
+    boolean is(long result) {
+      return switch (this) {
+        case NONE -> false;
+        case NEGATIVE_INT -> (int) result < 0;
+        case MINUS_ONE -> result == -1;
+        case NULL -> result == 0;
+      };
+    }
+  }
+
+  private long call(Failure failure, Object... arguments) {
+    long[] values = new long[MAX_ARGUMENTS];
+    MemorySegment[] kept = {MemorySegment.NULL, MemorySegment.NULL};
+    convert(arguments, values, kept);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long result =
+          (long)
+              CALL.invokeExact(
+                  address, state, values[0], values[1], values[2], values[3], values[4], values[5],
+                  kept[0], kept[1]);
+      return failure.is(result) ? -errno(state) : result;
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  private static void convert(Object[] arguments, long[] values, MemorySegment[] kept) {
+    int segments = 0;
+    for (int i = 0; i < arguments.length; i++) {
+      Object argument = arguments[i];
+      if (argument instanceof MemorySegment segment) {
+        if (segments == MAX_SEGMENTS) {
+          throw new IllegalArgumentException("more than " + MAX_SEGMENTS + " segments");
+        }
+        kept[segments++] = segment;
+        if (i < MAX_ARGUMENTS) {
+          values[i] = segment.address();
+        }
+      } else if (i >= MAX_ARGUMENTS) {
+        throw new IllegalArgumentException("more than " + MAX_ARGUMENTS + " arguments");
+      } else if (argument instanceof Integer || argument instanceof Long) {
+        values[i] = ((Number) argument).longValue();
+      } else {
+        throw new IllegalArgumentException(
+            "an argument is an int, a long or a segment, not of " + argument.getClass());
+      }
+    }
+  }
+
+  private static int errno(MemorySegment state) {
+    int errno = (int) ERRNO.get(state, 0L);
+    return errno == 0 ? EIO : errno;
+  }
+
+  /**
+   * Returns what to throw for a throwable of {@link MethodHandle#invokeExact}.
+   *
+   * @param e the throwable
+   * @return the exception to throw; an error is thrown by this method
+   */
+  public static RuntimeException unexpected(Throwable e) {
+    if (e instanceof RuntimeException runtime) {
+      return runtime;
+    }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    throw new AssertionError("a downcall cannot throw a checked exception", e);
+  }
+}
