@@ -23,15 +23,28 @@ public final class RdmaAvailability {
       "install the packages of rdma-core (Debian, Ubuntu: libibverbs1 librdmacm1"
           + " ibverbs-providers)";
 
+  /** Whether it was available before; a device that is removed later is named by what fails. */
+  private static volatile boolean found;
+
   private RdmaAvailability() {}
 
   /**
    * Returns whether RDMA is available on this machine: the libraries are installed, the kernel has
-   * a device, and this process may use it. Never throws.
+   * a device, and this process may use it. Devices are not looked for again once one was found.
+   * Never throws.
    *
    * @return the availability, with the reason and the fix if it is not available
    */
   public static Availability here() {
+    if (found) {
+      return Availability.yes();
+    }
+    Availability now = look();
+    found = now.available();
+    return now;
+  }
+
+  private static Availability look() {
     if (!System.getProperty("os.name").equals("Linux")) {
       return Availability.no("RDMA needs Linux", "run it on Linux");
     }

@@ -30,8 +30,7 @@ public final class SendMemory implements AutoCloseable {
   public SendMemory(ProtectionDomain domain, Arena arena, long size) {
     long controls = (long) SendQueue.CONTROL_SENDS * SendQueue.LINE;
     MemorySegment memory =
-        NativeMemory.allocate(
-            arena, size + controls, SendQueue.LINE, "use a smaller value of the option buffer");
+        NativeMemory.allocate(arena, size + controls, "use a smaller value of the option buffer");
     this.region = domain.register(arena, memory, 0);
     this.messages = region.segment().asSlice(0, size);
   }

@@ -45,10 +45,7 @@ public final class Ring implements AutoCloseable {
   public static Ring make(
       ProtectionDomain domain, Arena arena, long size, Mapping mapping, boolean huge) {
     if (mapping == Mapping.PLAIN) {
-      return new Ring(
-          null,
-          NativeMemory.allocate(arena, size, MagicBuffer.pageSize(), "use a smaller ring"),
-          domain);
+      return new Ring(null, NativeMemory.allocate(arena, size, "use a smaller ring"), domain);
     }
     MagicBuffer made = huge ? MagicBuffer.allocateHuge(size) : MagicBuffer.allocate(size);
     boolean done = false;

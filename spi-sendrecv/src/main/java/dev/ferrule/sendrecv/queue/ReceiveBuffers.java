@@ -52,7 +52,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     this.stride = (size + LINE - 1) / LINE * LINE;
     MemorySegment memory =
         NativeMemory.allocate(
-            arena, count * stride, LINE, "use smaller values of receives or maxMessage");
+            arena, count * stride, "use smaller values of receives or maxMessage");
     this.region = domain.register(arena, memory, Access.LOCAL_WRITE);
     this.view = memory.asReadOnly();
     this.address = memory.address();
