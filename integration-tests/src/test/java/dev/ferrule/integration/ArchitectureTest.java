@@ -94,13 +94,26 @@ class ArchitectureTest {
     noClasses()
         .that(DescribedPredicate.not(BINDINGS))
         .should()
-        .callMethodWhere(
+        .accessTargetWhere(
             describe(
                 "a function in the bindings is called",
                 call ->
                     C_HEADER.matcher(call.getTargetOwner().getName()).matches()
                         && BINDINGS.test(call.getTargetOwner())
                         && Character.isLowerCase(call.getTarget().getName().charAt(0))))
+        .check(FERRULE);
+  }
+
+  /** The data path of verbs has handles of its own, for the functions of the device's driver. */
+  @Test
+  void posixLinksTheCFunctions() {
+    noClasses()
+        .that(DescribedPredicate.not(BINDINGS.or(POSIX)))
+        .and()
+        .doNotHaveFullyQualifiedName("dev.ferrule.verbs.calls.NativeVerbsCalls")
+        .should()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName("java.lang.foreign.Linker")
         .check(FERRULE);
   }
 

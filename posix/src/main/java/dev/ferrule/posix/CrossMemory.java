@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
  * Cross-memory attach: copies from and to the memory of another process by {@code process_vm_readv}
  * and {@code process_vm_writev}, without involving that process (one-sided). Allocates nothing.
  *
- * <p>Used by one thread at a time.
+ * <p><b>Threads:</b> one at a time.
  */
 public final class CrossMemory {
 

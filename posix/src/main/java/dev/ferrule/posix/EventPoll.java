@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Waits for any of several descriptors, by epoll(7). One thread waits; any thread may add, remove
- * and wake.
+ * Waits for any of several descriptors, by epoll(7).
+ *
+ * <p><b>Threads:</b> one thread waits and reads the events; any thread may add, remove and wake.
  */
 public final class EventPoll implements AutoCloseable {
 
@@ -29,7 +30,11 @@ public final class EventPoll implements AutoCloseable {
   private final WriteDescriptor wakeup;
   private boolean closed;
 
-  /** Creates a poll without descriptors. */
+  /**
+   * Creates a poll without descriptors.
+   *
+   * @throws PosixException EMFILE or ENFILE if there are too many descriptors
+   */
   public EventPoll() {
     try {
       wakeup = new WriteDescriptor(Posix.eventfd());
@@ -53,6 +58,7 @@ public final class EventPoll implements AutoCloseable {
    *
    * @param fd the descriptor
    * @param key what {@link #key} returns for it; not negative
+   * @throws PosixException if that fails, such as ENOSPC at the limit of watches of a user
    */
   public void addReadable(int fd, long key) {
     control(LibC.EPOLL_CTL_ADD(), fd, LibC.EPOLLIN(), key);
@@ -104,7 +110,8 @@ public final class EventPoll implements AutoCloseable {
    * Waits for events.
    *
    * @param timeoutMs the timeout in milliseconds; -1 means forever
-   * @return the number of events; 0 after the timeout or a {@link #wake}
+   * @return the number of events, including one with a negative key for a {@link #wake}; 0 after
+   *     the timeout or a signal
    */
   public int await(int timeoutMs) {
     int count = Posix.epollWait(epoll, events, MAX_EVENTS, timeoutMs);
@@ -154,7 +161,10 @@ public final class EventPoll implements AutoCloseable {
     wakeup.write(one);
   }
 
-  /** Closes the poll's own descriptors. Must be called by the thread that waits. */
+  /**
+   * Closes the poll's own descriptors. Must be called by the thread that waits, or after it has
+   * ended. Methods that change descriptors do nothing afterwards.
+   */
   @Override
   public synchronized void close() {
     if (!closed) {

@@ -23,8 +23,6 @@ public record FileStatus(int mode, int uid, long links, long size, long allocate
   /** File type: socket. */
   public static final int SOCKET = 0140000;
 
-  private static final int OTHERS_WRITE = 022;
-
   /**
    * Returns whether the file has a type and an owner.
    *
@@ -46,24 +44,5 @@ public record FileStatus(int mode, int uid, long links, long size, long allocate
    */
   public boolean isOnly(int type, int user) {
     return isOf(type, user) && links == 1;
-  }
-
-  /**
-   * Returns whether a user owns the file, and no other user may write to it.
-   *
-   * @param user the user
-   * @return whether it is so
-   */
-  public boolean isPrivateOf(int user) {
-    return uid == user && (mode & OTHERS_WRITE) == 0;
-  }
-
-  /**
-   * Returns whether all of the file is allocated, so that using it allocates nothing.
-   *
-   * @return whether it is
-   */
-  public boolean isBacked() {
-    return allocated >= size;
   }
 }

@@ -23,11 +23,16 @@ import java.lang.invoke.VarHandle;
  * bits with its sign, so an unsigned one of 8 or 16 bits is passed as an {@code int}.
  *
  * <p>All functions are called by one method handle, because to link a handle takes milliseconds at
- * the start of a program, and Ferrule calls more than 80 functions. It passes six integers whatever
- * the function takes: both calling conventions, those of x86-64 and aarch64 under Linux, pass the
- * first six in registers, where a function ignores those that it does not have, and are the same
- * for functions with variable arguments. Functions of the data path have handles of their own: this
- * way of calling allocates.
+ * the start of a program, and Ferrule calls more than 80 functions. It always passes six integers:
+ * both calling conventions, those of x86-64 and aarch64 under Linux, pass the first six in
+ * registers, where a function ignores those that it does not have, and are the same for functions
+ * with variable arguments. Functions of the data path have handles of their own: this way of
+ * calling allocates.
+ *
+ * <p>Every method throws {@link IllegalArgumentException} for an argument of another type, too many
+ * of them, or a segment on the heap; {@link IllegalStateException} for a segment that is closed;
+ * and {@link WrongThreadException} for one of another thread. A function that fails without setting
+ * errno, as some drivers do, yields {@code -EIO}. Ranges are not checked.
  *
  * <p><b>Threads:</b> safe for use by several threads.
  */
@@ -41,7 +46,8 @@ public final class NativeFunction {
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
   // the function, memory for errno, the arguments, and the segments to keep alive: those are passed
-  // behind the arguments, where no function looks
+  // behind the arguments, where no function looks but syscall(2), which takes a seventh and passes
+  // it on; no system call that is made by it has six arguments
   private static final MethodHandle CALL =
       Linker.nativeLinker()
           .downcallHandle(
@@ -50,7 +56,6 @@ public final class NativeFunction {
                   ADDRESS, ADDRESS),
               CAPTURE);
 
-  /** Some drivers fail without setting errno. */
   private static final int EIO = 5;
 
   private final MemorySegment address;
@@ -60,7 +65,7 @@ public final class NativeFunction {
   }
 
   /**
-   * Calls a function that returns an {@code int}, which is -1 if it fails, and sets errno.
+   * Calls a function that returns an {@code int}, which is negative if it fails, and sets errno.
    *
    * @param arguments the arguments
    * @return the result, or {@code -errno}
@@ -104,7 +109,7 @@ public final class NativeFunction {
    * Calls a function that cannot fail.
    *
    * @param arguments the arguments
-   * @return the result in its lower bits, according to its type, or anything if there is none
+   * @return the result in its lower bits, according to its type; undefined if it returns nothing
    */
   public long plain(Object... arguments) {
     return call(Failure.NONE, arguments);

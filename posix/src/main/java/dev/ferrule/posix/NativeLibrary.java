@@ -64,7 +64,7 @@ public final class NativeLibrary {
    * @return the address
    * @throws UnsatisfiedLinkError if the library has no such function
    */
-  public MemorySegment address(String name) {
+  MemorySegment address(String name) {
     return symbols
         .find(name)
         .orElseThrow(() -> new UnsatisfiedLinkError("there is no C function " + name));

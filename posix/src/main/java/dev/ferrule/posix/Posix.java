@@ -12,13 +12,14 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 import java.util.function.LongBinaryOperator;
 
 /**
  * The functions of the C library that Ferrule calls, one method each, with the same name and
- * arguments. A method throws {@link PosixException} where C returns -1. Functions that commonly
- * fail in normal operation return {@code -errno} instead, as the kernel does, so that no exception
- * is created.
+ * arguments. A method throws {@link PosixException} where C returns -1, if its javadoc says so.
+ * Others, which commonly fail in normal operation, return the error, most as {@code -errno}, so
+ * that no exception is created.
  *
  * <p>Functions of the data path have handles of their own, which allocate nothing and capture no
  * errno. Only a call that failed, and so had no effect, is repeated for its errno.
@@ -67,7 +68,7 @@ public final class Posix {
   private static final long ALLOCATED_AT_ONCE = 1 << 20;
 
   /** The size of a page of memory in bytes. */
-  public static final long PAGE = NativeLibrary.C.function("getpagesize").plain();
+  public static final long PAGE = (int) function("getpagesize").plain();
 
   private static final NativeFunction OPEN = function("open");
   private static final NativeFunction OPENAT = function("openat");
@@ -264,7 +265,7 @@ public final class Posix {
   }
 
   /**
-   * Creates a file in memory.
+   * Creates a file in memory, with the given flags only: MFD_CLOEXEC is not added.
    *
    * @param name its name, which /proc shows
    * @param flags the flags
@@ -409,6 +410,16 @@ public final class Posix {
   public static void munmap(MemorySegment mapping, long length) {
     int result = MUNMAP.status(mapping, length);
     check(result, "munmap", "0x" + Long.toHexString(mapping.address()));
+  }
+
+  /**
+   * Removes a mapping, where a failure is ignored: the kernel may lack memory to split one.
+   *
+   * @param address its start
+   * @param length its length in bytes
+   */
+  public static void tryMunmap(long address, long length) {
+    int ignored = MUNMAP.status(address, length);
   }
 
   /**
@@ -653,7 +664,9 @@ public final class Posix {
 
   private static long again(
       NativeFunction copy, int pid, MemorySegment local, MemorySegment remote, MemorySegment kept) {
-    return copy.longStatus(pid, local.address(), 1, remote.address(), 1, 0, kept);
+    long result = copy.longStatus(pid, local, 1, remote.address(), 1, 0, kept);
+    Reference.reachabilityFence(remote);
+    return result;
   }
 
   /**

@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A descriptor that any thread may write to while another closes it. There is no lock: a thread
  * that stops in the middle of a write blocks no other.
+ *
+ * <p><b>Threads:</b> safe for use by several threads.
  */
 public final class WriteDescriptor implements AutoCloseable {
 

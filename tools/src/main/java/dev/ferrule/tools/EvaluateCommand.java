@@ -9,6 +9,7 @@ import dev.ferrule.tools.evaluate.Effort;
 import dev.ferrule.tools.evaluate.Evaluation;
 import dev.ferrule.tools.evaluate.Experiment;
 import dev.ferrule.tools.evaluate.ExperimentSource;
+import dev.ferrule.tools.evaluate.Processors;
 import dev.ferrule.tools.evaluate.Servers;
 import dev.ferrule.tools.remote.RemoteServers;
 import dev.ferrule.tools.support.Affinity;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
@@ -145,12 +147,11 @@ final class EvaluateCommand implements Callable<Integer> {
   public Integer call() {
     checkServer();
     List<ProviderInfo> providers = providers();
-    int processors = Math.max(1, Affinity.allowed().size());
-    List<Experiment> experiments = new ArrayList<>();
-    for (ProviderInfo provider : providers) {
-      experiments.addAll(new Catalogue(provider, quick, processors).experiments());
-      experiments.addAll(beside(provider.scheme()));
-    }
+    int own = Math.max(1, Affinity.allowed().size());
+    // the other host is not asked before what this one is asked for has been checked
+    Processors assumed =
+        server == null ? Processors.ofOneHost(own) : Processors.ofTwoHosts(own, own);
+    List<Experiment> experiments = experiments(providers, assumed);
     Set<String> ids = new LinkedHashSet<>();
     experiments.forEach(experiment -> ids.add(experiment.id()));
     Set<String> chosen = chosen(ids);
@@ -161,12 +162,16 @@ final class EvaluateCommand implements Callable<Integer> {
           .forEach(provider -> report(doesNotWork(provider)));
       return ExitCode.OK;
     }
-    Evaluation evaluation = evaluation(providers, experiments);
+    checkMeasurement(providers);
     Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
     try (Guarded<RemoteServers> remote = server == null ? null : Guarded.of(remote(server))) {
+      if (remote != null) {
+        experiments = experiments(providers, Processors.ofTwoHosts(own, remote.get().processors()));
+      }
       Servers servers =
           remote == null ? Servers.onThisHost(Optional.ofNullable(host)) : remote.get();
-      Evaluation.Outcome outcome = evaluation.run(chosen, servers, this::report);
+      Evaluation.Outcome outcome =
+          evaluation(providers, experiments).run(chosen, servers, this::report);
       outcome.failures().forEach(this::report);
       spec.commandLine().getOut().println(outcome.report());
       return outcome.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
@@ -175,6 +180,15 @@ final class EvaluateCommand implements Callable<Integer> {
         lastWord.release();
       }
     }
+  }
+
+  private List<Experiment> experiments(List<ProviderInfo> providers, Processors processors) {
+    List<Experiment> experiments = new ArrayList<>();
+    for (ProviderInfo provider : providers) {
+      experiments.addAll(new Catalogue(provider, quick, processors).experiments());
+      experiments.addAll(beside(provider.scheme()));
+    }
+    return experiments;
   }
 
   private void checkServer() {
@@ -210,14 +224,12 @@ final class EvaluateCommand implements Callable<Integer> {
     return sources.stream().flatMap(source -> source.experiments(scheme, quick).stream()).toList();
   }
 
-  private Evaluation evaluation(List<ProviderInfo> providers, List<Experiment> experiments) {
-    Path folder = out;
-    if (folder == null) {
+  private void checkMeasurement(List<ProviderInfo> providers) {
+    if (out == null) {
       throw new ParameterException(
           spec.commandLine(), "no folder for the report; set one, such as --out evaluation");
     }
-    int times = rounds != null ? rounds : quick ? QUICK_ROUNDS : ROUNDS;
-    if (times < 1 || messages != null && messages < 1) {
+    if (times() < 1 || messages != null && messages < 1) {
       throw new ParameterException(
           spec.commandLine(), "--rounds and --messages must be at least 1");
     }
@@ -226,10 +238,17 @@ final class EvaluateCommand implements Callable<Integer> {
         throw new ToolException(ExitCode.NO_PROVIDER, doesNotWork(provider));
       }
     }
+  }
+
+  private int times() {
+    return rounds != null ? rounds : quick ? QUICK_ROUNDS : ROUNDS;
+  }
+
+  private Evaluation evaluation(List<ProviderInfo> providers, List<Experiment> experiments) {
     return new Evaluation(
-        folder,
+        Objects.requireNonNull(out),
         new Effort(
-            quick, times, messages == null ? OptionalLong.empty() : OptionalLong.of(messages)),
+            quick, times(), messages == null ? OptionalLong.empty() : OptionalLong.of(messages)),
         providers.stream().map(ProviderInfo::scheme).toList(),
         providers.stream()
             .filter(TransportOptions::isAcknowledged)

@@ -18,6 +18,9 @@ public final class Errno {
   /** Input/output error: the device failed or is gone. */
   public static final int EIO = 5;
 
+  /** No such device or address. */
+  public static final int ENXIO = 6;
+
   /** Try again: no event is pending. */
   public static final int EAGAIN = 11;
 
@@ -57,7 +60,7 @@ public final class Errno {
           Map.entry(ENOENT, "No such file or directory"),
           Map.entry(EINTR, "Interrupted system call"),
           Map.entry(EIO, "Input/output error"),
-          Map.entry(6, "No such device or address"),
+          Map.entry(ENXIO, "No such device or address"),
           Map.entry(9, "Bad file descriptor"),
           Map.entry(EAGAIN, "Resource temporarily unavailable"),
           Map.entry(ENOMEM, "Cannot allocate memory"),

@@ -17,6 +17,7 @@ import dev.ferrule.tools.bench.OverrunBench;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.Processors;
 import dev.ferrule.tools.support.Endpoint;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -180,7 +181,8 @@ class FerruleCommandTest {
             .filter(candidate -> candidate.scheme().equals(scheme))
             .findFirst()
             .orElseThrow();
-    return new Catalogue(provider, true, Runtime.getRuntime().availableProcessors())
+    return new Catalogue(
+            provider, true, Processors.ofOneHost(Runtime.getRuntime().availableProcessors()))
         .experiments().stream()
             .filter(experiment -> experiment.id().equals(id))
             .findFirst()

@@ -114,7 +114,7 @@ class RequestsTest {
             .hasMessageContaining("smaller values of receives or maxMessage");
         assertThat(connecting.failure())
             .isInstanceOf(ResourceExhaustedException.class)
-            .hasMessageContaining("the listener lacks a resource: malloc");
+            .hasMessageContaining("the listener lacks a resource: mmap");
       }
     }
   }

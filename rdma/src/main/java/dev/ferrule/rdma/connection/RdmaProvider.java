@@ -4,7 +4,9 @@ package dev.ferrule.rdma.connection;
 import dev.ferrule.Availability;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.FerruleException;
 import dev.ferrule.Listener;
+import dev.ferrule.ProviderUnavailableException;
 import dev.ferrule.rdma.context.RdmaAvailability;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.verbs.VerbsLibrary;
@@ -40,11 +42,32 @@ public abstract class RdmaProvider implements ConnectionProvider {
 
   @Override
   public final Connection connect(URI address, ConnectionOptions options) {
-    return RdmaConnector.connect(protocol, library, address, options.resolve(address, options()));
+    ConnectionOptions resolved = options.resolve(address, options());
+    try {
+      return RdmaConnector.connect(protocol, library, address, resolved);
+    } catch (FerruleException e) {
+      throw explained(address, e);
+    }
   }
 
   @Override
   public final Listener listen(URI address, ConnectionOptions options) {
-    return RdmaListener.listen(protocol, library, address, options.resolve(address, options()));
+    ConnectionOptions resolved = options.resolve(address, options());
+    try {
+      return RdmaListener.listen(protocol, library, address, resolved);
+    } catch (FerruleException e) {
+      throw explained(address, e);
+    }
+  }
+
+  /** The cause of a failure may be that the device is gone since it was found. */
+  private FerruleException explained(URI address, FerruleException failure) {
+    Availability now = RdmaAvailability.after(failure);
+    return now.available()
+        ? failure
+        : new ProviderUnavailableException(
+            address,
+            "the " + scheme() + " provider is unavailable: " + now.reason() + "; " + now.remedy(),
+            failure);
   }
 }

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
  * Shortens the reason for a rejection to the private data that the connection manager carries. Like
  * every error message it ends with the fix, after the last semicolon if there is one. The fix is
  * what the client's user needs, so it is kept and the text before it is cut, at the end of a word:
- * {@code malloc(1099511627776 bytes): Cannot allocate ...; use a smaller ring}.
+ * {@code mmap(1099511627776 bytes): Cannot allocate ...; use a smaller ring}.
  */
 final class Reason {
 

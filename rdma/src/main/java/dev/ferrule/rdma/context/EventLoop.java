@@ -61,8 +61,13 @@ final class EventLoop implements AutoCloseable {
     this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
 
-  /** Adds a descriptor, and makes it non-blocking. */
-  void add(int descriptor, Runnable action) {
+  /**
+   * Adds a descriptor, and makes it non-blocking.
+   *
+   * @return a key to remove it by
+   * @throws VerbsException if the system lacks a resource
+   */
+  long add(int descriptor, Runnable action) {
     int ignored = Posix.fcntl(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
     long key = keys.getAndIncrement();
     sources.put(key, new Source(descriptor, action));
@@ -72,12 +77,22 @@ final class EventLoop implements AutoCloseable {
       sources.remove(key);
       throw new VerbsException(e.function(), e.subject(), e.errno());
     }
+    return key;
   }
 
-  /** Removes a descriptor, before it is closed. */
-  void remove(int descriptor) {
-    if (sources.values().removeIf(source -> source.descriptor() == descriptor)) {
-      poll.remove(descriptor);
+  /** Removes a descriptor, which may be closed already. */
+  void remove(long key) {
+    Source source = sources.remove(key);
+    if (source == null) {
+      return;
+    }
+    try {
+      poll.remove(source.descriptor());
+    } catch (PosixException e) {
+      if (!e.is(LibC.EBADF(), LibC.ENOENT())) {
+        sources.putIfAbsent(key, source); // it is reported again, and each time logged
+        throw e;
+      }
     }
   }
 
@@ -139,14 +154,15 @@ final class EventLoop implements AutoCloseable {
   }
 
   private void dispatch(int event) {
-    Source source = sources.get(poll.key(event));
+    long key = poll.key(event);
+    Source source = sources.get(key);
     if (source == null) {
       return; // a wake-up, or removed meanwhile
     }
     if (poll.isReadable(event)) {
       guard(source.action());
     } else {
-      guard(() -> remove(source.descriptor())); // of a device that is gone: reported each time
+      guard(() -> remove(key)); // of a device that is gone: reported each time
     }
   }
 

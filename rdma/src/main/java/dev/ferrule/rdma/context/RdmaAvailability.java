@@ -3,12 +3,14 @@ package dev.ferrule.rdma.context;
 
 import dev.ferrule.Availability;
 import dev.ferrule.verbs.DeviceFiles;
+import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,15 +25,20 @@ public final class RdmaAvailability {
       "install the packages of rdma-core (Debian, Ubuntu: libibverbs1 librdmacm1"
           + " ibverbs-providers)";
 
-  /** Whether it was available before; a device that is removed later is named by what fails. */
+  /** The errors of a device or a driver that is gone. */
+  private static final Set<Integer> GONE =
+      Set.of(
+          Errno.ENODEV, Errno.ENOENT, Errno.ENXIO, Errno.EACCES, Errno.EPERM, Errno.EADDRNOTAVAIL);
+
+  /** Whether it was available before. */
   private static volatile boolean found;
 
   private RdmaAvailability() {}
 
   /**
    * Returns whether RDMA is available on this machine: the libraries are installed, the kernel has
-   * a device, and this process may use it. Devices are not looked for again once one was found.
-   * Never throws.
+   * a device, and this process may use it. Devices are not looked for again once one was found,
+   * until {@link #after} a failure. Never throws.
    *
    * @return the availability, with the reason and the fix if it is not available
    */
@@ -40,8 +47,27 @@ public final class RdmaAvailability {
       return Availability.yes();
     }
     Availability now = look();
-    found = now.available();
+    if (now.available()) {
+      found = true;
+    }
     return now;
+  }
+
+  /**
+   * Returns whether RDMA is still available after no connection or listener could be made. Devices
+   * are looked for again if the failure may be that the device is gone.
+   *
+   * @param failure the failure
+   * @return the availability; available if there is no reason to doubt it
+   */
+  public static Availability after(Throwable failure) {
+    if (!found
+        || !(failure.getCause() instanceof VerbsException cause)
+        || !GONE.contains(cause.errno())) {
+      return Availability.yes();
+    }
+    found = false;
+    return here();
   }
 
   private static Availability look() {
@@ -54,16 +80,27 @@ public final class RdmaAvailability {
       return Availability.no(
           "the devices cannot be listed: " + e.getMessage(),
           "load ib_uverbs and the card's driver");
-    } catch (IllegalCallerException e) {
-      return Availability.no(
-          "the JVM does not permit calls of C functions",
-          "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
-              + " --enable-native-access="
-              + "dev.ferrule.bindings,dev.ferrule.posix,dev.ferrule.verbs,dev.ferrule.rdma,"
-              + "dev.ferrule.sendrecv,dev.ferrule.magicring");
     } catch (LinkageError e) {
+      if (isForbidden(e)) {
+        return Availability.no(
+            "the JVM does not permit calls of C functions",
+            "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
+                + " --enable-native-access="
+                + "dev.ferrule.bindings,dev.ferrule.posix,dev.ferrule.verbs,dev.ferrule.rdma,"
+                + "dev.ferrule.sendrecv,dev.ferrule.magicring");
+      }
       return Availability.no("libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
     }
+  }
+
+  /** The first call of a C function is in the initialization of a class. */
+  private static boolean isForbidden(LinkageError error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      if (cause instanceof IllegalCallerException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static Availability of(VerbsLibrary library, DeviceFiles files) {

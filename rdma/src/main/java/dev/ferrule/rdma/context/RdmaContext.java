@@ -43,14 +43,27 @@ public final class RdmaContext {
     this.channel = EventChannel.create(library);
     boolean done = false;
     try {
-      this.loop = new EventLoop("ferrule-rdma");
+      this.loop = startLoop();
       done = true;
     } finally {
       if (!done) {
         Cleanup.close(channel);
       }
     }
-    loop.add(channel.descriptor(), this::takeCmEvents);
+  }
+
+  private EventLoop startLoop() {
+    EventLoop started = new EventLoop("ferrule-rdma");
+    boolean done = false;
+    try {
+      started.add(channel.descriptor(), this::takeCmEvents);
+      done = true;
+      return started;
+    } finally {
+      if (!done) {
+        started.close();
+      }
+    }
   }
 
   /**
@@ -191,12 +204,31 @@ public final class RdmaContext {
     synchronized (devices) {
       SharedDevice known = devices.get(context.address());
       if (known == null) {
-        known = new SharedDevice(context);
+        known = open(context);
         devices.put(context.address(), known);
-        loop.add(known.channel().descriptor(), known::takeCompletionEvents);
-        loop.add(context.asyncDescriptor(), known::takeAsyncEvents);
       }
       return known;
+    }
+  }
+
+  private SharedDevice open(VerbsContext context) {
+    SharedDevice device = new SharedDevice(context);
+    boolean done = false;
+    try {
+      long completions = loop.add(device.channel().descriptor(), device::takeCompletionEvents);
+      try {
+        loop.add(context.asyncDescriptor(), device::takeAsyncEvents);
+        done = true;
+      } finally {
+        if (!done) {
+          loop.remove(completions);
+        }
+      }
+      return device;
+    } finally {
+      if (!done) {
+        device.close();
+      }
     }
   }
 

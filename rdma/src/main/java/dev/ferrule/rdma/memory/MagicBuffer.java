@@ -164,7 +164,7 @@ public final class MagicBuffer implements AutoCloseable {
 
   private static void unmap(long address, long length) {
     if (length > 0) {
-      Posix.munmap(MemorySegment.ofAddress(address), length);
+      Posix.tryMunmap(address, length);
     }
   }
 

@@ -28,11 +28,12 @@ public final class NativeMemory {
   private NativeMemory() {}
 
   /**
-   * Allocates zeroed memory in pages of its own, with all of them present: a device is to use it,
-   * and to allocate pages one by one on first access takes several times as long.
+   * Allocates zeroed memory in pages of its own. They are allocated now, as far as there is memory:
+   * a device is to use them, and to allocate them one by one on first access takes several times as
+   * long. The memory does not count towards the JVM's {@code MaxDirectMemorySize}.
    *
    * @param arena frees the memory when it is closed
-   * @param size its size in bytes
+   * @param size its size in bytes, positive
    * @param advice the advice in the exception
    * @return the memory
    * @throws VerbsException ENOMEM if the system lacks memory
@@ -43,7 +44,7 @@ public final class NativeMemory {
     int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | MAP_POPULATE;
     try {
       return Posix.mmap(size, protection, flags, -1, size + " bytes")
-          .reinterpret(size, arena, memory -> Posix.munmap(memory, size));
+          .reinterpret(size, arena, memory -> Posix.tryMunmap(memory.address(), size));
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno(), advice, e);
     }

@@ -41,10 +41,10 @@ class ReasonTest {
   void theFixIsKeptAndWordsBeforeItAreCut() {
     assertThat(
             shortened(
-                "malloc(1099511627776 bytes): Cannot allocate memory (errno 12); the system has"
+                "mmap(1099511627776 bytes): Cannot allocate memory (errno 12); the system has"
                     + " 8123456789 bytes available; use smaller values of receives or maxMessage"))
         .isEqualTo(
-            "malloc(1099511627776 bytes): Cannot allocate memory (errno 12); the ...; use smaller"
+            "mmap(1099511627776 bytes): Cannot allocate memory (errno 12); the ...; use smaller"
                 + " values of receives or maxMessage");
   }
 

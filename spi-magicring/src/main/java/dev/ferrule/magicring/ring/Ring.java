@@ -34,7 +34,7 @@ public final class Ring implements AutoCloseable {
    * Creates a ring.
    *
    * @param domain the protection domain to register it with
-   * @param arena the arena to allocate a plain ring from
+   * @param arena frees a plain ring when it is closed
    * @param size the size in bytes, a multiple of the page size
    * @param mapping the mapping of the ring
    * @param huge whether a magic ring should use huge pages

@@ -44,7 +44,7 @@ public final class RingReceives implements AutoCloseable {
    * Creates receives without posting them.
    *
    * @param domain the protection domain to register their memory with
-   * @param arena the arena to allocate their memory from
+   * @param arena frees their memory when it is closed
    * @param queuePair the queue pair to post them to
    * @param count the number of receives
    */

@@ -37,7 +37,7 @@ public final class ReceiveBuffers implements AutoCloseable {
    * Creates the buffers.
    *
    * @param domain the protection domain to register them with
-   * @param arena the arena to allocate them from
+   * @param arena frees them when it is closed
    * @param count the number of buffers
    * @param size the size of each buffer, in bytes
    * @param postedTogether how many freed buffers are posted together, at most

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operating system interfaces of the shared-memory provider: files, locks, mappings, FIFOs,
- * datagrams, event polling.
+ * The operating system interfaces of the shared-memory provider: files, locks, mappings, FIFOs and
+ * datagrams.
  */
 @NullMarked
 package dev.ferrule.sm.os;

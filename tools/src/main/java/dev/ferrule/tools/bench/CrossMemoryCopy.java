@@ -2,6 +2,7 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.posix.CrossMemory;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.Arena;
@@ -45,9 +46,13 @@ final class CrossMemoryCopy implements BareCopy {
     for (long i = 0; i < count; i++) {
       long copied = copy();
       if (copied != memory.byteSize()) {
-        throw new ToolException(ExitCode.FAILED, name() + " copied only " + copied + " bytes");
+        throw new ToolException(ExitCode.FAILED, name() + ": " + outcome(copied));
       }
     }
+  }
+
+  private static String outcome(long copied) {
+    return copied < 0 ? Posix.strerror((int) -copied) : "copied only " + copied + " bytes";
   }
 
   /** Copies once; returns whether all was copied. */

@@ -37,9 +37,12 @@ public final class CmaProbe {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment word = arena.allocate(ValueLayout.JAVA_LONG);
       long read = new CrossMemory(pid, arena).read(word, 0, address, Long.BYTES);
+      if (read < 0) {
+        return ERRORS.getOrDefault((int) -read, "errno " + -read);
+      }
       return read == Long.BYTES
           ? success(word.get(ValueLayout.JAVA_LONG, 0))
-          : ERRORS.getOrDefault((int) -read, "errno " + -read);
+          : read + " bytes instead of " + Long.BYTES;
     }
   }
 

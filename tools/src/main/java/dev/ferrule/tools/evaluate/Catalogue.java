@@ -85,16 +85,16 @@ public final class Catalogue {
 
   private final ProviderInfo provider;
   private final boolean quick;
-  private final int processors;
+  private final Processors processors;
 
   /**
    * Creates the catalogue of a provider.
    *
    * @param provider the provider
    * @param quick whether to measure fewer points
-   * @param processors how many threads this machine can run at a time
+   * @param processors the processors of both sides
    */
-  public Catalogue(ProviderInfo provider, boolean quick, int processors) {
+  public Catalogue(ProviderInfo provider, boolean quick, Processors processors) {
     this.provider = provider;
     this.quick = quick;
     this.processors = processors;
@@ -158,7 +158,7 @@ public final class Catalogue {
     private int unacked;
     private int batch = 1;
     private int pause; // nanoseconds
-    private int busy = 2;
+    private boolean spinning = processors.suffice(1, 1);
 
     private Draft(String experiment, Point.Kind kind) {
       this.experiment = experiment;
@@ -189,18 +189,18 @@ public final class Catalogue {
     }
 
     private Draft adaptive() {
-      busy = Integer.MAX_VALUE;
+      spinning = false;
       return this;
     }
 
     /**
-     * Sets the connections and threads; and the busy threads of the largest point, so that all wait
-     * alike.
+     * Sets the connections and threads; and whether the largest point of the curve has a processor
+     * for each of its threads, so that all points wait alike.
      */
-    private Draft crowd(int connectionCount, int threadCount, int busyAtMost) {
+    private Draft crowd(int connectionCount, int threadCount, boolean spins) {
       connections = connectionCount;
       threads = threadCount;
-      busy = busyAtMost;
+      spinning = spins;
       return this;
     }
 
@@ -240,9 +240,10 @@ public final class Catalogue {
           unacked,
           batch,
           pause,
-          busy <= processors ? "spin" : "adaptive",
+          spinning ? "spin" : "adaptive",
           server,
-          client);
+          client,
+          processors.all());
     }
   }
 
@@ -403,8 +404,9 @@ public final class Catalogue {
 
   /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
   private List<Integer> crowds() {
+    int most = quick ? Math.max(2, processors.all()) : Math.max(4, 2 * processors.all());
     List<Integer> crowds = new ArrayList<>();
-    for (int crowd = 1; crowd <= Math.max(quick ? 2 : 4, quick ? processors : 2 * processors); ) {
+    for (int crowd = 1; crowd <= most; ) {
       crowds.add(crowd);
       crowd *= 2;
     }
@@ -413,7 +415,8 @@ public final class Catalogue {
 
   private Experiment threads() {
     List<Integer> crowds = crowds();
-    List<Integer> spinning = crowds.stream().filter(crowd -> 2 * crowd <= processors).toList();
+    List<Integer> spinning =
+        crowds.stream().filter(crowd -> processors.suffice(crowd, crowd)).toList();
     List<Series> series = new ArrayList<>();
     for (int size : sizes(SHORT, 512, 8192)) {
       threads(series, size + " B", size, crowds, Draft::adaptive);
@@ -455,7 +458,7 @@ public final class Catalogue {
                 new Draft("threads", Point.Kind.BANDWIDTH)
                     .size(size)
                     .flow(PIPELINE, 1)
-                    .crowd(crowd, crowd, 2 * crowd));
+                    .crowd(crowd, crowd, processors.suffice(crowd, crowd)));
     if (!crowds.isEmpty()) {
       series.add(
           Series.measured(name, series.size(), Figure.MESSAGES, samples(crowds, drafts))
@@ -465,7 +468,7 @@ public final class Catalogue {
 
   private Experiment singleReceiver() {
     List<Integer> senders = quick ? sizes(1, 2, 4) : sizes(1, 2, 4, 8, 16, 32);
-    int sending = Math.max(1, processors - 1);
+    int sending = processors.besideOneReceiver();
     List<Series> series = new ArrayList<>();
     for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
       for (int size : sizes(SHORT, 512)) {
@@ -476,7 +479,7 @@ public final class Catalogue {
                       .size(size)
                       .flow(PIPELINE, 1)
                       .server(SINGLE_RECEIVER, ON)
-                      .crowd(count, Math.min(count, sending), sending + 1);
+                      .crowd(count, Math.min(count, sending), processors.suffice(sending, 1));
               return shared ? draft.server(SRQ, ON) : draft;
             };
         series.add(
@@ -504,7 +507,7 @@ public final class Catalogue {
 
   private Experiment srq() {
     List<Integer> counts = quick ? sizes(1, 4, 16) : sizes(1, 2, 4, 8, 16);
-    int sending = Math.max(1, processors / 2);
+    int sending = processors.pairs();
     List<Series> series = new ArrayList<>();
     for (boolean shared : new boolean[] {false, true}) {
       series.add(
@@ -518,8 +521,7 @@ public final class Catalogue {
                     Draft draft =
                         new Draft(SRQ, Point.Kind.BANDWIDTH)
                             .flow(MOST_UNACKED, BATCH)
-                            .crowd(count, Math.min(count, sending), 2 * sending)
-                            .adaptive();
+                            .crowd(count, Math.min(count, sending), false);
                     return shared
                         ? draft.server(SRQ, ON).server(RECEIVES, String.valueOf(SHARED_RECEIVES))
                         : draft;
@@ -650,8 +652,7 @@ public final class Catalogue {
                 new Draft(RNR_EXPERIMENT, Point.Kind.BANDWIDTH)
                     .flow(MOST_UNACKED, batch)
                     .both(RNR_RETRY, "0")
-                    .crowd(count, 1, 1 + count)
-                    .adaptive());
+                    .crowd(count, 1, false));
     Series one = Series.measured(name, series.size(), Figure.MESSAGES, samples(counts, drafts));
     series.add(modelled ? one.withModel() : one);
   }
@@ -705,7 +706,7 @@ public final class Catalogue {
         quick
             ? sizes(NO_PAUSE, 10_000, 300_000)
             : sizes(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
-    int sending = Math.min(senders, Math.max(1, processors - 1));
+    int sending = Math.min(senders, processors.besideOneReceiver());
     series.add(
         Series.measured(
             senders + ":1, " + (credits ? "with credits" : "without"),
@@ -720,7 +721,7 @@ public final class Catalogue {
                           .pause(nanos == NO_PAUSE ? 0 : nanos)
                           .both(RNR_RETRY, "0")
                           .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
-                          .crowd(senders, sending, sending + 1);
+                          .crowd(senders, sending, processors.suffice(sending, 1));
                   Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
                   return credits ? one : one.both(CREDITS, OFF);
                 })));

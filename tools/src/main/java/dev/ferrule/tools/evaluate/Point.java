@@ -4,7 +4,6 @@ package dev.ferrule.tools.evaluate;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Load;
-import dev.ferrule.tools.support.Affinity;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,6 +26,7 @@ import java.util.TreeMap;
  * @param waiting the wait strategy of both sides, as in a URI's query
  * @param server the options of the listener
  * @param client the options of the connections to it
+ * @param processors how many threads of both sides run at a time
  */
 record Point(
     String experiment,
@@ -40,7 +40,8 @@ record Point(
     int pauseNanos,
     String waiting,
     Map<String, String> server,
-    Map<String, String> client)
+    Map<String, String> client,
+    int processors)
     implements Task {
 
   /** What is measured. */
@@ -104,7 +105,7 @@ record Point(
             connections,
             threads,
             receivers(),
-            Math.max(1, Affinity.allowed().size())));
+            processors));
   }
 
   @Override
@@ -112,7 +113,7 @@ record Point(
     return List.of(waiting, server, client, connections, busyThreads());
   }
 
-  /** Returns the number of busy threads on this host. */
+  /** Returns the number of busy threads of both sides. */
   int busyThreads() {
     return threads + receivers();
   }

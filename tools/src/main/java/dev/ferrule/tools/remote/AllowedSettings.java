@@ -149,7 +149,7 @@ public final class AllowedSettings {
    * Returns the number of receive buffers: those of a connection, or of the server if its
    * connections share them; 0 if the provider has none.
    */
-  private static long receives(ProviderInfo provider, ConnectionOptions options) {
+  static long receives(ProviderInfo provider, ConnectionOptions options) {
     if (provider.options().stream().noneMatch(option -> option.name().equals(RECEIVES))) {
       return 0;
     }

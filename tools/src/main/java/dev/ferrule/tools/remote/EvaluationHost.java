@@ -4,6 +4,7 @@ package dev.ferrule.tools.remote;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.evaluate.Servers;
+import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -107,7 +108,12 @@ public final class EvaluationHost implements AutoCloseable {
   public void run() {
     while (!listening.isClosed()) {
       try {
-        receive(listening.accept());
+        Socket client = listening.accept();
+        if (listening.isClosed()) {
+          client.close(); // the kernel accepts until this thread has left the call
+        } else {
+          receive(client);
+        }
       } catch (IOException e) {
         if (!listening.isClosed()) {
           problems.accept("cannot accept a client: " + e.getMessage());
@@ -201,6 +207,7 @@ public final class EvaluationHost implements AutoCloseable {
     channel.setPatience(patience.untilMessage);
     JsonObject welcome = new JsonObject();
     welcome.add("machine", machine.get());
+    welcome.addProperty("processors", Math.max(1, Affinity.allowed().size()));
     channel.send(welcome);
     try (EvaluationSession session = new EvaluationSession(channel, servers, problems)) {
       session.run();

@@ -42,21 +42,26 @@ public final class RemoteServers implements Servers, AutoCloseable {
   /** The other host's patience is a minute. */
   private static final Duration BETWEEN_SIGNS_OF_LIFE = Duration.ofSeconds(15);
 
+  private static final int MAX_PROCESSORS = 1 << 16;
+
   private static final String ANOTHER_PROGRAM = "the program there is another one";
 
   private final String address;
   private final ControlChannel channel;
   private final JsonObject machine;
+  private final int processors;
   private final AtomicLong ids = new AtomicLong();
   private final Map<Long, CompletableFuture<JsonObject>> waiting = new ConcurrentHashMap<>();
   private final Map<Long, Consumer<String>> outputs = new ConcurrentHashMap<>();
   private final AtomicReference<@Nullable IOException> lost = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  private RemoteServers(String address, ControlChannel channel, JsonObject machine) {
+  private RemoteServers(String address, ControlChannel channel, JsonObject welcome)
+      throws IOException {
     this.address = address;
     this.channel = channel;
-    this.machine = machine;
+    this.machine = welcome.getAsJsonObject("machine");
+    this.processors = processors(text(welcome, "processors"));
   }
 
   /**
@@ -140,6 +145,18 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
+  private static int processors(@Nullable String count) throws IOException {
+    try {
+      int value = Integer.parseInt(String.valueOf(count));
+      if (value >= 1 && value <= MAX_PROCESSORS) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // as a wrong number
+    }
+    throw new IOException(ANOTHER_PROGRAM);
+  }
+
   private static void closeQuietly(Socket socket) {
     try {
       socket.close();
@@ -148,7 +165,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     }
   }
 
-  /** Returns the facts of the other host, once that has admitted this one. */
+  /** Returns what the other host says of itself, once it has admitted this one. */
   private static JsonObject greet(ControlChannel channel, Token token, String name)
       throws IOException {
     JsonObject greeting = channel.receive();
@@ -171,7 +188,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
     answer.addProperty("answer", token.answer(challenge));
     channel.send(answer);
     JsonObject welcome = channel.receive();
-    if (!(welcome.get("machine") instanceof JsonObject machine)) {
+    if (!(welcome.get("machine") instanceof JsonObject)) {
       String refused = text(welcome, "refused");
       String reason = refused == null ? "an answer without the facts of the host" : refused;
       if (Boolean.parseBoolean(text(welcome, "later"))) {
@@ -179,7 +196,16 @@ public final class RemoteServers implements Servers, AutoCloseable {
       }
       throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + reason);
     }
-    return machine;
+    return welcome;
+  }
+
+  /**
+   * Returns the number of processors of the other host that servers there may use.
+   *
+   * @return the number
+   */
+  public int processors() {
+    return processors;
   }
 
   /**

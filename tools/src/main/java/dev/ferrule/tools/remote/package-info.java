@@ -7,7 +7,7 @@
  * <pre>
  * host      {"evaluation": VERSION, "challenge": TEXT}
  * client    {"answer": TEXT}                          a keyed hash, see Token
- * host      {"machine": {…}}  or  {"refused": REASON, "later": BOOLEAN}
+ * host      {"machine": {…}, "processors": N}  or  {"refused": REASON, "later": BOOLEAN}
  * client    {"id": N, "start": SCHEME, "options": {…}, "waiting": TEXT, "pinned": BOOLEAN}
  * host      {"id": N, "uri": TEXT}  or  {"id": N, "failed": REASON, "exitCode": CODE}
  * host      {"server": N, "line": TEXT}               error output of the server started by N

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CatalogueTest {
 
-  private static final int PROCESSORS = 4;
+  private static final Processors PROCESSORS = Processors.ofOneHost(4);
 
   private static ProviderInfo provider(String scheme) {
     return Endpoint.provider(scheme).orElseThrow();
@@ -138,5 +138,34 @@ class CatalogueTest {
         }
       }
     }
+  }
+
+  /** On one host of four processors three threads send beside the receiver, which spins as well. */
+  @ParameterizedTest
+  @CsvSource({"4, 4, true, 3, 2", "4, 4, false, 4, 4", "2, 8, false, 2, 2", "8, 2, false, 8, 2"})
+  void threadsSpinWhereTheirOwnHostHasAProcessorForEach(
+      int client, int server, boolean shared, int sending, int pairs) {
+    Processors processors = new Processors(client, server, shared);
+    List<Point> points =
+        new Catalogue(provider("sendrecv"), false, processors)
+            .experiments().stream()
+                .filter(experiment -> experiment.obstacle().isEmpty())
+                .flatMap(experiment -> experiment.tasks().stream())
+                .map(Point.class::cast)
+                .toList();
+
+    assertThat(points)
+        .filteredOn(point -> point.experiment().equals("single-receiver"))
+        .allMatch(point -> point.waiting().equals("spin"))
+        .extracting(Point::threads)
+        .contains(sending)
+        .allMatch(threads -> threads <= sending);
+    assertThat(points)
+        .filteredOn(point -> point.experiment().equals("threads"))
+        .filteredOn(point -> point.waiting().equals("spin"))
+        .extracting(Point::threads)
+        .contains(pairs)
+        .allMatch(threads -> threads <= pairs);
+    assertThat(points).allMatch(point -> point.processors() == (shared ? 4 : client + server));
   }
 }

@@ -56,7 +56,8 @@ class JournalTest {
         0,
         "spin",
         Map.of("maxMessage", "8192", "ring", "4KiB"),
-        Map.of());
+        Map.of(),
+        2);
   }
 
   @Test

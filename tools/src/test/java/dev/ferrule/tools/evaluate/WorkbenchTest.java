@@ -86,7 +86,8 @@ class WorkbenchTest {
         0,
         kind == Point.Kind.LATENCY ? "spin" : "block",
         Map.of(),
-        Map.of());
+        Map.of(),
+        2);
   }
 
   @ParameterizedTest

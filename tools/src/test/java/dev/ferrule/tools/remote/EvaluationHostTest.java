@@ -10,9 +10,11 @@ import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.bench.RunningServer;
 import dev.ferrule.tools.evaluate.Catalogue;
 import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.Processors;
 import dev.ferrule.tools.evaluate.ServerSettings;
 import dev.ferrule.tools.evaluate.Servers;
 import dev.ferrule.tools.evaluate.Task;
+import dev.ferrule.tools.support.Affinity;
 import dev.ferrule.tools.support.Endpoint;
 import dev.ferrule.tools.support.ToolException;
 import java.io.EOFException;
@@ -148,6 +150,7 @@ class EvaluationHostTest {
   @Test
   void serversAreStartedAsRequestedAndReportUntilTheyAreStopped() {
     RemoteServers remote = connect(host(PATIENCE));
+    assertThat(remote.processors()).isEqualTo(Affinity.allowed().size());
     assertThat(remote.machine().orElseThrow().get("processor").getAsString())
         .isEqualTo("of the other host");
     List<String> lines = new CopyOnWriteArrayList<>();
@@ -411,7 +414,8 @@ class EvaluationHostTest {
   void allThatAnEvaluationAsksForIsAllowed(String scheme) {
     ProviderInfo provider = Endpoint.requiredProvider(scheme);
     for (boolean quick : new boolean[] {true, false}) {
-      for (Experiment experiment : new Catalogue(provider, quick, 32).experiments()) {
+      for (Experiment experiment :
+          new Catalogue(provider, quick, Processors.ofTwoHosts(32, 32)).experiments()) {
         for (Task task : experiment.obstacle().isPresent() ? List.<Task>of() : experiment.tasks()) {
           JsonObject point = task.description();
           Map<String, String> options = new HashMap<>();
@@ -477,6 +481,7 @@ class EvaluationHostTest {
       channel.receive();
       JsonObject welcome = new JsonObject();
       welcome.add("machine", new JsonObject());
+      welcome.addProperty("processors", 2);
       channel.send(welcome);
       channel.receive();
     } catch (IOException e) {

@@ -31,7 +31,7 @@ class RemoteServersTest {
   private static final ServerSettings SETTINGS = new ServerSettings(Map.of(), "block", false);
   private static final String GREETING =
       "{\"evaluation\": " + EvaluationHost.VERSION + ", \"challenge\": \"7\"}";
-  private static final String WELCOME = "{\"machine\": {}}";
+  private static final String WELCOME = "{\"machine\": {}, \"processors\": 2}";
 
   private ServerSocket listening;
 
