@@ -6,6 +6,7 @@ import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Volume;
 import dev.ferrule.Ferrule;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.support.Lifecycle;
 import java.io.IOException;
@@ -70,6 +71,7 @@ final class PeerImage {
               Ferrule.class,
               Lifecycle.class,
               LibC.class,
+              Posix.class,
               provider(),
               NullMarked.class,
               PeerProgram.class)) {
