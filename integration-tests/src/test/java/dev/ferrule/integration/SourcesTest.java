@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.Ferrule;
 import dev.ferrule.Option;
+import dev.ferrule.tools.Main;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,6 +31,15 @@ class SourcesTest {
   private static final Pattern CLASS = Pattern.compile("([A-Z]\\w+)(?:\\.(\\w+))?");
   private static final Pattern OPTION = Pattern.compile("([a-z]\\w*)(?:=\\w+)?");
   private static final Pattern FLAG = Pattern.compile("--[a-z][a-z-]*");
+
+  private static final Pattern SHOWING =
+      Pattern.compile("(ferrule|--).*|\\w+(Test|Contract|Stress)(\\.\\w+)?");
+
+  /** The commands that measure, whose flags are named without them. */
+  private static final String HELP_OF_ALL =
+      run("evaluate", "--help") + run("latency", "--help") + run("serve", "--help");
+
+  private static final String EXPERIMENTS = run("evaluate", "--list");
 
   private static final Map<String, String> SOURCES = new HashMap<>(); // by class
 
@@ -54,28 +67,37 @@ class SourcesTest {
     }
   }
 
-  /** Returns the second and third cell of each row of the tables that compare. */
-  private static List<String> places() {
-    List<String> places = new ArrayList<>();
+  /**
+   * A row of a table that compares.
+   *
+   * @param place where it is in Ferrule
+   * @param shownBy what shows it
+   */
+  private record Row(String place, String shownBy) {}
+
+  private static List<Row> rows() {
+    List<Row> rows = new ArrayList<>();
     String page = text(ROOT.resolve("docs/sources.md"));
     for (String line : page.substring(page.indexOf("\n## sm")).lines().toList()) {
       String[] cells = line.split("\\|");
       if (cells.length == 4 && cells[1].startsWith(" ---")) {
-        places.remove(places.size() - 1); // the head of the table
+        rows.remove(rows.size() - 1); // the head of the table
       } else if (cells.length == 4) {
-        places.add(cells[2] + "|" + cells[3]);
+        rows.add(new Row(cells[2], cells[3]));
       }
     }
-    return places;
+    return rows;
   }
 
   private static List<String> names(String place) {
     return CODE.matcher(place).results().map(found -> found.group(1)).toList();
   }
 
-  private static boolean isMentioned(String type, String member) {
-    Pattern word = Pattern.compile("\\b" + member + "\\b");
-    return word.matcher(SOURCES.getOrDefault(type, "")).find();
+  /** Returns whether a class declares a method or a constant. */
+  private static boolean declares(String type, String member) {
+    String before = "(?m)^ *(?:[\\w.<>\\[\\]?, @]+ )?";
+    String after = member.equals(member.toUpperCase(Locale.ROOT)) ? "(?: *[=,;(]|$)" : "\\(";
+    return Pattern.compile(before + member + after).matcher(SOURCES.getOrDefault(type, "")).find();
   }
 
   private static boolean exists(String name, List<Option<?>> options) {
@@ -84,10 +106,10 @@ class SourcesTest {
     }
     Matcher type = CLASS.matcher(name);
     if (type.matches() && SOURCES.containsKey(type.group(1))) {
-      return type.group(2) == null || isMentioned(type.group(1), type.group(2));
+      return type.group(2) == null || declares(type.group(1), type.group(2));
     }
     if (name.matches("[A-Z_]+")) {
-      return isMentioned("HandshakeMessage", name);
+      return declares("HandshakeMessage", name);
     }
     Matcher word = OPTION.matcher(name);
     return word.matches()
@@ -96,23 +118,28 @@ class SourcesTest {
                 option -> option.name().equals(word.group(1)) || option.syntax().contains(name));
   }
 
+  /** Returns whether a command, with its flags and experiment, is one; or flags of any command. */
   private static boolean isCommand(String line) {
-    Matcher command = Pattern.compile("ferrule (\\w+)").matcher(line);
-    if (command.find()
-        && SOURCES.values().stream()
-            .noneMatch(source -> source.contains("name = \"" + command.group(1) + "\""))) {
-      return false;
-    }
+    Matcher command = Pattern.compile("ferrule ([\\w-]+)").matcher(line);
+    String help = command.find() ? run(command.group(1), "--help") : HELP_OF_ALL;
     Matcher experiment = Pattern.compile("--only ([\\w-]+)").matcher(line);
-    if (experiment.find() && !SOURCES.get("Catalogue").contains('"' + experiment.group(1) + '"')) {
-      return false;
-    }
-    return FLAG.matcher(line)
-        .results()
-        .allMatch(
-            flag ->
-                SOURCES.values().stream()
-                    .anyMatch(source -> source.contains("names = \"" + flag.group() + '"')));
+    return (!experiment.find() || isExperiment(experiment.group(1)))
+        && FLAG.matcher(line)
+            .results()
+            .allMatch(flag -> Pattern.compile(flag.group() + "\\b").matcher(help).find());
+  }
+
+  private static boolean isExperiment(String id) {
+    return Pattern.compile("(?m)^\\w+ +" + id + " ").matcher(EXPERIMENTS).find();
+  }
+
+  /** Returns the output of a command; fails if there is no such command. */
+  private static String run(String... arguments) {
+    StringWriter output = new StringWriter();
+    StringWriter errors = new StringWriter();
+    int code = Main.run(new PrintWriter(output), new PrintWriter(errors, true), arguments);
+    assertThat(code).as("ferrule %s: %s", List.of(arguments), errors).isZero();
+    return output.toString();
   }
 
   @Test
@@ -120,8 +147,8 @@ class SourcesTest {
     List<Option<?>> options =
         Ferrule.providers().stream().flatMap(provider -> provider.options().stream()).toList();
     List<String> unknown =
-        places().stream()
-            .flatMap(place -> names(place).stream())
+        rows().stream()
+            .flatMap(row -> names(row.place() + row.shownBy()).stream())
             .filter(name -> !exists(name, options))
             .distinct()
             .toList();
@@ -129,8 +156,38 @@ class SourcesTest {
   }
 
   @Test
-  void noRowIsWithoutAPlace() {
-    assertThat(places()).hasSizeGreaterThan(80);
-    assertThat(places()).noneMatch(place -> names(place).isEmpty());
+  void aNameThatDoesNotExistIsFound() {
+    List<Option<?>> options =
+        Ferrule.providers().stream().flatMap(provider -> provider.options().stream()).toList();
+    assertThat(
+            List.of(
+                "NoSuchTest",
+                "Receiver.tryToReceive",
+                "Receiver.messages", // a word of its javadoc
+                "noOption",
+                "NO_MESSAGE",
+                "ferrule evaluate --simplex",
+                "ferrule evaluate --only nothing"))
+        .noneMatch(name -> exists(name, options));
+  }
+
+  @Test
+  void eachRowHasAPlace() {
+    assertThat(rows()).hasSizeGreaterThan(80);
+    assertThat(rows())
+        .allMatch(
+            row ->
+                !names(row.place()).isEmpty()
+                    || row.place().contains("the same experiment")
+                    || row.place().contains("]("));
+  }
+
+  @Test
+  void eachRowIsShownByATestACommandOrAMeasurement() {
+    assertThat(rows())
+        .allMatch(
+            row ->
+                row.shownBy().contains("](")
+                    || names(row.shownBy()).stream().anyMatch(SHOWING.asMatchPredicate()));
   }
 }
