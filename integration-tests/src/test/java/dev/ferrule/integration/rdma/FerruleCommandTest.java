@@ -8,16 +8,11 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
-import dev.ferrule.Ferrule;
-import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.OverrunBench;
 import dev.ferrule.tools.bench.Pinning;
-import dev.ferrule.tools.evaluate.Catalogue;
-import dev.ferrule.tools.evaluate.Experiment;
-import dev.ferrule.tools.evaluate.Processors;
 import dev.ferrule.tools.support.Endpoint;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -47,9 +42,6 @@ class FerruleCommandTest {
   /** Buffers for longer messages would only take time to register. */
   private static final String MESSAGE_LIMIT = " --option maxMessage=4KiB";
 
-  /** A JVM starts slowly in an emulated machine. */
-  private static final String PATIENT = " --option connectTimeout=120s";
-
   @TempDir private Path folder;
 
   private static ProcessBuilder command(String arguments) {
@@ -70,43 +62,6 @@ class FerruleCommandTest {
     return output.toString();
   }
 
-  /**
-   * {@code ferrule serve} in a thread of this process, for the same reason. The other tests start
-   * it in a process of its own.
-   */
-  private static final class Serving implements AutoCloseable {
-
-    private final StringWriter output = new StringWriter();
-    private final StringWriter errors = new StringWriter();
-    private final Thread thread;
-
-    Serving(String scheme, String options) {
-      String line = options + PATIENT + " " + scheme + "://" + RdmaDevice.address() + ":0";
-      thread =
-          Thread.ofPlatform()
-              .daemon()
-              .start(
-                  () ->
-                      Main.run(
-                          new PrintWriter(output),
-                          new PrintWriter(errors, true),
-                          ("serve " + line).split(" +")));
-    }
-
-    String address() {
-      Task.await(
-          () -> "serve listens; " + errors,
-          () -> output.toString().endsWith(System.lineSeparator()));
-      return output.toString().strip();
-    }
-
-    @Override
-    public void close() {
-      thread.interrupt(); // as it waits for the next client
-      Task.await("serve ends", () -> !thread.isAlive());
-    }
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -120,8 +75,8 @@ class FerruleCommandTest {
             + "| bandwidth --connections 4 --threads 1 --wait block --verify --rounds 2",
       })
   void aServerIsMeasured(String scheme, String options, String measurement) {
-    try (Serving server = new Serving(scheme, options + MESSAGE_LIMIT)) {
-      assertThat(run(measurement + LITTLE + MESSAGE_LIMIT + PATIENT + " " + server.address()))
+    try (Serving server = Serving.start(scheme, options + MESSAGE_LIMIT)) {
+      assertThat(run(measurement + LITTLE + MESSAGE_LIMIT + Serving.PATIENT + " " + server.uri()))
           .contains(scheme)
           .containsPattern("(?m)^ +64 ");
     }
@@ -129,14 +84,14 @@ class FerruleCommandTest {
 
   @Test
   void remoteMemoryAccessIsMeasuredByTheDevice() {
-    try (Serving server = new Serving("sendrecv", "--wait block" + MESSAGE_LIMIT)) {
+    try (Serving server = Serving.start("sendrecv", "--wait block" + MESSAGE_LIMIT)) {
       assertThat(
               run(
                   "rma --size 64,300KiB --rounds 1 --messages 20 --warmup 20 --no-pin "
                       + MESSAGE_LIMIT
-                      + PATIENT
+                      + Serving.PATIENT
                       + " "
-                      + server.address()))
+                      + server.uri()))
           .containsPattern("(?m)^rdma +write +64 ")
           .containsPattern("(?m)^rdma +read +307200 ");
     }
@@ -153,14 +108,14 @@ class FerruleCommandTest {
       String credits, int pauseNanos, boolean single, boolean overrun) {
     String options = "credits=" + credits + "&receives=64&rnrRetry=0&maxMessage=4KiB";
     try (Serving server =
-        new Serving(
+        Serving.start(
             "sendrecv",
             "--wait block --no-pin --option "
                 + options.replace("&", " --option ")
                 + (single ? " --single-receiver" : ""))) {
       Endpoint endpoint =
           new Endpoint(
-              URI.create(server.address() + "?" + options + "&connectTimeout=120s&wait=block"),
+              URI.create(server.uri() + "?" + options + "&connectTimeout=120s&wait=block"),
               ConnectionOptions.builder().build());
       try (Connections connections = new Connections(endpoint, 2);
           Crew crew = new Crew(connections.clients(), 1, Pinning.OFF, problem -> {})) {
@@ -174,50 +129,15 @@ class FerruleCommandTest {
     }
   }
 
-  /** Returns an experiment of {@code evaluate --quick}, as defined by the command. */
-  private static Experiment experiment(String scheme, String id) {
-    ProviderInfo provider =
-        Ferrule.providers().stream()
-            .filter(candidate -> candidate.scheme().equals(scheme))
-            .findFirst()
-            .orElseThrow();
-    return new Catalogue(
-            provider, true, Processors.ofOneHost(Runtime.getRuntime().availableProcessors()))
-        .experiments().stream()
-            .filter(experiment -> experiment.id().equals(id))
-            .findFirst()
-            .orElseThrow();
-  }
-
-  /** With rnrRetry=0 a message that finds no receive posted ends the connection. */
-  @Test
-  void anEvaluationOnTheDeviceIsCompleteAndEveryMessageFindsAReceive() throws IOException {
-    Path report = folder.resolve("report");
-    run(
-        "evaluate --provider sendrecv --quick --only rnr --rounds 1 --messages 300 --out "
-            + report);
-    JsonObject results =
-        new Gson().fromJson(Files.readString(report.resolve("results.json")), JsonObject.class);
-    JsonArray measured = results.getAsJsonArray("results");
-    assertThat(measured).hasSize(experiment("sendrecv", "rnr").tasks().size());
-    for (JsonElement element : measured) {
-      JsonObject result = element.getAsJsonObject().getAsJsonObject("result");
-      assertThat(result.get("messages_per_s").getAsDouble()).as("%s", element).isPositive();
-      // of the whole device, and so perhaps of an earlier test: it shows that it was counted
-      assertThat(result.get("rnr").getAsLong()).as("%s", element).isNotNegative();
-    }
-    assertThat(report.resolve("report.html")).isNotEmptyFile();
-  }
-
   private static final String CALLS =
       "latency --simplex --calls --messages 1024 --warmup 50 --wait adaptive --no-pin --json -"
-          + PATIENT;
+          + Serving.PATIENT;
 
   @Test
   void theCallsAreTimedInOneDirectionOnAPlainRing() {
     try (Serving server =
-        new Serving("magicring", "--simplex --wait adaptive --no-pin --option mapping=plain")) {
-      assertCalls(run(CALLS + " --size 2KiB " + server.address()));
+        Serving.start("magicring", "--simplex --wait adaptive --no-pin --option mapping=plain")) {
+      assertCalls(run(CALLS + " --size 2KiB " + server.uri()));
     }
   }
 
@@ -228,7 +148,7 @@ class FerruleCommandTest {
         OtherProcess.start(
             command(
                 "serve --simplex --wait adaptive --no-pin"
-                    + PATIENT
+                    + Serving.PATIENT
                     + " magicring://"
                     + RdmaDevice.address()
                     + ":0"))) {
@@ -256,13 +176,14 @@ class FerruleCommandTest {
         OtherProcess.start(
             command(
                 "serve --wait block --option maxMessage=4KiB --single-receiver"
-                    + PATIENT
+                    + Serving.PATIENT
                     + " magicring://"
                     + RdmaDevice.address()
                     + ":0"))) {
       String address = server.line();
       for (String measurement : List.of("latency", "bandwidth --connections 2")) {
-        assertThat(run(measurement + LITTLE + PATIENT + " --rounds 1 --wait block " + address))
+        assertThat(
+                run(measurement + LITTLE + Serving.PATIENT + " --rounds 1 --wait block " + address))
             .containsPattern("(?m)^ +64 ");
       }
     }
@@ -277,7 +198,7 @@ class FerruleCommandTest {
     Path errors = folder.resolve("errors");
     try (OtherProcess listener =
         OtherProcess.start(
-            command("listen" + PATIENT + " sendrecv://" + RdmaDevice.address() + ":0")
+            command("listen" + Serving.PATIENT + " sendrecv://" + RdmaDevice.address() + ":0")
                 .redirectOutput(copy.toFile())
                 .redirectError(errors.toFile()))) {
       while (lines(errors).isEmpty()) { // until its JVM has started
@@ -285,7 +206,7 @@ class FerruleCommandTest {
       }
       String address = lines(errors).get(0).replaceFirst("listening on ", "");
 
-      run("send" + PATIENT + " " + address + " " + original);
+      run("send" + Serving.PATIENT + " " + address + " " + original);
 
       assertThat(listener.exitCode()).isZero();
     }

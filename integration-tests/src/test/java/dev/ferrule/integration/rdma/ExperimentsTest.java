@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.ferrule.Ferrule;
+import dev.ferrule.ProviderInfo;
+import dev.ferrule.tools.evaluate.Catalogue;
+import dev.ferrule.tools.evaluate.Effort;
+import dev.ferrule.tools.evaluate.Evaluation;
+import dev.ferrule.tools.evaluate.Experiment;
+import dev.ferrule.tools.evaluate.Processors;
+import dev.ferrule.tools.evaluate.Servers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Whole experiments of {@code evaluate --quick} on a device, with servers in this process; {@link
+ * TwoHostsEvaluationTest} runs the command itself.
+ */
+@RdmaTest
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ExperimentsTest {
+
+  private static final int MESSAGES = 300;
+
+  /** The fewest that {@link Effort} sends to a receiver that may be too slow. */
+  private static final int OVERRUN_MESSAGES = 640;
+
+  @TempDir private Path folder;
+
+  /** Runs an experiment, and returns its points with their results. */
+  private List<JsonObject> run(String id) throws IOException {
+    ProviderInfo provider =
+        Ferrule.providers().stream()
+            .filter(candidate -> candidate.scheme().equals("sendrecv"))
+            .findFirst()
+            .orElseThrow();
+    List<Experiment> all =
+        new Catalogue(
+                provider, true, Processors.ofOneHost(Runtime.getRuntime().availableProcessors()))
+            .experiments();
+    List<String> problems = new ArrayList<>();
+    Servers servers = (scheme, settings, lines) -> Serving.start("sendrecv", settings.arguments());
+    Evaluation.Outcome outcome =
+        new Evaluation(
+                folder,
+                new Effort(true, 1, OptionalLong.of(MESSAGES)),
+                List.of("sendrecv"),
+                Set.of("sendrecv"),
+                all,
+                "this test")
+            .run(Set.of(id), servers, problems::add);
+
+    assertThat(outcome.failures()).as("%s", problems).isEmpty();
+    assertThat(outcome.report()).isNotEmptyFile();
+    JsonObject file =
+        new Gson().fromJson(Files.readString(folder.resolve("results.json")), JsonObject.class);
+    List<JsonObject> points = new ArrayList<>();
+    for (JsonElement point : file.getAsJsonArray("results")) {
+      points.add(point.getAsJsonObject());
+    }
+    Experiment experiment =
+        all.stream().filter(candidate -> candidate.id().equals(id)).findFirst().orElseThrow();
+    assertThat(points).as("%s", problems).hasSameSizeAs(experiment.tasks());
+    return points;
+  }
+
+  /** With rnrRetry=0 a message that finds no receive posted ends the connection. */
+  @Test
+  void everyMessageFindsAReceive() throws IOException {
+    assertThat(run("rnr"))
+        .allSatisfy(
+            point -> {
+              JsonObject result = point.getAsJsonObject("result");
+              assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
+              // of the whole device, and so perhaps of an earlier test: it shows that it was
+              // counted
+              assertThat(result.get("rnr").getAsLong()).isNotNegative();
+            });
+  }
+
+  @Test
+  void aReceiverIsOverrunOnlyWithoutCredits() throws IOException {
+    List<JsonObject> overrun = new ArrayList<>();
+    for (JsonObject point : run("overrun")) {
+      JsonObject result = point.getAsJsonObject("result");
+      double sent = result.get("sent_messages_per_connection").getAsDouble();
+      if (result.has("messages_per_s")) {
+        assertThat(sent).as("%s", point).isEqualTo(OVERRUN_MESSAGES);
+      } else {
+        assertThat(sent).as("%s", point).isBetween(1.0, OVERRUN_MESSAGES - 1.0);
+        overrun.add(point);
+      }
+    }
+    assertThat(overrun)
+        .isNotEmpty()
+        .allSatisfy(
+            point ->
+                assertThat(point.getAsJsonObject("server").get("credits").getAsString())
+                    .isEqualTo("off"));
+  }
+}
