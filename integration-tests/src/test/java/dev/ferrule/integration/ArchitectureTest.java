@@ -21,14 +21,13 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The layers: api ← provider support ← rdma ← the RDMA providers; bindings ← posix ← verbs ← rdma;
- * provider support and posix ← sm. Module descriptors declare most of this, too, but for the module
- * path only, and a wrong {@code requires} is easily added.
+ * provider support and posix ← sm; api ← contract. Module descriptors declare most of this, too,
+ * but for the module path only, and a wrong {@code requires} is easily added.
  */
 class ArchitectureTest {
   private static final JavaClasses FERRULE =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
-          .withImportOption(location -> !location.contains("/dev/ferrule/contract/"))
           .importPackages("dev.ferrule");
 
   private static final DescribedPredicate<JavaClass> BINDINGS =
@@ -53,6 +52,10 @@ class ArchitectureTest {
       SENDRECV.or(MAGICRING).or(SM).as("the providers");
   private static final DescribedPredicate<JavaClass> TOOLS =
       resideInAPackage("dev.ferrule.tools..").as("the tools");
+  private static final DescribedPredicate<JavaClass> CONTRACT =
+      resideInAPackage("dev.ferrule.contract..").as("the contract");
+  private static final DescribedPredicate<JavaClass> TEST_LIBRARIES =
+      resideInAnyPackage("org.junit.jupiter..", "org.assertj..").as("JUnit and AssertJ");
   private static final DescribedPredicate<JavaClass> API =
       resideInAnyPackage("dev.ferrule", "dev.ferrule.spi").as("the API");
   private static final DescribedPredicate<JavaClass> JAVA =
@@ -63,6 +66,29 @@ class ArchitectureTest {
   @Test
   void apiDependsOnNothingButJavaAndJSpecify() {
     classes().that(API).should().onlyDependOnClassesThat(API.or(JAVA)).check(FERRULE);
+  }
+
+  @Test
+  void theContractKnowsTheApiAndNoProviders() {
+    classes()
+        .that(CONTRACT)
+        .should()
+        .onlyDependOnClassesThat(
+            CONTRACT
+                .or(resideInAPackage("dev.ferrule"))
+                .or(JAVA)
+                .or(TEST_LIBRARIES)
+                .or(resideInAPackage("com.sun.management")))
+        .check(FERRULE);
+  }
+
+  @Test
+  void nothingThatIsNoTestDependsOnTheContract() {
+    noClasses()
+        .that(DescribedPredicate.not(CONTRACT))
+        .should()
+        .dependOnClassesThat(CONTRACT)
+        .check(FERRULE);
   }
 
   @Test
@@ -104,11 +130,14 @@ class ArchitectureTest {
         .check(FERRULE);
   }
 
-  /** The data path of verbs has handles of its own, for the functions of the device's driver. */
+  /**
+   * The data path of verbs has handles of its own, for the functions of the device's driver; the
+   * contract calls poll(2) as a program would.
+   */
   @Test
   void posixLinksTheCFunctions() {
     noClasses()
-        .that(DescribedPredicate.not(BINDINGS.or(POSIX)))
+        .that(DescribedPredicate.not(BINDINGS.or(POSIX).or(CONTRACT)))
         .and()
         .doNotHaveFullyQualifiedName("dev.ferrule.verbs.calls.NativeVerbsCalls")
         .should()

@@ -51,6 +51,7 @@ class ModulesTest {
         .containsOnlyKeys(
             "dev.ferrule",
             "dev.ferrule.bindings",
+            "dev.ferrule.contract",
             "dev.ferrule.magicring",
             "dev.ferrule.posix",
             "dev.ferrule.rdma",

@@ -137,7 +137,9 @@ class SourceTreeTest {
 
   private static boolean isTestSource(Path file) {
     String path = ROOT.relativize(file).toString();
-    return path.endsWith(".java") && path.contains("src/test/") && !path.contains("target/");
+    return path.endsWith(".java")
+        && (path.contains("src/test/") || path.startsWith("contract/src/"))
+        && !path.contains("target/");
   }
 
   private static boolean isTest(String name) {
