@@ -10,7 +10,7 @@ part=$1
 reports=$2
 shift 2
 # Each message takes long under emulation.
-set_jvm -Dferrule.contract.cycles=50 -Dferrule.contract.messages=300 "$@"
+set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=300 "$@"
 
 # If this JVM crashes in an emulated virtual machine, with-rxe repeats the tests once, provided that there is no standard
 # input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the

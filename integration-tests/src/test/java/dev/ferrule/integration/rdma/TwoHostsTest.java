@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionState;
+import dev.ferrule.Ferrule;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Listener;
@@ -279,6 +280,8 @@ class TwoHostsTest {
     all.forEach(Busy::areAllLost);
   }
 
+  private static final String NO_DEVICE = "there is no RDMA device";
+
   /**
    * Must be the last test with a device. The kernel does not release it before this process has
    * ended, so the test does not wait for the command.
@@ -301,6 +304,20 @@ class TwoHostsTest {
           .hasMessageContaining("device");
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
           .isInstanceOf(PeerLostException.class);
+    }
+    Task.await("devices are looked for again", () -> listenFailure().contains(NO_DEVICE));
+    assertThat(Ferrule.providers())
+        .filteredOn(provider -> provider.scheme().equals("sendrecv"))
+        .singleElement()
+        .satisfies(provider -> assertThat(provider.availability().toString()).contains(NO_DEVICE));
+  }
+
+  private static String listenFailure() {
+    try {
+      Wires.listen(IMPATIENT).close();
+      return "none";
+    } catch (FerruleException e) {
+      return e.getMessage();
     }
   }
 }
