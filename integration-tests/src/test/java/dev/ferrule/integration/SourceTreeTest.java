@@ -117,6 +117,16 @@ class SourceTreeTest {
     assertThat(unknown).isEmpty();
   }
 
+  @Test
+  void theProgramInThePageOnVerbsIsTheTestedOne() throws IOException {
+    String example =
+        Files.readString(
+            ROOT.resolve(
+                "integration-tests/src/test/java/dev/ferrule/integration/rdma/VerbsExample.java"));
+    assertThat(Files.readString(ROOT.resolve("docs/verbs.md")))
+        .contains("```java\n" + example.substring(example.indexOf("import ")) + "```");
+  }
+
   private static List<Path> pages() throws IOException {
     try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
       return files.filter(file -> file.toString().endsWith(".md")).sorted().toList();

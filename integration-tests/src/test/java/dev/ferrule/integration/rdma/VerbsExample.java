@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.integration.rdma;
+
+import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.CompletionQueue;
+import dev.ferrule.verbs.MemoryRegion;
+import dev.ferrule.verbs.ProtectionDomain;
+import dev.ferrule.verbs.QueuePair;
+import dev.ferrule.verbs.QueuePairSizes;
+import dev.ferrule.verbs.ReceiveChain;
+import dev.ferrule.verbs.SendChain;
+import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.VerbsLibrary;
+import dev.ferrule.verbs.cm.CmEvent;
+import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.cm.ConnectionParameters;
+import dev.ferrule.verbs.cm.EventChannel;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/** SEND, WRITE and READ between two queue pairs of the device whose address is the argument. */
+final class VerbsExample {
+
+  /** An end of a connection: a queue pair, the queue of its completions, and a page of memory. */
+  record End(
+      CmId id, ProtectionDomain domain, CompletionQueue queue, QueuePair pair, MemoryRegion memory)
+      implements AutoCloseable {
+
+    static End of(CmId id) {
+      ProtectionDomain domain = id.context().orElseThrow().allocateProtectionDomain();
+      CompletionQueue queue = domain.context().createCompletionQueue(16, null, 0);
+      QueuePair pair = id.createQueuePair(domain, new QueuePairSizes(8, 8, 0), queue, queue, null);
+      int access = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
+      return new End(id, domain, queue, pair, domain.allocate(4096, access));
+    }
+
+    /** Permits the peer to send a message, which will lie at the beginning of the memory. */
+    void postReceive() {
+      ReceiveChain receive = new ReceiveChain(1);
+      receive.set(0, 0, memory.segment().address(), 4096, memory.localKey());
+      check(pair.post(receive, 0, 1));
+    }
+
+    /** Sends from the memory, or writes or reads that of the peer; waits until this is done. */
+    void transfer(SendOperation operation, int offset, int length, long remote, int remoteKey) {
+      SendChain send = new SendChain(1);
+      long address = memory.segment().address() + offset;
+      send.set(0, operation, 0, address, length, memory.localKey(), SendChain.SIGNALED);
+      send.setRemote(0, remote, remoteKey);
+      check(pair.post(send, 0, 1));
+      awaitCompletion();
+    }
+
+    void awaitCompletion() {
+      while (check(queue.poll(1)) == 0) {
+        Thread.onSpinWait();
+      }
+      if (!queue.isSuccess(0)) {
+        throw new IllegalStateException(queue.status(0).text());
+      }
+    }
+
+    private static int check(int result) {
+      if (result < 0) {
+        throw new IllegalStateException("errno " + -result);
+      }
+      return result;
+    }
+
+    @Override
+    public void close() {
+      id.destroyQueuePair();
+      id.close();
+      memory.close();
+      queue.close();
+      domain.close();
+    }
+  }
+
+  public static void main(String[] arguments) {
+    System.out.println(run(arguments[0]));
+  }
+
+  static String run(String address) {
+    try (EventChannel events = EventChannel.create(VerbsLibrary.system());
+        CmId listener = events.createId()) {
+      listener.bind(new InetSocketAddress(address, 0));
+      listener.listen(1);
+      CmId id = events.createId();
+      id.resolveAddress(new InetSocketAddress(address, listener.port()), 10_000);
+      next(events, CmEvent.Type.ADDRESS_RESOLVED);
+      id.resolveRoute(10_000);
+      next(events, CmEvent.Type.ROUTE_RESOLVED);
+      try (End client = End.of(id)) {
+        id.connect(new ConnectionParameters(new byte[0], 4, 4, 7, 7));
+        CmEvent request = next(events, CmEvent.Type.CONNECT_REQUEST);
+        try (End server = End.of(events.adopt(request.id()))) {
+          server.postReceive();
+          ByteBuffer place = ByteBuffer.allocate(12); // where the client may write and read
+          place.putLong(server.memory.segment().address()).putInt(server.memory.remoteKey());
+          server.id.accept(new ConnectionParameters(place.array(), 4, 4, 7, 7));
+          CmEvent established = next(events, CmEvent.Type.ESTABLISHED); // first of the client
+          return exchange(client, server, ByteBuffer.wrap(established.privateData()));
+        }
+      }
+    }
+  }
+
+  private static String exchange(End client, End server, ByteBuffer place) {
+    long remote = place.getLong();
+    int key = place.getInt();
+    client.memory.segment().setString(0, "sent");
+    client.transfer(SendOperation.SEND, 0, 5, 0, 0);
+    server.awaitCompletion();
+    client.memory.segment().setString(0, "written");
+    client.transfer(SendOperation.RDMA_WRITE, 0, 8, remote + 1024, key);
+    server.memory.segment().setString(2048, "read");
+    client.transfer(SendOperation.RDMA_READ, 512, 5, remote + 2048, key);
+    return String.join(
+        ", ",
+        server.memory.segment().getString(0),
+        server.memory.segment().getString(1024),
+        client.memory.segment().getString(512));
+  }
+
+  private static CmEvent next(EventChannel channel, CmEvent.Type type) {
+    CmEvent event = channel.nextEvent().orElseThrow(); // waits, as its descriptor is blocking
+    if (event.type() != type) {
+      throw new IllegalStateException(event.toString());
+    }
+    return event;
+  }
+}
