@@ -35,20 +35,9 @@ or set JAVA_HOME to its location.
 EOT
 }
 
-# Sets Maven's environment for a build with the JDK at $1. Maven's toolchain search reads JAVA25_HOME, so that it finds
-# the same one; Maven itself runs on JAVA_HOME, or on the java of PATH.
+# Lets Maven run on the JDK at $1, and compile with it: Maven's toolchain search reads JAVA25_HOME. The options permit
+# Maven's own libraries what JVMs since 24 warn about.
 prepare_maven() {
-  export JAVA25_HOME=$1
-  command -v java >/dev/null || export JAVA_HOME=${JAVA_HOME:-$1}
-  quiet_maven
-}
-
-# Permits Maven's own libraries what JVMs since 24 warn about; JVMs before 23 do not have the option.
-quiet_maven() {
-  local java=java release
-  [ -z "${JAVA_HOME:-}" ] || java=$JAVA_HOME/bin/java
-  release=$("$java" -XshowSettings:properties -version 2>&1 |
-    sed -n 's/^ *java\.specification\.version = \([0-9]*\)$/\1/p') || release=
-  [ "${release:-0}" -lt 24 ] ||
-    export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
+  export JAVA_HOME=$1 JAVA25_HOME=$1
+  export MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
 }

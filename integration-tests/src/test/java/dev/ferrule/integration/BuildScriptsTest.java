@@ -72,14 +72,7 @@ class BuildScriptsTest {
         mkdir -p tools/target/ferrule/lib peers/target/peers/lib benchmarks/target/benchmarks/lib
         """);
     program("jdk/bin/javac", "");
-    program(
-        "jdk/bin/java",
-        """
-        case ${1:-} in
-          -XshowSettings*) echo "    java.specification.version = 25" >&2 ;;
-          *) echo java "$@" ;;
-        esac
-        """);
+    program("jdk/bin/java", "echo java \"$@\"");
     Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25.0.1\"\n");
   }
 
@@ -140,11 +133,13 @@ class BuildScriptsTest {
     assertThat(builds()).hasSize(2);
   }
 
-  /** Since release 24 the JVM warns about Maven's own libraries. */
+  /**
+   * The formatter that runs in Maven parses Java 25; since 24 JVMs warn about Maven's libraries.
+   */
   @Test
-  void aBuildOnANewJvmHasTheOptionsThatPreventItsWarnings() throws Exception {
+  void mavenRunsOnTheDetectedJdkWithoutItsWarnings() throws Exception {
     Path jdk = folder.resolve("jdk");
-    assertThat(run("env", "JAVA_HOME=" + jdk, "./ferrule", "--version").exitCode()).isZero();
+    assertThat(run("env", "JAVA_HOME=/nowhere", "./ferrule", "--version").exitCode()).isZero();
     assertThat(environmentOfMaven())
         .contains("JAVA25_HOME=" + jdk, "JAVA_HOME=" + jdk)
         .anyMatch(
@@ -152,14 +147,6 @@ class BuildScriptsTest {
                 line.startsWith("MAVEN_OPTS=")
                     && line.contains("--enable-native-access=ALL-UNNAMED")
                     && line.contains("--sun-misc-unsafe-memory-access=allow"));
-  }
-
-  @Test
-  void mavenRunsOnTheDetectedJdkIfNoJavaIsOnPath() throws Exception {
-    String noJava = "command() { [ \"$2\" != java ] && builtin command \"$@\"; }";
-    Ended ended = run("bash", "-c", noJava + "; export -f command; exec ./ferrule --version");
-    assertThat(ended.exitCode()).as(ended.err()).isZero();
-    assertThat(environmentOfMaven()).contains("JAVA_HOME=" + folder.resolve("jdk"));
   }
 
   private List<String> environmentOfMaven() throws IOException {
