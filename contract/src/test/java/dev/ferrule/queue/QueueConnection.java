@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.queue;
+
+import dev.ferrule.Connection;
+import dev.ferrule.ConnectionClosedException;
+import dev.ferrule.ConnectionCounters;
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ConnectionState;
+import dev.ferrule.FerruleException;
+import dev.ferrule.Receiver;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.Rma;
+import dev.ferrule.Sender;
+import dev.ferrule.StandardOptions;
+import dev.ferrule.WaitStrategy;
+import dev.ferrule.spi.ConnectionMonitor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection. Messages are delivered when they are sent, so a close does not wait. The
+ * callbacks of both ends run on the thread that closes.
+ *
+ * <p>{@link #close} throws {@link IllegalStateException} while a system call of the program uses
+ * the connection's memory. The connection is closed then, and another close releases the memory.
+ */
+final class QueueConnection implements Connection {
+
+  private static final System.Logger LOGGER = System.getLogger(Connection.class.getName());
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
+  final Object lock; // of both ends
+  final Arena arena;
+  final WaitStrategy waitStrategy;
+  private final URI uri;
+  private final byte[] peerPayload;
+  private final QueueReceiver receiver;
+  private QueueSender sender; // set by open, as is the peer
+  private QueueConnection peer;
+  private ConnectionState state = ConnectionState.OPEN; // guarded by the lock, like the rest
+  private boolean closed; // by this side
+  private List<Consumer<Connection>> closeActions = new ArrayList<>();
+
+  private QueueConnection(
+      Object lock, Arena arena, URI listener, ConnectionOptions options, byte[] peerPayload) {
+    this.lock = lock;
+    this.arena = arena;
+    this.uri = URI.create(listener + "#" + NUMBERS.incrementAndGet());
+    this.waitStrategy = options.get(StandardOptions.WAIT);
+    this.peerPayload = peerPayload.clone();
+    this.receiver =
+        new QueueReceiver(this, Math.toIntExact(options.get(StandardOptions.MAX_MESSAGE)));
+  }
+
+  /** Creates both ends; returns the one of the listener. */
+  static QueueConnection open(
+      URI listener, ConnectionOptions ofListener, ConnectionOptions ofClient, byte[] answer) {
+    Object lock = new Object();
+    Arena serverArena = Arena.ofShared();
+    Arena clientArena = Arena.ofShared();
+    try {
+      QueueConnection server =
+          new QueueConnection(lock, serverArena, listener, ofListener, ofClient.payload());
+      QueueConnection client = new QueueConnection(lock, clientArena, listener, ofClient, answer);
+      server.join(client);
+      client.join(server);
+      ConnectionMonitor.opened(server);
+      ConnectionMonitor.opened(client);
+      return server;
+    } catch (OutOfMemoryError e) {
+      serverArena.close();
+      clientArena.close();
+      throw e;
+    }
+  }
+
+  private void join(QueueConnection other) {
+    peer = other;
+    sender = new QueueSender(this, other.receiver);
+  }
+
+  QueueConnection peer() {
+    return peer;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Checks that this side has not closed. Called with the lock, like {@link #checkOpen}. */
+  void checkNotClosed() {
+    if (closed) {
+      throw new ConnectionClosedException(uri, false, "the connection is closed", null);
+    }
+  }
+
+  /** Checks that neither side has closed. */
+  void checkOpen() {
+    checkNotClosed();
+    if (state != ConnectionState.OPEN) {
+      throw new ConnectionClosedException(uri, true, "the peer closed the connection", null);
+    }
+  }
+
+  @Override
+  public URI uri() {
+    return uri;
+  }
+
+  @Override
+  public Sender sender() {
+    return sender;
+  }
+
+  @Override
+  public Receiver receiver() {
+    return receiver;
+  }
+
+  @Override
+  public Rma rma() {
+    throw new UnsupportedOperationException("queue has no remote memory access: " + uri);
+  }
+
+  @Override
+  public byte[] peerPayload() {
+    return peerPayload.clone();
+  }
+
+  @Override
+  public RegisteredMemory register(MemorySegment memory) {
+    synchronized (lock) {
+      checkNotClosed();
+    }
+    if (!memory.isNative() || !memory.isAccessibleBy(Thread.ofVirtual().unstarted(() -> {}))) {
+      throw new IllegalArgumentException("the memory must be native and accessible by any thread");
+    }
+    return new Registration(this, memory);
+  }
+
+  @Override
+  public ConnectionState state() {
+    synchronized (lock) {
+      return state;
+    }
+  }
+
+  @Override
+  public @Nullable FerruleException failure() {
+    return null; // the peer is in this process
+  }
+
+  @Override
+  public void onClose(Consumer<Connection> action) {
+    synchronized (lock) {
+      if (state == ConnectionState.OPEN) {
+        closeActions.add(action);
+        return;
+      }
+    }
+    run(action);
+  }
+
+  @Override
+  public ConnectionCounters counters() {
+    synchronized (lock) {
+      return new ConnectionCounters(
+          sender.sent,
+          sender.bytes,
+          receiver.received,
+          receiver.bytes,
+          sender.stalls,
+          receiver.freed,
+          OptionalLong.empty(), // nothing is ever retransmitted
+          OptionalLong.empty(), // the JVM does not report whether a thread was waiting
+          sender.wakeups + receiver.wakeups);
+    }
+  }
+
+  @Override
+  public void close() {
+    close(Duration.ZERO);
+  }
+
+  @Override
+  public void close(Duration flushTimeout) {
+    synchronized (lock) {
+      closed = true;
+      state = state == ConnectionState.OPEN ? ConnectionState.CLOSED : state;
+      peer.state = peer.state == ConnectionState.OPEN ? ConnectionState.CLOSED_BY_PEER : peer.state;
+      lock.notifyAll();
+    }
+    ended();
+    peer.ended();
+    synchronized (lock) {
+      releaseIfClosed();
+    }
+  }
+
+  private void ended() {
+    List<Consumer<Connection>> actions;
+    synchronized (lock) {
+      actions = closeActions;
+      closeActions = List.of();
+    }
+    actions.forEach(this::run);
+    ConnectionMonitor.ended(this);
+  }
+
+  private void run(Consumer<Connection> action) {
+    try {
+      action.accept(this);
+    } catch (Throwable e) {
+      LOGGER.log(System.Logger.Level.WARNING, "a close callback of " + uri + " failed", e);
+    }
+  }
+
+  /** Frees the memory, or leaves that to the thread in a handler. Called with the lock. */
+  void releaseIfClosed() {
+    if (closed && !receiver.inHandler && arena.scope().isAlive()) {
+      arena.close();
+    }
+  }
+
+  /** Memory from which messages are copied. */
+  static final class Registration implements RegisteredMemory {
+    final QueueConnection connection;
+    private final MemorySegment segment;
+    private volatile boolean closed;
+
+    Registration(QueueConnection connection, MemorySegment segment) {
+      this.connection = connection;
+      this.segment = segment;
+    }
+
+    void checkOpen() {
+      if (closed) {
+        throw new IllegalStateException("the registration is closed");
+      }
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.queue;
+
+import dev.ferrule.Batch;
+import dev.ferrule.MessageTooLongException;
+import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
+import dev.ferrule.Sender;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The sending half, which is its own batch. A message is complete when it was published. */
+final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batch {
+
+  private final int maxMessage;
+  private final int slots;
+  private final ArrayDeque<Slot.Outgoing> free; // guarded by the lock, like the rest
+  private final ArrayDeque<Slot.Outgoing> batch;
+  private int claimed;
+  private long lastId;
+  long sent;
+  long bytes;
+  long stalls;
+
+  /** Creates the half that sends to a receiver. */
+  QueueSender(QueueConnection connection, QueueReceiver receiver) {
+    super(connection, "buffer space: the peer is not receiving");
+    maxMessage = receiver.maxMessage;
+    slots = receiver.slots.size();
+    free = new ArrayDeque<>(slots);
+    batch = new ArrayDeque<>(slots);
+    MemorySegment memory = connection.arena.allocate(receiver.slotBytes * slots, 8);
+    receiver.slots.forEach(target -> free.add(new Slot.Outgoing(this, memory, target)));
+  }
+
+  @Override
+  Slot.@Nullable Outgoing lendNext() {
+    connection.checkOpen();
+    Slot.Outgoing slot = free.poll();
+    if (slot != null) {
+      slot.lent = true;
+      claimed++;
+    }
+    return slot;
+  }
+
+  @Override
+  void beforeWait() {
+    stalls++;
+    flush();
+    if (claimed == slots) {
+      throw new IllegalStateException("this program has claimed all buffer space");
+    }
+  }
+
+  void abort(Slot.Outgoing slot) {
+    synchronized (lock) {
+      if (!connection.isClosed()) {
+        checkThread();
+        takeBack(slot);
+        free.push(slot);
+      }
+    }
+  }
+
+  private void takeBack(Slot.Outgoing slot) {
+    slot.checkLent();
+    slot.lent = false;
+    claimed--;
+  }
+
+  /** Called with the lock by the receiver, which has freed a slot of this sender. */
+  void freed(Slot.Outgoing slot) {
+    free.push(slot);
+    lock.notifyAll();
+  }
+
+  @Override
+  public int maxMessageSize() {
+    return maxMessage;
+  }
+
+  @Override
+  public SendRegion claim(int length) {
+    return claim(length, Long.MAX_VALUE);
+  }
+
+  @Override
+  public SendRegion claim(int length, Duration timeout) {
+    return claim(length, TimeUnit.NANOSECONDS.convert(timeout));
+  }
+
+  private Slot.Outgoing claim(long length, long timeoutNanos) {
+    checkLength(length);
+    Slot.Outgoing slot = lend(timeoutNanos);
+    slot.length = (int) length;
+    return slot;
+  }
+
+  @Override
+  public @Nullable SendRegion tryClaim(int length) {
+    synchronized (lock) {
+      checkThread();
+      checkLength(length);
+      Slot.Outgoing slot = lendNext();
+      if (slot == null) {
+        stalls++;
+      } else {
+        slot.length = length;
+      }
+      return slot;
+    }
+  }
+
+  /** The end of the connection takes precedence over a wrong argument. */
+  private void checkLength(long length) {
+    synchronized (lock) {
+      connection.checkOpen();
+    }
+    if (length < 0) {
+      throw new IllegalArgumentException("negative length: " + length);
+    }
+    if (length > maxMessage) {
+      throw new MessageTooLongException(connection.uri(), length, maxMessage);
+    }
+  }
+
+  @Override
+  public long sendAsync(SendRegion region) {
+    return sendAsync(region, region.length());
+  }
+
+  @Override
+  public long sendAsync(SendRegion region, int length) {
+    synchronized (lock) {
+      long id = add(region, length);
+      flush();
+      return id;
+    }
+  }
+
+  @Override
+  public long sendAsync(RegisteredMemory memory, long offset, int length) {
+    synchronized (lock) {
+      connection.checkOpen();
+    }
+    if (!(memory instanceof QueueConnection.Registration own) || own.connection != connection) {
+      throw new IllegalArgumentException("the memory was registered with another connection");
+    }
+    own.checkOpen();
+    return send(own.segment(), offset, length);
+  }
+
+  @Override
+  public long send(MemorySegment source, long offset, long length) {
+    return sendAsync(copy(source, offset, length));
+  }
+
+  private SendRegion copy(MemorySegment source, long offset, long length) {
+    synchronized (lock) {
+      connection.checkOpen();
+    }
+    Objects.checkFromIndexSize(offset, length, source.byteSize());
+    Slot.Outgoing slot = claim(length, Long.MAX_VALUE);
+    synchronized (lock) { // so that no thread closes the memory meanwhile
+      connection.checkOpen();
+      try {
+        MemorySegment.copy(source, offset, slot.memory, slot.offset, length);
+      } catch (RuntimeException e) { // the source cannot be read
+        slot.abort();
+        throw e;
+      }
+    }
+    return slot;
+  }
+
+  @Override
+  public Batch batch() {
+    return this;
+  }
+
+  @Override
+  public long add(SendRegion region) {
+    return add(region, region.length());
+  }
+
+  @Override
+  public long add(SendRegion region, int length) {
+    synchronized (lock) {
+      checkThread();
+      connection.checkOpen();
+      if (!(region instanceof Slot.Outgoing slot) || slot.sender != this) {
+        throw new IllegalArgumentException("the region belongs to another connection");
+      }
+      slot.checkLent();
+      if (length < 0 || length > slot.length) {
+        throw new IllegalArgumentException(length + " bytes of a region of " + slot.length);
+      }
+      takeBack(slot);
+      slot.length = length;
+      batch.add(slot);
+      return ++lastId;
+    }
+  }
+
+  @Override
+  public long add(MemorySegment source, long offset, long length) {
+    return add(copy(source, offset, length));
+  }
+
+  @Override
+  public int size() {
+    synchronized (lock) {
+      return batch.size();
+    }
+  }
+
+  @Override
+  public void flush() {
+    synchronized (lock) {
+      checkThread();
+      if (batch.isEmpty()) {
+        return;
+      }
+      connection.checkOpen();
+      while (!batch.isEmpty()) {
+        Slot.Outgoing slot = batch.poll();
+        slot.target.receiver.arrive(slot);
+        sent++;
+        bytes += slot.length;
+      }
+      lock.notifyAll();
+    }
+  }
+
+  @Override
+  public boolean isComplete(long id) {
+    synchronized (lock) {
+      if (id < 1 || id > lastId) {
+        throw new IllegalArgumentException("no message has the id " + id);
+      }
+      return id <= sent;
+    }
+  }
+
+  @Override
+  public void await(long id) {
+    if (!isComplete(id)) {
+      flush();
+    }
+  }
+
+  @Override
+  public void await(long id, Duration timeout) {
+    await(id);
+  }
+}
