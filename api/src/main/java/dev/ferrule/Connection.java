@@ -120,8 +120,9 @@ public interface Connection extends AutoCloseable {
   /**
    * Registers an action that runs when the connection leaves {@link ConnectionState#OPEN}, or at
    * once if it has already left that state. The action runs exactly once, on a thread of the
-   * library or on the thread that closes the connection, so it must not block. An exception thrown
-   * by it is dropped.
+   * library or on a thread that closes either end of the connection, so it must not block. An
+   * exception thrown by it is logged as a warning by the logger {@code dev.ferrule.Connection}, and
+   * then dropped.
    *
    * @param action the action; receives this connection
    */

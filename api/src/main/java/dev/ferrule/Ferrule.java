@@ -64,6 +64,7 @@ public final class Ferrule {
    * @throws VersionMismatchException if the listener speaks another version of the protocol
    * @throws OperationTimeoutException if the listener did not accept within the timeout
    * @throws ResourceExhaustedException if the system lacks a resource for another connection
+   * @throws IllegalArgumentException if the payload of the options is too long for the transport
    */
   public static Connection connect(URI address, ConnectionOptions options) {
     return usable(address).connect(address, options);

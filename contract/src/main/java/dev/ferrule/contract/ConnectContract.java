@@ -125,7 +125,7 @@ public abstract class ConnectContract extends Contract {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 32})
+  @ValueSource(ints = {0, 1, 28})
   void aRejectedClientReceivesThePayload(int length) {
     Listener listener = listen();
     byte[] reason = payload(length, 3);

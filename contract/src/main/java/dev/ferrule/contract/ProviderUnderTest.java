@@ -38,9 +38,9 @@ public interface ProviderUnderTest extends AutoCloseable {
 
   /**
    * Returns the options that tests start from. A provider should keep its connections small, so
-   * that many of them fit and their rings wrap often. There must be space for 8 unread messages of
-   * the maximum length, or for 20 of 1 KiB. Tests that need longer messages set the option
-   * themselves.
+   * that many of them fit and their rings wrap often. There must be space for 20 messages of 1 KiB
+   * that are claimed or unread, and for 9 of the maximum length. Tests that need longer messages
+   * set the option themselves.
    *
    * @return options for connecting and listening
    */
@@ -70,7 +70,8 @@ public interface ProviderUnderTest extends AutoCloseable {
   /**
    * Returns the memory of the provider's connections that is mapped into this process.
    *
-   * @return one line per mapping; see {@link SystemResources#mappings}
+   * @return one line per mapping, see {@link SystemResources#mappings}; empty for a transport whose
+   *     mappings cannot be identified, such as memory of an arena
    */
   List<String> mappings();
 

@@ -3,6 +3,7 @@ package dev.ferrule.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionClosedException;
@@ -292,6 +293,13 @@ public abstract class ReadinessContract extends Contract {
   /** Clients come at any time, and their messages go to the listener's receiver. */
   @Test
   void aListenerShowsClientsAndMessagesForItsReceiver() throws IOException {
+    String scheme = provider.listenAddress().getScheme();
+    assumeTrue(
+        Ferrule.providers().stream()
+            .filter(candidate -> candidate.scheme().equals(scheme))
+            .flatMap(candidate -> candidate.options().stream())
+            .anyMatch(option -> option.name().equals("singleReceiver")),
+        "the provider has no single receiver for all connections of a listener");
     Listener listener =
         listen(
             options()

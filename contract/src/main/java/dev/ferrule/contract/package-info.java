@@ -2,12 +2,14 @@
 /**
  * The contract of every provider, as abstract JUnit classes. A provider extends each of them,
  * passes its {@link dev.ferrule.contract.ProviderUnderTest} to the constructor, and changes nothing
- * else.
+ * else. Only {@link dev.ferrule.contract.RmaContract} and {@link
+ * dev.ferrule.contract.ReadinessContract} may be left out, by a provider that does not support what
+ * they are about.
  *
  * <pre>{@code
- * final class SmCloseContractTest extends CloseContract {
- *   SmCloseContractTest() {
- *     super(new SmUnderTest());
+ * final class MyCloseContractTest extends CloseContract {
+ *   MyCloseContractTest() {
+ *     super(new MyProviderUnderTest());
  *   }
  * }
  * }</pre>
