@@ -40,8 +40,9 @@ import java.nio.channels.SelectableChannel;
  *       Receiver#tryReceive} returns null, or {@link Receiver#receive(java.time.Duration)} times
  *       out;
  *   <li>the end of the connection, for good;
- *   <li>with {@link Interest#ALL}, room for a message: nothing is found when {@link
- *       Sender#tryClaim} returns null.
+ *   <li>with {@link Interest#ALL}, room for a message after {@link Sender#tryClaim} has returned
+ *       null: shown until the sender has found room or has returned null again. If several threads
+ *       send on one connection, only the latter ends it.
  * </ul>
  *
  * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
@@ -50,9 +51,9 @@ import java.nio.channels.SelectableChannel;
  *
  * <p>Looking and finding nothing is also what requests the next wake-up, and looks once more after
  * the request. So a message is never missed, and no call is necessary before the program waits.
- * They are readable at first, and now and then without reason. After that, looking without finding
- * anything costs no system call until something has arrived. A call that blocks makes them
- * readable.
+ * They are readable at first, as the program has not looked, and now and then without reason. After
+ * that, looking without finding anything costs no system call until something has arrived. A call
+ * that blocks makes them readable.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  *

@@ -197,6 +197,27 @@ public abstract class ReadinessContract extends Contract {
     }
   }
 
+  /** A loop that has nothing to send must be able to sleep. */
+  @Test
+  void roomIsNotShownToAProgramThatDoesNotWaitForIt() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.ALL);
+    Sender sender = pair.client().sender();
+    Receiver receiver = pair.client().receiver();
+    try (Watch watch = new Watch(pair.client().readiness())) {
+      watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+      for (int round = 0; round < 3; round++) {
+        int sent = sendAll(sender);
+        for (; sent > 0; sent--) {
+          pair.server().receiver().receive(PATIENCE).close();
+        }
+        sender.sendAsync(sender.claim(100, PATIENCE)); // which finds the room
+        pair.server().receiver().receive(PATIENCE).close();
+
+        watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+      }
+    }
+  }
+
   /** Sends until there is no room; returns the number of messages. */
   private static int sendAll(Sender sender) {
     int count = 0;

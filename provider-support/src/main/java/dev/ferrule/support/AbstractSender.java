@@ -25,6 +25,7 @@ public abstract class AbstractSender implements Sender {
   private final Batch batch = new StagedBatch();
   private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
   private ReadinessDescriptor.@Nullable Source room; // of a program that waits for it by readiness
+  private boolean severalThreads; // send at the same time
 
   /**
    * Creates a sender.
@@ -128,8 +129,17 @@ public abstract class AbstractSender implements Sender {
   private int reserveAfterRequest(ReadinessDescriptor.Source source, int length) {
     source.foundNothing();
     int place = reserve(length);
-    if (place != FULL) {
-      source.raise();
+    if (place != FULL && severalThreads) {
+      source.raise(); // for the others
+    }
+    return found(place);
+  }
+
+  /** Shows no more room once some was found. */
+  private int found(int place) {
+    ReadinessDescriptor.Source source = room;
+    if (source != null && place != FULL && !severalThreads) {
+      source.found();
     }
     return place;
   }
@@ -161,7 +171,7 @@ public abstract class AbstractSender implements Sender {
   private int checkAndReserve(int length) {
     checkOpen();
     checkLength(length);
-    return reserve(length);
+    return found(reserve(length));
   }
 
   /**
@@ -172,12 +182,12 @@ public abstract class AbstractSender implements Sender {
    */
   protected final int reserveOrWait(int length) {
     int place = reserve(length);
-    return place == FULL ? stall(length, false, 0) : place;
+    return place == FULL ? stall(length, false, 0) : found(place);
   }
 
   private int stall(int length, boolean bounded, long deadline) {
     stalled();
-    return awaitRoom(length, bounded, deadline);
+    return found(awaitRoom(length, bounded, deadline));
   }
 
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
@@ -191,9 +201,15 @@ public abstract class AbstractSender implements Sender {
    * Shows room to a program that uses readiness. To be called when the sender is created.
    *
    * @param readiness the readiness
+   * @param severalThreads whether several threads send: then room that one of them finds is still
+   *     shown to the others
    */
-  public final void showRoom(ReadinessDescriptor readiness) {
-    room = readiness.source(this::requestRoom, () -> false); // tryClaim looks once more
+  public final void showRoom(ReadinessDescriptor readiness, boolean severalThreads) {
+    this.severalThreads = severalThreads;
+    ReadinessDescriptor.Source source =
+        readiness.source(this::requestRoom, () -> false); // tryClaim looks once more
+    source.found(); // as no thread waits for room yet
+    room = source;
   }
 
   /** Shows that there may be room, or that the connection has ended. By any thread. */

@@ -128,12 +128,21 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
   }
 
+  private enum State {
+    /** The descriptor is readable: there is something, or the program has not looked. */
+    RAISED,
+    /** The program has found nothing, and has requested a wake-up. */
+    REQUESTED,
+    /** The program has found what it looked for, and does not wait for more. */
+    IDLE
+  }
+
   /** One reason to be readable, such as messages. */
   public final class Source {
 
     private final Runnable request;
     private final BooleanSupplier look;
-    private volatile boolean isRaised = true;
+    private volatile State state = State.RAISED;
 
     private Source(Runnable request, BooleanSupplier look) {
       this.request = request;
@@ -141,12 +150,24 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
 
     /**
-     * Makes the descriptor readable, because something has arrived, or may have. By any thread;
-     * costs a load if it is raised already.
+     * Makes the descriptor readable, because something has arrived, or may have, unless the program
+     * does not wait for it. By any thread; costs a load if there is nothing to do.
      */
     public void raise() {
-      if (!isRaised) {
-        change(true);
+      if (state == State.REQUESTED) {
+        change(State.REQUESTED, State.RAISED);
+      }
+    }
+
+    /**
+     * Called by a thread that has found something of which it needs no more than it takes, such as
+     * room: this source is not raised again before that thread has found nothing.
+     */
+    public void found() {
+      State now = state;
+      while (now != State.IDLE) { // another thread may raise it meanwhile
+        change(now, State.IDLE);
+        now = state;
       }
     }
 
@@ -158,7 +179,8 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
      * @return whether there may be something now, so that this source stays raised
      */
     public boolean foundNothing() {
-      if (!lower()) {
+      State now = state;
+      if (now == State.REQUESTED || !change(now, State.REQUESTED)) {
         return false;
       }
       boolean mayBeSomething = true;
@@ -173,21 +195,15 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
       return mayBeSomething;
     }
 
-    /** Lowers this source; returns false if it is not raised, since a request is pending. */
-    private boolean lower() {
-      if (!isRaised) {
-        return false;
-      }
-      change(false);
-      return true;
-    }
-
-    private void change(boolean value) {
+    /** Changes the state; returns false if another thread has changed it. */
+    private boolean change(State from, State to) {
       synchronized (ReadinessDescriptor.this) {
-        if (isRaised != value) {
-          isRaised = value;
-          count(value ? 1 : -1);
+        if (state != from) {
+          return false;
         }
+        state = to;
+        count((to == State.RAISED ? 1 : 0) - (from == State.RAISED ? 1 : 0));
+        return true;
       }
     }
   }

@@ -115,7 +115,7 @@ final class SmConnection implements Connection, Link {
       receiver.showMessages(readiness);
     }
     if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness);
+      sender.showRoom(readiness, options.get(SmOptions.CONCURRENT_SENDERS));
     }
     rma =
         new SmRma(this, resources, options, resources.knem(), new Waiter(wait, SECOND_LOOK_NANOS));

@@ -163,6 +163,7 @@ final class EvaluateCommand implements Callable<Integer> {
       return ExitCode.OK;
     }
     checkMeasurement(providers);
+    reportSkipped(experiments, chosen);
     Guarded<AutoCloseable> lastWord = Guarded.of(this::sayHowToGoOn);
     try (Guarded<RemoteServers> remote = server == null ? null : Guarded.of(remote(server))) {
       if (remote != null) {
@@ -237,6 +238,25 @@ final class EvaluateCommand implements Callable<Integer> {
       if (!provider.availability().available()) {
         throw new ToolException(ExitCode.NO_PROVIDER, doesNotWork(provider));
       }
+    }
+  }
+
+  /** An experiment that was asked for by name is not skipped silently. */
+  private void reportSkipped(List<Experiment> experiments, Set<String> chosen) {
+    if (only.isEmpty()) {
+      return;
+    }
+    boolean some = false;
+    for (Experiment experiment : experiments) {
+      if (chosen.contains(experiment.id())) {
+        String name = experiment.provider() + " " + experiment.id();
+        experiment.obstacle().ifPresent(reason -> report(name + " is skipped: " + reason));
+        some |= experiment.obstacle().isEmpty();
+      }
+    }
+    if (!some) {
+      throw new ToolException(
+          ExitCode.USAGE, "there is nothing to measure; choose other experiments or providers");
     }
   }
 

@@ -130,7 +130,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
       receiver.showMessages(readiness);
     }
     if (readiness != null && options.get(StandardOptions.READINESS) == Readiness.Interest.ALL) {
-      sender.showRoom(readiness);
+      sender.showRoom(readiness, false);
     }
     rma = peer == null ? null : makeRma(peer, new Waiter(wait));
     checkedRma =

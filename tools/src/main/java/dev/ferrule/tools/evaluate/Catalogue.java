@@ -30,6 +30,9 @@ public final class Catalogue {
   /** The option that limits the number of unacknowledged messages. */
   static final String UNACKED = "unacked";
 
+  /** The experiment on receivers that are too slow. */
+  static final String OVERRUN = "overrun";
+
   /** The option without which messages may find no receive. */
   static final String CREDITS = "credits";
 
@@ -72,7 +75,10 @@ public final class Catalogue {
   private static final int SHARED_RECEIVES = 4096;
 
   /** The place of a receiver that spends no time, on a logarithmic axis, in nanoseconds. */
-  private static final int NO_PAUSE = 10;
+  static final int NO_PAUSE = 10;
+
+  /** Connections to one receiver. */
+  private static final int CROWD = 4;
 
   /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
@@ -550,20 +556,29 @@ public final class Catalogue {
   private Experiment oneByOne(
       String id, String title, String text, String option, String oneByOne, String name) {
     List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
+    int sending = Math.min(CROWD, processors.besideOneReceiver());
     List<Series> series = new ArrayList<>();
-    for (boolean one : new boolean[] {false, true}) {
-      series.add(
-          Series.measured(
-              one ? "one by one" : name,
-              series.size(),
-              Figure.MESSAGES,
-              samples(
-                  sizes,
-                  size -> {
-                    Draft draft =
-                        new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
-                    return one ? draft.server(option, oneByOne) : draft;
-                  })));
+    // one sender may be slower than a receiver; several that share one are not
+    for (boolean crowd : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
+      for (boolean one : new boolean[] {false, true}) {
+        series.add(
+            Series.measured(
+                (crowd ? CROWD + ":1, " : "") + (one ? "one by one" : name),
+                series.size(),
+                Figure.MESSAGES,
+                samples(
+                    sizes,
+                    size -> {
+                      Draft draft =
+                          new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
+                      if (crowd) {
+                        draft
+                            .server(SINGLE_RECEIVER, ON)
+                            .crowd(CROWD, sending, processors.suffice(sending, 1));
+                      }
+                      return one ? draft.server(option, oneByOne) : draft;
+                    })));
+      }
     }
     return new SeriesExperiment(
         id,
@@ -574,7 +589,11 @@ public final class Catalogue {
             + BATCH
             + ", with up to "
             + MOST_UNACKED
-            + " unacknowledged messages.",
+            + " unacknowledged messages. "
+            + CROWD
+            + ":1: one thread receives from "
+            + CROWD
+            + " connections.",
         SIZE,
         RATE,
         without(option, "nothing to choose"),
@@ -659,12 +678,12 @@ public final class Catalogue {
 
   private Experiment overrun() {
     return overrun(
-        "overrun",
+        OVERRUN,
         "messages sent until the receiver is not ready, over its time for each",
         "shown is how many messages each connection had sent until then. With credits it never"
             + " happens, so all are sent; where fewer are, the receiver is too slow.",
-        Axis.logarithmic("sent before the error (messages)", Axis.Unit.NUMBER),
-        new Figure(SENT, "sent before the error", Figure.Kind.NUMBER));
+        Axis.logarithmic("sent, or sent before the error (messages)", Axis.Unit.NUMBER),
+        new Figure(SENT, "sent", Figure.Kind.NUMBER));
   }
 
   /** Shows the points of {@link #overrun()} again, which are measured once. */
@@ -709,14 +728,14 @@ public final class Catalogue {
     int sending = Math.min(senders, processors.besideOneReceiver());
     series.add(
         Series.measured(
-            senders + ":1, " + (credits ? "with credits" : "without"),
+            senders + ":1, " + (credits ? "with credits" : "without credits"),
             series.size(),
             figure,
             samples(
                 pauses,
                 nanos -> {
                   Draft draft =
-                      new Draft("overrun", Point.Kind.OVERRUN)
+                      new Draft(OVERRUN, Point.Kind.OVERRUN)
                           .flow(OVERRUN_RECEIVES / 2, 1)
                           .pause(nanos == NO_PAUSE ? 0 : nanos)
                           .both(RNR_RETRY, "0")

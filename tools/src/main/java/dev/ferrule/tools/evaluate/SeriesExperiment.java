@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * An experiment whose answer is a plot of several curves, and a table of the same.
@@ -164,8 +165,40 @@ public record SeriesExperiment(
                         + " points have none; they are in the table, not in the plot.");
   }
 
+  /** Says from which time of the receiver on it was not ready, once all points are measured. */
+  private Optional<String> firstErrors(Records records) {
+    if (!tasks().stream().allMatch(task -> records.has(task, 1))) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        series.stream()
+            .map(one -> one.name() + ": " + firstError(one, records))
+            .collect(Collectors.joining("; ", "Receiver not ready: ", ".")));
+  }
+
+  private String firstError(Series one, Records records) {
+    return one.samples().stream()
+        .filter(sample -> hasOverrun(sample.task(), records))
+        .findFirst()
+        .map(
+            sample ->
+                sample.x() <= Catalogue.NO_PAUSE
+                    ? "even if it spends no time with a message"
+                    : "if it spends " + x.format(sample.x()) + " with each message")
+        .orElse("never");
+  }
+
+  /** Rounds that ended in the error have no rate. */
+  private static boolean hasOverrun(Task task, Records records) {
+    return records.values(task, Figure.MESSAGES.name()).size()
+        < records.values(task, Catalogue.SENT).size();
+  }
+
   /** Returns the result of the experiment that can fail. */
   private Optional<String> verdict(Records records) {
+    if (id.equals(Catalogue.OVERRUN)) {
+      return firstErrors(records);
+    }
     if (!id.equals(Catalogue.RNR_EXPERIMENT)) {
       return Optional.empty();
     }

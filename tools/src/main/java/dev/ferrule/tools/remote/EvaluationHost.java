@@ -37,7 +37,8 @@ public final class EvaluationHost implements AutoCloseable {
   /** How patient a host is with its clients. */
   record Patience(Duration untilAnswer, Duration afterWrongAnswer, Duration untilMessage) {
     static final Patience USUAL =
-        new Patience(Duration.ofSeconds(5), Duration.ofSeconds(1), Duration.ofSeconds(60));
+        // a JVM that has just started on emulated processors takes more than 5 s to answer
+        new Patience(Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(60));
   }
 
   private final ServerSocket listening;

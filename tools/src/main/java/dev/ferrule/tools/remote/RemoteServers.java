@@ -91,7 +91,8 @@ public final class RemoteServers implements Servers, AutoCloseable {
               "waiting "
                   + patience.toSeconds()
                   + " s for 'ferrule serve --for-evaluation' at "
-                  + name);
+                  + name
+                  + (e instanceof BusyException ? ": " + e.getMessage() : ""));
           said = true;
         }
         pause();
