@@ -9,6 +9,7 @@ module dev.ferrule.posix {
   exports dev.ferrule.posix to
       dev.ferrule.verbs,
       dev.ferrule.rdma,
+      dev.ferrule.sendrecv,
       dev.ferrule.sm,
       dev.ferrule.tools;
 }

@@ -7,6 +7,7 @@
 @SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.sendrecv {
   requires dev.ferrule;
+  requires dev.ferrule.posix;
   requires dev.ferrule.rdma;
   requires static com.google.auto.service;
 

@@ -167,7 +167,7 @@ class ArchitectureTest {
   @Test
   void rdmaProvidersDependOnRdmaAndNeverOnAnotherProvider() {
     DescribedPredicate<JavaClass> below =
-        API.or(SUPPORT).or(VERBS).or(RDMA).or(JAVA).or(AUTO_SERVICE);
+        API.or(SUPPORT).or(POSIX).or(VERBS).or(RDMA).or(JAVA).or(AUTO_SERVICE);
     for (DescribedPredicate<JavaClass> provider : List.of(SENDRECV, MAGICRING)) {
       classes().that(provider).should().onlyDependOnClassesThat(provider.or(below)).check(FERRULE);
     }

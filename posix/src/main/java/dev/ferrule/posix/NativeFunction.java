@@ -56,8 +56,6 @@ public final class NativeFunction {
                   ADDRESS, ADDRESS),
               CAPTURE);
 
-  private static final int EIO = 5;
-
   private final MemorySegment address;
 
   NativeFunction(MemorySegment address) {
@@ -174,7 +172,7 @@ public final class NativeFunction {
 
   private static int errno(MemorySegment state) {
     int errno = (int) ERRNO.get(state, 0L);
-    return errno == 0 ? EIO : errno;
+    return errno == 0 ? Errno.EIO : errno;
   }
 
   /**

@@ -329,7 +329,7 @@ public final class Posix {
       int error = (int) allocate.applyAsLong(done, piece);
       if (error == 0) {
         done += piece;
-      } else if (error == LibC.EINTR()) {
+      } else if (error == Errno.EINTR) {
         most = Math.max(PAGE, most / 2);
       } else {
         return error;

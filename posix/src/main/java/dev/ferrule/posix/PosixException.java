@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
-
 /**
  * Thrown when a C function fails. The message names the function, its argument, and errno with its
  * text.
@@ -88,6 +86,6 @@ public final class PosixException extends RuntimeException {
    * @return whether it does
    */
   public boolean isShortage() {
-    return is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM(), LibC.EAGAIN());
+    return is(Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM, Errno.EAGAIN);
   }
 }

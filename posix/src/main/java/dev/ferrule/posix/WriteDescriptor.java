@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -46,7 +45,7 @@ public final class WriteDescriptor implements AutoCloseable {
    */
   public long write(MemorySegment bytes) {
     if (!enter()) {
-      return -LibC.EBADF();
+      return -Errno.EBADF;
     }
     try {
       return Posix.write(fd, bytes);

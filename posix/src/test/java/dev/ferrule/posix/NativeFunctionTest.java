@@ -16,9 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class NativeFunctionTest {
-  private static final int ENOENT = 2;
-  private static final int EBADF = 9;
-  private static final int EINVAL = 22;
   private static final int F_DUPFD = 0;
 
   private static NativeFunction function(String name) {
@@ -29,11 +26,11 @@ class NativeFunctionTest {
   void statusIsTheResultOrTheErrnoOfAFailure(@TempDir Path folder) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment path = arena.allocateFrom(folder.resolve("new").toString());
-      assertThat(function("rmdir").status(path)).isEqualTo(-ENOENT);
+      assertThat(function("rmdir").status(path)).isEqualTo(-Errno.ENOENT);
       assertThat(function("mkdir").status(path, 0700)).isZero();
       assertThat(function("rmdir").status(path)).isZero();
     }
-    assertThat(function("close").status(-1)).isEqualTo(-EBADF);
+    assertThat(function("close").status(-1)).isEqualTo(-Errno.EBADF);
   }
 
   @Test
@@ -45,7 +42,7 @@ class NativeFunctionTest {
       int fd = function("open").status(arena.allocateFrom(file.toString()), read);
       assertThat(fd).isPositive();
       assertThat(function("lseek").longStatus(fd, beyondInt, 0)).isEqualTo(beyondInt);
-      assertThat(function("lseek").longStatus(fd, -1L, 0)).isEqualTo(-EINVAL);
+      assertThat(function("lseek").longStatus(fd, -1L, 0)).isEqualTo(-Errno.EINVAL);
       assertThat(function("close").status(fd)).isZero();
     }
   }
@@ -54,7 +51,7 @@ class NativeFunctionTest {
   void pointerIsTheAddressOrTheErrnoOfAFailure() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment missing = arena.allocateFrom("/missing/file");
-      assertThat(function("realpath").pointer(missing, 0)).isEqualTo(-ENOENT);
+      assertThat(function("realpath").pointer(missing, 0)).isEqualTo(-Errno.ENOENT);
       long path = function("realpath").pointer(arena.allocateFrom("/"), 0);
       assertThat(MemorySegment.ofAddress(path).reinterpret(2).getString(0)).isEqualTo("/");
       function("free").plain(path);
@@ -63,7 +60,7 @@ class NativeFunctionTest {
 
   @Test
   void errorIsNegativeAlthoughTheFunctionReturnsItPositive() {
-    assertThat(function("posix_fallocate").error(-1, 0, 1)).isEqualTo(-EBADF);
+    assertThat(function("posix_fallocate").error(-1, 0, 1)).isEqualTo(-Errno.EBADF);
   }
 
   @Test
@@ -85,7 +82,7 @@ class NativeFunctionTest {
     assertThat(function("munmap").status(address, 8192L)).isZero();
     assertThat(function("mmap").longStatus(0, 8192L, protection, sharedWithNoFile, -1, 1L))
         .as("the last argument is no multiple of a page")
-        .isEqualTo(-EINVAL);
+        .isEqualTo(-Errno.EINVAL);
   }
 
   @Test

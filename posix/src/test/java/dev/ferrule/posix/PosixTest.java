@@ -17,7 +17,7 @@ class PosixTest {
     assertThatExceptionOfType(PosixException.class)
         .isThrownBy(() -> Posix.open(missing, LibC.O_RDONLY(), 0))
         .withMessage("open(" + missing + "): No such file or directory (errno 2)")
-        .satisfies(e -> assertThat(e.errno()).isEqualTo(LibC.ENOENT()))
+        .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
         .satisfies(e -> assertThat(e.function()).isEqualTo("open"))
         .satisfies(e -> assertThat(e.subject()).isEqualTo(missing));
   }
@@ -35,7 +35,7 @@ class PosixTest {
               assertThat(done).isEqualTo(next[0]);
               if (piece > 10 * Posix.PAGE) {
                 interrupted[0]++;
-                return LibC.EINTR();
+                return Errno.EINTR;
               }
               next[0] += piece;
               return 0;
@@ -47,6 +47,6 @@ class PosixTest {
 
   @Test
   void anAllocationForWhichThereIsNoRoomFails() {
-    assertThat(Posix.inPieces(8192, (done, piece) -> LibC.ENOSPC())).isEqualTo(LibC.ENOSPC());
+    assertThat(Posix.inPieces(8192, (done, piece) -> Errno.ENOSPC)).isEqualTo(Errno.ENOSPC);
   }
 }

@@ -2,6 +2,7 @@
 package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.connection.SharedReceiveSide;
@@ -10,7 +11,6 @@ import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.sendrecv.queue.ReceiveBuffers;
 import dev.ferrule.sendrecv.queue.SharedReceives;
 import dev.ferrule.verbs.DeviceAttributes;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;

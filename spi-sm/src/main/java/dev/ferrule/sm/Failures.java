@@ -4,7 +4,7 @@ package dev.ferrule.sm;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.SmAddress;
@@ -42,44 +42,44 @@ final class Failures {
   }
 
   static FerruleException of(URI uri, PosixException e) {
-    if (e.is(LibC.EFBIG()) && !String.valueOf(e.getMessage()).startsWith("mmap")) {
+    if (e.is(Errno.EFBIG) && !String.valueOf(e.getMessage()).startsWith("mmap")) {
       return new ResourceExhaustedException(
           uri, e.getMessage() + "; raise the limit of the size of files (ulimit -f)", e);
     }
-    if (e.is(LibC.EFBIG())) {
+    if (e.is(Errno.EFBIG)) {
       return new ResourceExhaustedException(uri, tooLarge(e), e);
     }
-    if (e.is(LibC.ENOSPC(), LibC.EDQUOT())) {
+    if (e.is(Errno.ENOSPC, Errno.EDQUOT)) {
       return new ResourceExhaustedException(uri, full(uri, e), e);
     }
-    if (e.is(LibC.EMFILE(), LibC.ENFILE())) {
+    if (e.is(Errno.EMFILE, Errno.ENFILE)) {
       return new ResourceExhaustedException(uri, e.getMessage() + DESCRIPTORS, e);
     }
-    if (e.is(LibC.ENOMEM(), LibC.EAGAIN())) {
+    if (e.is(Errno.ENOMEM, Errno.EAGAIN)) {
       return new ResourceExhaustedException(
           uri,
           e.getMessage()
               + "; free memory, raise vm.max_map_count or the option maxMapped, or use less memory (options buffer, maxMessage, ring, allocatable)",
           e);
     }
-    if (e.is(LibC.ENAMETOOLONG())) {
+    if (e.is(Errno.ENAMETOOLONG)) {
       return new InvalidAddressException(
           uri,
           e.getMessage()
               + "; a Unix domain socket's path has at most 107 bytes, so use a shorter directory",
           e);
     }
-    if (e.is(LibC.EACCES(), LibC.EPERM(), LibC.EROFS())) {
+    if (e.is(Errno.EACCES, Errno.EPERM, Errno.EROFS)) {
       return new InvalidAddressException(uri, denied(uri, e), e);
     }
-    if (e.is(LibC.ENOENT())) {
+    if (e.is(Errno.ENOENT)) {
       return new InvalidAddressException(
           uri,
           e.getMessage()
               + "; no file can be created there; choose another directory, such as one in /dev/shm",
           e);
     }
-    if (e.is(LibC.EEXIST())) {
+    if (e.is(Errno.EEXIST)) {
       return new InvalidAddressException(
           uri, e.getMessage() + ", not created by Ferrule; remove it or use another path", e);
     }

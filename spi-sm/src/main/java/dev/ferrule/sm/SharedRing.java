@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.PassedMemory;
@@ -200,7 +200,7 @@ record SharedRing(
     int error = mapping.populate(allocatedSize(layout), rma.bufferSize());
     if (error != 0) {
       throw new PosixException(
-          "madvise", "a buffer for fragments of " + rma.bufferSize() + " bytes", LibC.ENOMEM());
+          "madvise", "a buffer for fragments of " + rma.bufferSize() + " bytes", Errno.ENOMEM);
     }
   }
 

@@ -10,7 +10,7 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
@@ -191,20 +191,20 @@ final class SmConnectionRequest implements ConnectionRequest {
       return ring.orElseThrow(
           () -> refused(uri, "the client's memory has changed since its request", null));
     } catch (PosixException e) {
-      if (e.is(LibC.ENOENT(), LibC.ENXIO())) { // in case it lives, but has no FIFO
+      if (e.is(Errno.ENOENT, Errno.ENXIO)) { // in case it lives, but has no FIFO
         handshake.refuse(Acceptor.unusable(e));
       }
-      if (e.is(LibC.ENOENT())) { // a closed endpoint has removed its files
+      if (e.is(Errno.ENOENT)) { // a closed endpoint has removed its files
         throw new ConnectionClosedException(
             uri, true, "the client stopped waiting before it was accepted", e);
       }
-      if (e.is(LibC.ENXIO())) {
+      if (e.is(Errno.ENXIO)) {
         throw new PeerLostException(uri, "the client died while it was being accepted", e);
       }
       if (e.isShortage()) {
         throw e;
       }
-      if (e.is(LibC.EFBIG())) {
+      if (e.is(Errno.EFBIG)) {
         // each client decides how much memory it passes, so that nothing is lacking here
         handshake.refuseForLackOfRoom(Failures.tooLarge(e));
         throw new ProtocolException(uri, Failures.tooLarge(e), e);

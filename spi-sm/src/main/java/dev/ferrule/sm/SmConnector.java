@@ -8,7 +8,7 @@ import dev.ferrule.InvalidAddressException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.ClientEndpoints;
@@ -60,7 +60,7 @@ final class SmConnector {
     } catch (InternalError e) { // thrown by the JDK for memory whose file was truncated
       throw new ProtocolException(uri, "the listener has truncated its files", e);
     } catch (PosixException e) {
-      throw e.is(LibC.EACCES(), LibC.EPERM()) ? anotherUsers(uri, e) : Failures.of(uri, e);
+      throw e.is(Errno.EACCES, Errno.EPERM) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {
       throw anotherUsers(uri, e);
     } catch (IOException e) {
@@ -253,7 +253,7 @@ final class SmConnector {
     try {
       resources.openPeer(server, serverId);
     } catch (PosixException e) {
-      if (e.is(LibC.ENXIO(), LibC.ENOENT())) {
+      if (e.is(Errno.ENXIO, Errno.ENOENT)) {
         throw new ConnectionRefusedException(
             uri, "the listener's process died while it accepted the connection", e);
       }

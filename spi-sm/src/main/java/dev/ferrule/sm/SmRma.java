@@ -12,7 +12,7 @@ import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.Sender;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Knem;
 import dev.ferrule.sm.ring.CorruptRingException;
@@ -453,7 +453,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
       endAwaited = true;
     }
     connection.checkOpen();
-    if (errno == LibC.EFAULT() && !mayBeLost) {
+    if (errno == Errno.EFAULT && !mayBeLost) {
       throw notThere();
     }
     ways.giveUp(PosixException.describe("copying", errno));

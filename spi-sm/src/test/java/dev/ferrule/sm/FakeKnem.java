@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -83,10 +84,10 @@ final class FakeKnem implements Knem {
     }
     Region region = regions.get(cookie);
     if (region == null) {
-      return -LibC.EINVAL();
+      return -Errno.EINVAL;
     }
     if (write && !region.isWritable()) {
-      return -LibC.EACCES();
+      return -Errno.EACCES;
     }
     long count = Math.min(length, region.length - offset);
     if (region.pages != null) {

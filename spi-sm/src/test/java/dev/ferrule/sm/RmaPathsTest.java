@@ -17,6 +17,7 @@ import dev.ferrule.RemoteMemory;
 import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.sm.ring.RingFactory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -324,7 +325,7 @@ class RmaPathsTest {
 
   @Test
   void aProcessThatEndsBeforeItsProbeIsCopiedIsALostPeer() {
-    knem.failAfter(0, LibC.EINVAL());
+    knem.failAfter(0, Errno.EINVAL);
     try (Pair pair = connect(withKnem, "knem")) {
       ExposedMemory exposed = pair.server().rma().expose(Arena.ofAuto().allocate(8), RmaRight.READ);
       RemoteMemory remote = pair.client().rma().attach(exposed.handle());
@@ -406,7 +407,7 @@ class RmaPathsTest {
   @Test
   void aMethodThatFailsWithoutASuccessorEndsTheOperationWithTheReason() {
     try (Pair pair = connect(withKnem, "knem")) {
-      knem.failAfter(1, LibC.EPERM());
+      knem.failAfter(1, Errno.EPERM);
       assertThatThrownBy(() -> checkTransfer(pair))
           .isInstanceOf(FerruleException.class)
           .hasMessageContaining("rma=knem is not possible")

@@ -2,6 +2,7 @@
 package dev.ferrule.verbs;
 
 import dev.ferrule.bindings.verbs.ibv_comp_channel;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.Arena;

@@ -6,6 +6,7 @@ import dev.ferrule.bindings.verbs.ibv_context;
 import dev.ferrule.bindings.verbs.ibv_context_ops;
 import dev.ferrule.bindings.verbs.ibv_device_attr;
 import dev.ferrule.bindings.verbs.ibv_port_attr;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
 import java.lang.foreign.Arena;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
+import dev.ferrule.posix.Errno;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +23,7 @@ public final class VerbsException extends RuntimeException {
    * @param errno the errno, positive
    */
   public VerbsException(String function, String subject, int errno) {
-    this(function, subject, errno, Errno.advice(function, errno), null);
+    this(function, subject, errno, ErrnoAdvice.of(function, errno), null);
   }
 
   /**

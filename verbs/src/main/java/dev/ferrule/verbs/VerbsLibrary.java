@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.CmCalls;
 import dev.ferrule.verbs.calls.NativeCmCalls;

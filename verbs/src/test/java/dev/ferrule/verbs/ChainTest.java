@@ -12,6 +12,7 @@ import static org.mockito.Mockito.when;
 import dev.ferrule.bindings.verbs.ibv_recv_wr;
 import dev.ferrule.bindings.verbs.ibv_send_wr;
 import dev.ferrule.bindings.verbs.ibv_sge;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

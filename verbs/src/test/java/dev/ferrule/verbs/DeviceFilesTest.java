@@ -3,6 +3,7 @@ package dev.ferrule.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.posix.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,14 +48,14 @@ class DeviceFilesTest {
   void shouldExplainWhyNoDeviceIsListed() throws IOException {
     Path file = file("uverbs0");
 
-    assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> false)))
+    assertThat(ErrnoAdvice.of("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> false)))
         .isEqualTo(
             "no permission for "
                 + file
                 + ": chmod a+rw "
                 + file
                 + ", or add a udev rule to make it permanent");
-    assertThat(Errno.advice("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> true)))
+    assertThat(ErrnoAdvice.of("rdma_bind_addr", Errno.ENODEV, new DeviceFiles(folder, f -> true)))
         .startsWith("no RDMA device has that address");
   }
 }

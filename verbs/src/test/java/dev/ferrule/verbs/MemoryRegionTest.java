@@ -13,6 +13,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

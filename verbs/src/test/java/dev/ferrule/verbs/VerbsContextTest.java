@@ -17,6 +17,7 @@ import dev.ferrule.bindings.verbs.ibv_qp_cap;
 import dev.ferrule.bindings.verbs.ibv_qp_init_attr;
 import dev.ferrule.bindings.verbs.ibv_srq_attr;
 import dev.ferrule.bindings.verbs.ibv_srq_init_attr;
+import dev.ferrule.posix.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -11,6 +11,7 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.ferrule.bindings.verbs.ibv_context;
+import dev.ferrule.posix.Errno;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;

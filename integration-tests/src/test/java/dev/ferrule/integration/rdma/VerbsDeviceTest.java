@@ -4,11 +4,11 @@ package dev.ferrule.integration.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.context.RdmaAvailability;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.PortAttributes;
 import dev.ferrule.verbs.ProtectionDomain;

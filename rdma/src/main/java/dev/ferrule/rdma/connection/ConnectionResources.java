@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.ConnectionOptions;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
@@ -13,7 +14,6 @@ import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;
 import dev.ferrule.verbs.SharedReceiveQueue;

@@ -5,7 +5,7 @@ import dev.ferrule.AddressInUseException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
-import dev.ferrule.verbs.Errno;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.VerbsException;
 import java.net.URI;
 

@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.context;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -89,7 +90,7 @@ final class EventLoop implements AutoCloseable {
     try {
       poll.remove(source.descriptor());
     } catch (PosixException e) {
-      if (!e.is(LibC.EBADF(), LibC.ENOENT())) {
+      if (!e.is(Errno.EBADF, Errno.ENOENT)) {
         sources.putIfAbsent(key, source); // it is reported again, and each time logged
         throw e;
       }

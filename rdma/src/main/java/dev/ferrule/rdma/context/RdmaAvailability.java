@@ -2,8 +2,8 @@
 package dev.ferrule.rdma.context;
 
 import dev.ferrule.Availability;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.DeviceFiles;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.context;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.VerbsContext;
 import dev.ferrule.verbs.VerbsException;

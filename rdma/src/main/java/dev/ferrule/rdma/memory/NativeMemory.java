@@ -2,9 +2,9 @@
 package dev.ferrule.rdma.memory;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
 import java.io.InputStream;

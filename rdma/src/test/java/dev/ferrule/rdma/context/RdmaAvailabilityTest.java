@@ -6,8 +6,8 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.ferrule.Availability;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.DeviceFiles;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,9 +4,9 @@ package dev.ferrule.rdma.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.rdma.queue.SendMemory;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;

@@ -3,11 +3,11 @@ package dev.ferrule.rdma.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.Errno;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.contract.LoggedRecords;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.Errno;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -3,9 +3,9 @@ package dev.ferrule.rdma.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.Errno;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 

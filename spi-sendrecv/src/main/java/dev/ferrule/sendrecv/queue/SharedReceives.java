@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sendrecv.queue;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.support.Threads;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.SharedReceiveQueue;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.invoke.VarHandle;

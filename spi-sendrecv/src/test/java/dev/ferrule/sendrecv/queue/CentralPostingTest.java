@@ -4,13 +4,13 @@ package dev.ferrule.sendrecv.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.fake.ScriptedDevice.Send;
@@ -13,7 +14,6 @@ import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.Errno;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ package dev.ferrule.sendrecv.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.fake.RecordingLink;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
@@ -12,7 +13,6 @@ import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.sendrecv.wire.Immediate;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
-import dev.ferrule.verbs.Errno;
 import dev.ferrule.verbs.VerbsException;
 import java.time.Duration;
 import java.util.ArrayList;

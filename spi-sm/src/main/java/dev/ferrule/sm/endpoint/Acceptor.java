@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.ring.RingLayout;
@@ -332,7 +332,7 @@ public final class Acceptor {
     String flaw = NO_MEMORY;
     try {
       if (isMemoryLost) {
-        throw new PosixException("recvmsg", "the client's memory", LibC.EMFILE());
+        throw new PosixException("recvmsg", "the client's memory", Errno.EMFILE);
       }
       MemorySegment start = memory == null ? null : ServerHandshake.start(memory);
       ring = start == null ? Optional.empty() : RingLayout.readDescriptor(start);
@@ -421,7 +421,7 @@ public final class Acceptor {
   private static HandshakeMessage unseen(Key key, PosixException e) {
     if (e.isShortage()) {
       String fix =
-          e.is(LibC.EMFILE(), LibC.ENFILE())
+          e.is(Errno.EMFILE, Errno.ENFILE)
               ? "raise the listener's limit of file descriptors (ulimit -n)"
               : "free memory on the listener's side, or raise vm.max_map_count";
       return noRoom(key.clientId(), e.getMessage() + "; " + fix);
@@ -437,7 +437,7 @@ public final class Acceptor {
    */
   public static String unusable(PosixException e) {
     String fix =
-        e.is(LibC.EACCES(), LibC.EPERM())
+        e.is(Errno.EACCES, Errno.EPERM)
             ? "; run both processes as the same user, or give them a common group and set the"
                 + " option access=group"
             : "";

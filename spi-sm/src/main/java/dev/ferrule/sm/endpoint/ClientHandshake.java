@@ -7,7 +7,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.VersionMismatchException;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
@@ -90,7 +90,7 @@ public final class ClientHandshake {
               return accepted;
             }
           } catch (PosixException e) {
-            if (e.isShortage() || e.is(LibC.EFBIG())) {
+            if (e.isShortage() || e.is(Errno.EFBIG)) {
               throw e;
             }
             unusable = e; // treated as no answer: the right one may still arrive
@@ -168,7 +168,7 @@ public final class ClientHandshake {
   }
 
   private void checkSent(URI uri, int result) {
-    if (result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT()) {
+    if (result == -Errno.ECONNREFUSED || result == -Errno.ENOENT) {
       throw new ConnectionRefusedException(
           uri,
           "connection refused: no listener at "
@@ -176,7 +176,7 @@ public final class ClientHandshake {
               + " (start one, or check the path): the process that owned the endpoint has exited",
           null);
     }
-    if (result == -LibC.EACCES() || result == -LibC.EPERM()) {
+    if (result == -Errno.EACCES || result == -Errno.EPERM) {
       throw new ConnectionRefusedException(
           uri,
           "the endpoint "
@@ -215,7 +215,7 @@ public final class ClientHandshake {
     if (received.isMemoryLost) {
       throw new ResourceExhaustedException(
           uri,
-          PosixException.describe("recvmsg(the listener's memory)", LibC.EMFILE())
+          PosixException.describe("recvmsg(the listener's memory)", Errno.EMFILE)
               + "; raise the limit of descriptors (ulimit -n)",
           null);
     }

@@ -2,7 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.InvalidAddressException;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Access;
@@ -161,7 +161,7 @@ final class EndpointDirectory {
         return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);
       } catch (PosixException e) {
         // the former owner removed the directory after it was found to exist
-        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
+        if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
           throw e;
         }
       }
@@ -210,7 +210,7 @@ final class EndpointDirectory {
         }
         return made;
       } catch (PosixException e) {
-        if (!e.is(LibC.ENOENT()) || attempt == ATTEMPTS) {
+        if (!e.is(Errno.ENOENT) || attempt == ATTEMPTS) {
           throw e; // otherwise a concurrent cleaner has just removed it with its parent
         }
         createOrFind(above(directory), access);
@@ -228,7 +228,7 @@ final class EndpointDirectory {
     try {
       OwnDirectory.createOrReuse(directory);
     } catch (PosixException e) {
-      if (!e.is(LibC.EEXIST())) {
+      if (!e.is(Errno.EEXIST)) {
         throw e;
       }
       throw new InvalidAddressException(

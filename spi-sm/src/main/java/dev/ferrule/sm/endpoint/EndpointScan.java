@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
@@ -71,7 +71,7 @@ public final class EndpointScan {
           && OwnerLock.read(lock).startsWith(LISTENER)
           && OwnerLock.isHeld(lock);
     } catch (PosixException e) {
-      if (e.is(LibC.EMFILE(), LibC.ENFILE(), LibC.ENOMEM())) {
+      if (e.is(Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM)) {
         throw e; // there may be one that this process could not inspect
       }
       return false; // removed meanwhile

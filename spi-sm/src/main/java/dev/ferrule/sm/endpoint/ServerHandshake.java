@@ -7,7 +7,7 @@ import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.OperationTimeoutException;
 import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.SealedFile;
@@ -286,7 +286,7 @@ public final class ServerHandshake implements WaitingClients.Request {
   }
 
   private static boolean isGone(int result) {
-    return result == -LibC.ECONNREFUSED() || result == -LibC.ENOENT();
+    return result == -Errno.ECONNREFUSED || result == -Errno.ENOENT;
   }
 
   /** Returns when {@link #tick} is due, by {@link System#nanoTime}, or NEVER. */

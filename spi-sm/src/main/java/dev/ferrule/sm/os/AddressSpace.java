@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -52,9 +52,7 @@ final class AddressSpace {
       }
       if (all - waiting.get() + size > limit || !makeRoom()) {
         throw new PosixException(
-            "mmap",
-            subject + ", where all connections have " + all + " of " + limit,
-            LibC.ENOMEM());
+            "mmap", subject + ", where all connections have " + all + " of " + limit, Errno.ENOMEM);
       }
     }
   }

@@ -6,6 +6,7 @@ import dev.ferrule.bindings.libc.cmsghdr;
 import dev.ferrule.bindings.libc.iovec;
 import dev.ferrule.bindings.libc.msghdr;
 import dev.ferrule.bindings.libc.sockaddr_un;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
@@ -134,7 +135,7 @@ public final class DatagramSocket implements AutoCloseable {
 
   private int send(byte[] bytes, int passed, Path to) {
     if (closed) {
-      return -LibC.EBADF();
+      return -Errno.EBADF;
     }
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
@@ -248,7 +249,7 @@ public final class DatagramSocket implements AutoCloseable {
   private static int fill(MemorySegment name, String path) {
     byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
     if (bytes.length > MAX_PATH) {
-      throw new PosixException("sockaddr_un", path, LibC.ENAMETOOLONG());
+      throw new PosixException("sockaddr_un", path, Errno.ENAMETOOLONG);
     }
     sockaddr_un.sun_family(name, (short) LibC.AF_UNIX());
     MemorySegment.copy(bytes, 0, name, ValueLayout.JAVA_BYTE, SUN_PATH, bytes.length);

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
@@ -150,7 +151,7 @@ public final class Fifo {
       if (result == Integer.BYTES) {
         return Result.WRITTEN;
       }
-      return result == -LibC.EAGAIN() || result == -LibC.EINTR() ? Result.FULL : Result.NO_READER;
+      return result == -Errno.EAGAIN || result == -Errno.EINTR ? Result.FULL : Result.NO_READER;
     }
 
     /** Closes the end; deferred until the writes in progress have returned. */

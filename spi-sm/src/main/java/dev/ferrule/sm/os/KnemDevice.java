@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,8 +25,6 @@ public final class KnemDevice implements Knem {
   private static final long CREATE_REGION = 0xc0204b21L;
   private static final long DESTROY_REGION = 0x80084b22L;
   private static final long INLINE_COPY_BOUNDED = 0x80384b35L;
-
-  private static final int EIO = 5; // not among the bindings
 
   private static final int INFO_SIZE = 16;
   private static final int VECTOR_SIZE = 16;
@@ -142,8 +141,8 @@ public final class KnemDevice implements Knem {
     }
     return switch (copy.get(ValueLayout.JAVA_INT, COPY_STATUS)) {
       case STATUS_SUCCESS -> 0;
-      case STATUS_FAILED -> -LibC.EFAULT(); // the only failure that the driver reports
-      default -> -EIO; // pending, although no asynchronous operation was requested
+      case STATUS_FAILED -> -Errno.EFAULT; // the only failure that the driver reports
+      default -> -Errno.EIO; // pending, although no asynchronous operation was requested
     };
   }
 }

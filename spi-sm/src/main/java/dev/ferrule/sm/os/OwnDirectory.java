@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -86,7 +86,7 @@ public final class OwnDirectory {
 
   private static boolean mkdir(Path path) {
     int result = Posix.mkdir(path.toString(), MODE);
-    if (result < 0 && result != -LibC.EEXIST()) {
+    if (result < 0 && result != -Errno.EEXIST) {
       throw new PosixException("mkdir", path.toString(), -result);
     }
     return result == 0;
@@ -107,7 +107,7 @@ public final class OwnDirectory {
       }
     }
     boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
-    throw new PosixException("mkdir", path.toString(), there ? LibC.EEXIST() : LibC.ENOENT());
+    throw new PosixException("mkdir", path.toString(), there ? Errno.EEXIST : Errno.ENOENT);
   }
 
   /**
@@ -160,7 +160,7 @@ public final class OwnDirectory {
       }
     }
     if (!done) {
-      throw new PosixException("chmod", file.toString(), LibC.EPERM());
+      throw new PosixException("chmod", file.toString(), Errno.EPERM);
     }
   }
 
@@ -189,7 +189,7 @@ public final class OwnDirectory {
           path, "unix:mode", mode | (mode(path) & SETGID), LinkOption.NOFOLLOW_LINKS);
     } catch (IOException e) {
       boolean there = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
-      throw new PosixException("chmod", path.toString(), there ? LibC.EPERM() : LibC.ENOENT());
+      throw new PosixException("chmod", path.toString(), there ? Errno.EPERM : Errno.ENOENT);
     }
   }
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.flock;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -51,7 +52,7 @@ public final class OwnerLock implements AutoCloseable {
     boolean keep = false;
     try {
       int result = lock(fd, LibC.F_OFD_SETLK(), LibC.F_WRLCK(), null);
-      if (result < 0 && result != -LibC.EAGAIN() && result != -LibC.EACCES()) {
+      if (result < 0 && result != -Errno.EAGAIN && result != -Errno.EACCES) {
         throw new PosixException("fcntl(F_OFD_SETLK)", path.toString(), -result);
       }
       // the former owner may have unlinked the file between open and lock; then this is the lock of
@@ -74,7 +75,7 @@ public final class OwnerLock implements AutoCloseable {
    */
   public static boolean isHeld(Path path) {
     int fd = PeerFile.tryOpen(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
-    if (fd == -LibC.ENOENT() || fd == -LibC.ENOTDIR() || fd == -LibC.ELOOP()) {
+    if (fd == -Errno.ENOENT || fd == -Errno.ENOTDIR || fd == -Errno.ELOOP) {
       return false;
     }
     if (fd < 0) {
@@ -133,7 +134,7 @@ public final class OwnerLock implements AutoCloseable {
       long result = Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes));
       if (result != bytes.length) {
         throw new PosixException(
-            "write", path.toString(), result < 0 ? (int) -result : LibC.ENOSPC());
+            "write", path.toString(), result < 0 ? (int) -result : Errno.ENOSPC);
       }
     } finally {
       Posix.close(writer);

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -47,7 +48,7 @@ final class PeerFile {
     int fd = tryOpen(path, names, type, flags);
     if (fd < 0) {
       String subject =
-          fd == -LibC.ELOOP()
+          fd == -Errno.ELOOP
               ? path + ", which is not a file of the expected type owned by its endpoint's user"
               : "" + path;
       throw new PosixException("open", subject, -fd);
@@ -69,7 +70,7 @@ final class PeerFile {
         if (directory >= 0) {
           int owner = Posix.fstat(directory).uid();
           if (i > count - names && owner != user) {
-            return -LibC.ELOOP();
+            return -Errno.ELOOP;
           }
           user = owner;
         }
@@ -98,6 +99,6 @@ final class PeerFile {
       return fd;
     }
     Posix.close(fd);
-    return -LibC.ELOOP();
+    return -Errno.ELOOP;
   }
 }

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -59,7 +60,7 @@ public final class SealedFile implements AutoCloseable {
       Posix.ftruncate(file.fd, size, describe(size));
       int error = Posix.posixFallocate(file.fd, 0, reserved);
       if (error != 0) { // there is no file system that could be full
-        int reason = error == LibC.ENOSPC() ? LibC.ENOMEM() : error;
+        int reason = error == Errno.ENOSPC ? Errno.ENOMEM : error;
         throw new PosixException("posix_fallocate", describe(reserved), reason);
       }
       int seals = LibC.F_SEAL_SHRINK() | LibC.F_SEAL_GROW() | LibC.F_SEAL_SEAL();
@@ -79,7 +80,7 @@ public final class SealedFile implements AutoCloseable {
   private static int createFile() {
     int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
     int fd = Posix.memfdCreate(NAME, flags | MFD_NOEXEC_SEAL);
-    if (fd == -LibC.EINVAL()) {
+    if (fd == -Errno.EINVAL) {
       fd = Posix.memfdCreate(NAME, flags);
     }
     if (fd < 0) {
@@ -123,7 +124,7 @@ public final class SealedFile implements AutoCloseable {
       throw new PosixException(
           "mmap",
           "a file of " + size + " bytes, which exceeds the maximum of " + limits.file(),
-          LibC.EFBIG());
+          Errno.EFBIG);
     }
     try {
       return SharedMapping.of(
@@ -139,9 +140,9 @@ public final class SealedFile implements AutoCloseable {
    * as the error suggests.
    */
   private static PosixException notWritable(PosixException e) {
-    return e.is(LibC.EPERM(), LibC.EACCES())
+    return e.is(Errno.EPERM, Errno.EACCES)
         ? new PosixException(
-            "mmap", "a file that is sealed against writing, or passed read-only", LibC.EINVAL())
+            "mmap", "a file that is sealed against writing, or passed read-only", Errno.EINVAL)
         : e;
   }
 
@@ -192,7 +193,7 @@ public final class SealedFile implements AutoCloseable {
     // seals as well; but where such pages run out, an access raises SIGBUS.
     int seals = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0);
     if (seals < 0 || (seals & LibC.F_SEAL_SHRINK()) == 0 || !Posix.isInTmpfs(fd)) {
-      throw new PosixException("mmap", "a file whose size is not sealed", LibC.EINVAL());
+      throw new PosixException("mmap", "a file whose size is not sealed", Errno.EINVAL);
     }
     FileStatus status = Posix.fstat(fd);
     if (status.size() < allocated || status.allocated() < allocated) {
@@ -204,7 +205,7 @@ public final class SealedFile implements AutoCloseable {
               + status.allocated()
               + " are allocated, out of a required "
               + allocated,
-          LibC.EINVAL());
+          Errno.EINVAL);
     }
     return status.size();
   }

@@ -2,6 +2,7 @@
 package dev.ferrule.sm.os;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
@@ -82,7 +83,7 @@ public final class SharedMapping {
       return map.get();
     } catch (PosixException e) {
       // Possibly the limit of mappings (vm.max_map_count).
-      if (!e.is(LibC.ENOMEM()) || !space.makeRoom()) {
+      if (!e.is(Errno.ENOMEM) || !space.makeRoom()) {
         throw e;
       }
       return map.get();
@@ -96,7 +97,7 @@ public final class SharedMapping {
    */
   private static void populate(MemorySegment part) {
     int result = Posix.madvise(part, LibC.MADV_POPULATE_READ());
-    if (result == -LibC.EINVAL()) { // before 5.14
+    if (result == -Errno.EINVAL) { // before 5.14
       for (long offset = 0; offset < part.byteSize(); offset += PAGE) {
         ANY.getOpaque(part, offset);
       }
@@ -182,7 +183,7 @@ public final class SharedMapping {
     long start = offset & -PAGE;
     long end = offset + length + PAGE - 1 & -PAGE;
     int result = Posix.madvise(memory.asSlice(start, end - start), LibC.MADV_POPULATE_WRITE());
-    return result == -LibC.EINVAL() ? 0 : -result;
+    return result == -Errno.EINVAL ? 0 : -result;
   }
 
   /**

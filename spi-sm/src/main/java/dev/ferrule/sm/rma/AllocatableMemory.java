@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.SharedMapping;
 import java.lang.foreign.MemorySegment;
@@ -60,7 +60,7 @@ public final class AllocatableMemory {
     int error = mapping.populate(offset + place, rounded);
     if (error != 0) { // EFAULT if the memory limit of a control group is reached
       free(place, size);
-      throw new PosixException("madvise", size + " bytes to expose", LibC.ENOMEM());
+      throw new PosixException("madvise", size + " bytes to expose", Errno.ENOMEM);
     }
     return place;
   }

@@ -4,8 +4,8 @@ package dev.ferrule.sm.rma;
 import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.CrossMemory;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,10 +41,10 @@ final class CmaCopy implements DirectCopy {
     if (result == Long.BYTES && word.get(ValueLayout.JAVA_LONG, 0) == wanted) {
       return null;
     }
-    if (result < 0 && result != -LibC.EFAULT()) {
+    if (result < 0 && result != -Errno.EFAULT) {
       return new Obstacle(
           PosixException.describe("process_vm_readv", (int) -result) + CONTAINERS,
-          result == -LibC.ESRCH());
+          result == -Errno.ESRCH);
     }
     // such as this process itself: in containers, each may be process 1
     return new Obstacle(
@@ -54,7 +54,7 @@ final class CmaCopy implements DirectCopy {
   @Override
   public boolean mayHaveLostPeer(int errno) {
     // EFAULT too: the kernel may release the memory of a killed process before the process ends
-    return errno == LibC.ESRCH() || errno == LibC.EFAULT() && probe() != null;
+    return errno == Errno.ESRCH || errno == Errno.EFAULT && probe() != null;
   }
 
   @Override

@@ -4,7 +4,7 @@ package dev.ferrule.sm.rma;
 import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.Arena;
@@ -36,7 +36,7 @@ final class KnemCopy implements DirectCopy {
     int result = driver.copy(cookie, 0, word, 0, Long.BYTES, false);
     if (result < 0) {
       return new Obstacle(
-          PosixException.describe("ioctl(/dev/knem)", -result), result == -LibC.EINVAL());
+          PosixException.describe("ioctl(/dev/knem)", -result), result == -Errno.EINVAL);
     }
     return word.get(ValueLayout.JAVA_LONG, 0) == wanted
         ? null
@@ -46,7 +46,7 @@ final class KnemCopy implements DirectCopy {
   @Override
   public boolean mayHaveLostPeer(int errno) {
     // the driver forgets all cookies of a process when it ends
-    return errno == LibC.EINVAL() && probe() != null;
+    return errno == Errno.EINVAL && probe() != null;
   }
 
   @Override

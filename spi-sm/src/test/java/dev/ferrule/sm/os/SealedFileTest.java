@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.posix.RawMemory;
@@ -61,7 +62,7 @@ class SealedFileTest {
             .isInstanceOf(PosixException.class)
             .hasMessageContaining("Operation not permitted");
       }
-      assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), 0)).isEqualTo(-LibC.EPERM());
+      assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), 0)).isEqualTo(-Errno.EPERM);
     }
   }
 
@@ -169,7 +170,7 @@ class SealedFileTest {
     try {
       return Optional.of(file.map(limits, SIZE, views));
     } catch (PosixException e) { // the collector has not removed them yet
-      assertThat(e.is(LibC.ENOMEM())).isTrue();
+      assertThat(e.is(Errno.ENOMEM)).isTrue();
       Thread.onSpinWait();
       return Optional.empty();
     }

@@ -3,7 +3,7 @@ package dev.ferrule.sm.rma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.sm.os.Credentials;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +28,7 @@ class CmaCopyTest {
   @Test
   void missingMemoryOfALiveProcessIsNotALostPeer() {
     assertThat(copy.probe()).isNull();
-    assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isFalse();
+    assertThat(copy.mayHaveLostPeer(Errno.EFAULT)).isFalse();
   }
 
   /** The kernel may release the memory of a killed process before the process has ended. */
@@ -38,7 +38,7 @@ class CmaCopyTest {
         .reinterpret(RmaLayout.SIZE)
         .set(ValueLayout.JAVA_LONG, RmaLayout.DESCRIPTOR_PROBE, NOWHERE);
     assertThat(copy.probe()).isNotNull();
-    assertThat(copy.mayHaveLostPeer(LibC.EFAULT())).isTrue();
+    assertThat(copy.mayHaveLostPeer(Errno.EFAULT)).isTrue();
   }
 
   @Test
@@ -61,7 +61,7 @@ class CmaCopyTest {
 
   @Test
   void aProcessThatIsGoneIsALostPeerAndOneThatMayNotBeAccessedIsNot() {
-    assertThat(copy.mayHaveLostPeer(LibC.ESRCH())).isTrue();
-    assertThat(copy.mayHaveLostPeer(LibC.EPERM())).isFalse();
+    assertThat(copy.mayHaveLostPeer(Errno.ESRCH)).isTrue();
+    assertThat(copy.mayHaveLostPeer(Errno.EPERM)).isFalse();
   }
 }

@@ -16,7 +16,7 @@ import dev.ferrule.bindings.rdmacm.rdma_cm_id;
 import dev.ferrule.bindings.rdmacm.rdma_conn_param;
 import dev.ferrule.bindings.verbs.ibv_qp_cap;
 import dev.ferrule.bindings.verbs.ibv_qp_init_attr;
-import dev.ferrule.verbs.Errno;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.QueuePair;
 import dev.ferrule.verbs.QueuePairSizes;

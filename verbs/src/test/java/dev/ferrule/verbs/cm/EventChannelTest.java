@@ -10,7 +10,7 @@ import static org.mockito.Mockito.when;
 
 import dev.ferrule.bindings.rdmacm.rdma_cm_event;
 import dev.ferrule.bindings.rdmacm.rdma_conn_param;
-import dev.ferrule.verbs.Errno;
+import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.FakeDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -3,44 +3,17 @@ package dev.ferrule.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Errno;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class ErrnoTest {
-
-  @Test
-  void theNumbersAreThoseOfC() {
-    assertThat(Errno.EPERM).isEqualTo(LibC.EPERM());
-    assertThat(Errno.ENOENT).isEqualTo(LibC.ENOENT());
-    assertThat(Errno.EINTR).isEqualTo(LibC.EINTR());
-    assertThat(Errno.EAGAIN).isEqualTo(LibC.EAGAIN());
-    assertThat(Errno.ENOMEM).isEqualTo(LibC.ENOMEM());
-    assertThat(Errno.EACCES).isEqualTo(LibC.EACCES());
-    assertThat(Errno.ENODEV).isEqualTo(LibC.ENODEV());
-    assertThat(Errno.EINVAL).isEqualTo(LibC.EINVAL());
-    assertThat(Errno.EIO).isEqualTo(LibC.EIO());
-    assertThat(Errno.EMFILE).isEqualTo(LibC.EMFILE());
-    assertThat(Errno.ENOSYS).isEqualTo(LibC.ENOSYS());
-    assertThat(Errno.EADDRINUSE).isEqualTo(LibC.EADDRINUSE());
-    assertThat(Errno.EADDRNOTAVAIL).isEqualTo(LibC.EADDRNOTAVAIL());
-    assertThat(Errno.ECONNREFUSED).isEqualTo(LibC.ECONNREFUSED());
-  }
+class ErrnoAdviceTest {
 
   static IntStream errnos() {
     return IntStream.rangeClosed(1, 133);
-  }
-
-  @ParameterizedTest
-  @MethodSource("errnos")
-  void aTextIsThatOfCOrUnspecific(int errno) {
-    assertThat(Errno.text(errno))
-        .isIn(
-            LibC.strerror(errno).getString(0) + " (errno " + errno + ")",
-            "error (errno " + errno + ")");
   }
 
   @ParameterizedTest

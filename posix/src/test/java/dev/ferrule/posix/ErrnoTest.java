@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.posix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.bindings.libc.LibC;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ErrnoTest {
+
+  static Stream<Field> constants() {
+    return Arrays.stream(Errno.class.getFields()).filter(f -> Modifier.isStatic(f.getModifiers()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("constants")
+  void aNumberIsThatOfC(Field constant) throws ReflectiveOperationException {
+    assertThat(constant.get(null)).isEqualTo(LibC.class.getMethod(constant.getName()).invoke(null));
+  }
+
+  static IntStream errnos() {
+    return IntStream.rangeClosed(1, 133);
+  }
+
+  @ParameterizedTest
+  @MethodSource("errnos")
+  void aTextIsThatOfCOrUnspecific(int errno) {
+    assertThat(Errno.text(errno))
+        .isIn(
+            LibC.strerror(errno).getString(0) + " (errno " + errno + ")",
+            "error (errno " + errno + ")");
+  }
+}
