@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.SelectableChannel;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,27 +20,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadinessDescriptor implements Readiness, AutoCloseable {
 
-  /** A descriptor of the operating system that can be made readable, as eventfd(2). */
-  public interface Event extends AutoCloseable {
-
-    /**
-     * Returns the descriptor's number.
-     *
-     * @return the number
-     */
-    int number();
-
-    /**
-     * Makes the descriptor readable, or not readable. Called only to change it; it is not readable
-     * at first. Does not block.
-     *
-     * @param value whether it is to be readable
-     */
-    void setReadable(boolean value);
-
-    @Override
-    void close();
-  }
+  /**
+   * A descriptor of the operating system that can be made readable, as eventfd(2).
+   *
+   * @param number the descriptor's number
+   * @param setReadable makes the descriptor readable, or not readable. Called only to change it; it
+   *     is not readable at first. Does not block
+   * @param closing closes the descriptor
+   */
+  public record Event(int number, Consumer<Boolean> setReadable, Runnable closing) {}
 
   private final URI uri;
   private final Supplier<Event> opener;
@@ -214,7 +203,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     boolean isReadable = raised > 0;
     if (isReadable != wasReadable) {
       if (event != null) {
-        event.setReadable(isReadable);
+        event.setReadable().accept(isReadable);
       }
       if (pipe != null) {
         pipe.setReadable(isReadable);
@@ -229,7 +218,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     if (known == null) {
       known = opener.get();
       if (raised > 0) {
-        known.setReadable(true);
+        known.setReadable().accept(true);
       }
       event = known;
     }
@@ -272,7 +261,7 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
   public synchronized void close() {
     closed = true;
     if (event != null) {
-      event.close();
+      event.closing().run();
       event = null;
     }
     if (pipe != null) {

@@ -2,12 +2,12 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.Peer;
 import dev.ferrule.sm.endpoint.SmAddress;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RingFactory;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.support.ArenaCloser;

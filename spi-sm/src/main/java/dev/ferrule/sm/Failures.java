@@ -5,10 +5,10 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.EventDescriptor;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.SmAddress;
-import dev.ferrule.sm.os.EventDescriptor;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.support.ReadinessDescriptor;
 import java.io.IOException;
@@ -30,7 +30,8 @@ final class Failures {
   /** Opens a descriptor for the readiness of a connection or listener. */
   static ReadinessDescriptor.Event openEvent(URI uri) {
     try {
-      return new EventDescriptor();
+      EventDescriptor event = new EventDescriptor();
+      return new ReadinessDescriptor.Event(event.number(), event::setReadable, event::close);
     } catch (PosixException e) {
       throw of(uri, e);
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.posix.Credentials;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Membarrier;
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.PassedMemory;
-import dev.ferrule.sm.os.Credentials;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.AllocatableMemory;
 import dev.ferrule.sm.rma.RmaArea;

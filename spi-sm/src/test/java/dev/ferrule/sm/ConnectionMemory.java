@@ -2,7 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.Connection;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
 import java.lang.foreign.MemorySegment;

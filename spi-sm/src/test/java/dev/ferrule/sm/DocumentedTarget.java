@@ -6,10 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.sm.os.DatagramSocket;
-import dev.ferrule.sm.os.Fifo;
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Fifo;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
+import dev.ferrule.sm.endpoint.EndpointFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -101,7 +102,7 @@ final class DocumentedTarget implements AutoCloseable {
     initiatorsMapping = initiatorsFile.map(0, Arena.ofAuto());
     MemorySegment file = initiatorsMapping.view();
     initiatorsFile.close();
-    initiatorsFifo = new Fifo.Writer(listener.resolve("fifo"));
+    initiatorsFifo = EndpointFiles.openFifo(listener);
     send(ACK, initiatorsNumber, null, listener);
 
     long ring = ringSize(file);

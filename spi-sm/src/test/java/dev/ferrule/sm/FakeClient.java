@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
+import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Fifo;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.os.DatagramSocket;
-import dev.ferrule.sm.os.Fifo;
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -27,11 +27,11 @@ import dev.ferrule.WaitStrategy;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.contract.SystemResources;
+import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.EndpointFiles;
-import dev.ferrule.sm.os.DatagramSocket;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.sm.os.OwnerLock;
-import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.sm.ring.RecordHeader;
 import dev.ferrule.sm.ring.RingLayout;
 import dev.ferrule.sm.rma.RmaLayout;
@@ -205,7 +205,7 @@ class SmProviderTest {
       Files.createDirectories(endpoint.resolveSibling("77"));
       Path client = endpoint.resolveSibling("77");
       try (DatagramSocket socket = new DatagramSocket(client.resolve("sock"));
-          var fifo = new dev.ferrule.sm.os.Fifo.Reader(client.resolve("fifo"))) {
+          var fifo = new dev.ferrule.posix.Fifo.Reader(client.resolve("fifo"))) {
         byte[] connect = {0x21, 0, 0, 5, 0, 0, 0, 0};
         assertThat(socket.send(connect, FakeClient.memory(), endpoint.resolve("sock"))).isZero();
         assertThatThrownBy(() -> listener.accept(Duration.ofMillis(300)))

@@ -125,7 +125,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
             options.get(RdmaOptions.UNACKED),
             new Waiter(wait));
     receiver = new RdmaReceiver(this, receives, channel.arrivals(), new Waiter(wait));
-    readiness = ReadinessDescriptor.ifRequested(options, uri, () -> EventDescriptor.open(uri));
+    readiness = ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
     if (readiness != null) {
       receiver.showMessages(readiness);
     }

@@ -6,6 +6,9 @@ import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.EventDescriptor;
+import dev.ferrule.posix.PosixException;
+import dev.ferrule.support.ReadinessDescriptor;
 import dev.ferrule.verbs.VerbsException;
 import java.net.URI;
 
@@ -13,6 +16,16 @@ import java.net.URI;
 final class RdmaFailures {
 
   private RdmaFailures() {}
+
+  /** Opens a descriptor for the readiness of a connection or listener. */
+  static ReadinessDescriptor.Event openEvent(URI uri) {
+    try {
+      EventDescriptor event = new EventDescriptor();
+      return new ReadinessDescriptor.Event(event.number(), event::setReadable, event::close);
+    } catch (PosixException e) {
+      throw of(uri, new VerbsException(e.function(), e.subject(), e.errno()));
+    }
+  }
 
   static FerruleException of(URI uri, OutOfMemoryError e) {
     return new ResourceExhaustedException(

@@ -108,7 +108,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   }
 
   private static @Nullable ReadinessDescriptor readiness(URI uri, ConnectionOptions options) {
-    return ReadinessDescriptor.ifRequested(options, uri, () -> EventDescriptor.open(uri));
+    return ReadinessDescriptor.ifRequested(options, uri, () -> RdmaFailures.openEvent(uri));
   }
 
   static RdmaListener listen(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.posix.SealedFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.posix.DatagramSocket;
 import dev.ferrule.posix.EventPoll;
+import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.os.Access;
-import dev.ferrule.sm.os.DatagramSocket;
-import dev.ferrule.sm.os.Fifo;
 import dev.ferrule.sm.os.OwnDirectory;
-import dev.ferrule.sm.os.SealedFile;
 import dev.ferrule.support.Threads;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -122,8 +122,8 @@ public final class Endpoint {
     try {
       Path path = directory.path();
       OwnDirectory.createOrReuse(path.resolve(EndpointFiles.CONNECTIONS));
-      fifo = new Fifo.Reader(path.resolve(EndpointFiles.FIFO));
-      socket = new DatagramSocket(path.resolve(EndpointFiles.SOCKET));
+      fifo = EndpointFiles.createFifo(path);
+      socket = EndpointFiles.bindSocket(path);
       poll = new EventPoll();
       poll.addReadable(socket.fd(), SOCKET_KEY);
       poll.addReadable(fifo.fd(), FIFO_KEY);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Fifo;
+import dev.ferrule.posix.FileStatus;
+import dev.ferrule.posix.Posix;
+import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.os.OwnDirectory;
+import dev.ferrule.sm.os.PeerFile;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -34,6 +41,74 @@ public final class EndpointFiles {
   public static final String MEMORY = "memory";
 
   private EndpointFiles() {}
+
+  /**
+   * Creates the FIFO of an endpoint, for the users that may enter its directory.
+   *
+   * @param endpoint the endpoint's directory
+   * @return its reading end
+   * @throws PosixException if it cannot be created
+   */
+  static Fifo.Reader createFifo(Path endpoint) {
+    Path path = endpoint.resolve(FIFO);
+    Fifo.Reader fifo = new Fifo.Reader(path);
+    boolean done = false;
+    try {
+      OwnDirectory.letGroupUse(fifo.fd(), path, FileStatus.FIFO, 020);
+      done = true;
+      return fifo;
+    } finally {
+      if (!done) {
+        fifo.close();
+      }
+    }
+  }
+
+  /**
+   * Opens the FIFO of a peer's endpoint.
+   *
+   * @param endpoint the endpoint's directory, PATH/PID/ID
+   * @return its writing end
+   * @throws PosixException if that is not possible; ENXIO if it has no reader; ELOOP or ENOTDIR if
+   *     it is not a FIFO of the endpoint's user
+   */
+  public static Fifo.Writer openFifo(Path endpoint) {
+    Path path = endpoint.resolve(FIFO);
+    return new Fifo.Writer(
+        PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY()));
+  }
+
+  /**
+   * Binds the socket of an endpoint, for the users that may enter its directory.
+   *
+   * @param endpoint the endpoint's directory
+   * @return the socket
+   * @throws PosixException if it cannot be bound
+   */
+  static DatagramSocket bindSocket(Path endpoint) {
+    Path path = endpoint.resolve(SOCKET);
+    DatagramSocket socket = new DatagramSocket(path);
+    boolean done = false;
+    try {
+      letGroupUse(path);
+      done = true;
+      return socket;
+    } finally {
+      if (!done) {
+        socket.close();
+      }
+    }
+  }
+
+  private static void letGroupUse(Path socket) {
+    // the socket's descriptor is not that of the file
+    int file = Posix.open(socket.toString(), Posix.O_PATH | Posix.O_NOFOLLOW, 0);
+    try {
+      OwnDirectory.letGroupUse(file, socket, FileStatus.SOCKET, 020);
+    } finally {
+      Posix.close(file);
+    }
+  }
 
   /**
    * Returns the directory of one of an endpoint's connections.

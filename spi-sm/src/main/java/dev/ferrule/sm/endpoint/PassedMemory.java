@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.sm.os.Credentials;
-import dev.ferrule.sm.os.SealedFile;
+import dev.ferrule.posix.Credentials;
+import dev.ferrule.posix.SealedFile;
 
 /**
  * The memory from which a peer receives, passed with a handshake message.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
+import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.os.Fifo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +32,7 @@ public final class Peer implements AutoCloseable {
    */
   public Peer(SmAddress endpoint, int id, Runnable onFull) {
     this.onFull = onFull;
-    this.fifo = new Fifo.Writer(endpoint.directory().resolve(EndpointFiles.FIFO));
+    this.fifo = EndpointFiles.openFifo(endpoint.directory());
     MemorySegment memory = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, headers.length);
     for (int type = 0; type < headers.length; type++) {
       memory.setAtIndex(ValueLayout.JAVA_INT, type, FifoHeader.of(type, id));

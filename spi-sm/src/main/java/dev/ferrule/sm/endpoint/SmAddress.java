@@ -2,7 +2,7 @@
 package dev.ferrule.sm.endpoint;
 
 import dev.ferrule.InvalidAddressException;
-import dev.ferrule.sm.os.DatagramSocket;
+import dev.ferrule.posix.DatagramSocket;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;

@@ -145,7 +145,7 @@ public final class OwnDirectory {
    * @param rights the rights of the group, as in a mode: 040 to read, 020 to write
    * @throws PosixException if it cannot be set
    */
-  static void letGroupUse(int fd, Path file, int type, int rights) {
+  public static void letGroupUse(int fd, Path file, int type, int rights) {
     if (!isOpenToGroup(file.getParent())) {
       return;
     }

@@ -4,8 +4,8 @@ package dev.ferrule.sm.os;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.flock;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.FileLock;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -19,15 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock file that shows whether its owner is alive: the kernel releases the lock when the owner's
- * process ends for any reason.
- *
- * <p>It is an open file description lock (fcntl(2), F_OFD_SETLK). Unlike a POSIX lock, it also
- * works between endpoints of one process, and it is not lost when unrelated code of the process
- * closes the same file. It works across PID namespaces, where process ids have no meaning.
+ * process ends for any reason; see {@link FileLock}.
  */
 public final class OwnerLock implements AutoCloseable {
 
-  private static final long LOCK_SIZE = flock.sizeof();
   private static final int MAX_TEXT = 256;
 
   private final Path path;
@@ -51,13 +46,9 @@ public final class OwnerLock implements AutoCloseable {
     int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | Posix.O_NOFOLLOW, 0600);
     boolean keep = false;
     try {
-      int result = lock(fd, LibC.F_OFD_SETLK(), LibC.F_WRLCK(), null);
-      if (result < 0 && result != -Errno.EAGAIN && result != -Errno.EACCES) {
-        throw new PosixException("fcntl(F_OFD_SETLK)", path.toString(), -result);
-      }
       // the former owner may have unlinked the file between open and lock; then this is the lock of
       // a file without a name
-      keep = result == 0 && isSameFile(fd, path);
+      keep = FileLock.tryAcquire(fd, path.toString()) && isSameFile(fd, path);
       return keep ? new OwnerLock(path, fd) : null;
     } finally {
       if (!keep) {
@@ -81,15 +72,8 @@ public final class OwnerLock implements AutoCloseable {
     if (fd < 0) {
       throw new PosixException("open", path.toString(), -fd);
     }
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment lock = arena.allocate(LOCK_SIZE);
-      // Queries for a read lock, so that only a write lock is reported, which requires the
-      // permission to write to the file: any user that may read it can take a read lock.
-      int result = lock(fd, LibC.F_OFD_GETLK(), LibC.F_RDLCK(), lock);
-      if (result < 0) {
-        throw new PosixException("fcntl(F_OFD_GETLK)", path.toString(), -result);
-      }
-      return flock.l_type(lock) != LibC.F_UNLCK();
+    try {
+      return FileLock.isHeld(fd, path.toString());
     } finally {
       Posix.close(fd);
     }
@@ -161,15 +145,6 @@ public final class OwnerLock implements AutoCloseable {
     if (!closed) {
       closed = true;
       Posix.close(fd);
-    }
-  }
-
-  private static int lock(int fd, int command, int type, @Nullable MemorySegment into) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment lock = into == null ? arena.allocate(LOCK_SIZE) : into;
-      lock.fill((byte) 0); // whole file; l_pid must be 0 for open file description locks
-      flock.l_type(lock, (short) type);
-      return Posix.fcntl(fd, command, lock);
     }
   }
 

@@ -21,15 +21,10 @@ import java.nio.file.Path;
  * <p>openat2(2), which would take one call, is not used: kernels before 5.6 lack it, sandboxes
  * refuse it, and the owners of the directories would have to be checked all the same.
  */
-final class PeerFile {
+public final class PeerFile {
 
   /** Number of names below PATH to a file of an endpoint: PID, ID, and its own. */
-  static final int OF_ENDPOINT = 3;
-
-  /**
-   * Number of names below PATH to a file of a connection: PID, ID, conns, its number, and its own.
-   */
-  static final int OF_CONNECTION = 5;
+  public static final int OF_ENDPOINT = 3;
 
   private PeerFile() {}
 
@@ -44,7 +39,7 @@ final class PeerFile {
    * @throws PosixException if that is not possible; ELOOP if it is not of that type and of the
    *     endpoint's user, ENOTDIR if a link or a file is in place of a directory
    */
-  static int open(Path path, int names, int type, int flags) {
+  public static int open(Path path, int names, int type, int flags) {
     int fd = tryOpen(path, names, type, flags);
     if (fd < 0) {
       String subject =

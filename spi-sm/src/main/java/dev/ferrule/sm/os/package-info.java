@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The operating system interfaces of the shared-memory provider: files, locks, mappings, FIFOs and
- * datagrams.
+ * How the shared-memory provider uses the operating system: its directories and their users, lock
+ * files, files of peers, and the KNEM driver.
  */
 @NullMarked
 package dev.ferrule.sm.os;

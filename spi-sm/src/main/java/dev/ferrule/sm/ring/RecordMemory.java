@@ -2,7 +2,7 @@
 package dev.ferrule.sm.ring;
 
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.SharedMapping;
 
 /**
  * A mapping of a ring's records that can be revoked from a thread that has stopped in the middle of

@@ -3,7 +3,7 @@ package dev.ferrule.sm.rma;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.SharedMapping;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.TreeMap;

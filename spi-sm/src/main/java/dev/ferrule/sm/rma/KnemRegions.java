@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
+import dev.ferrule.posix.Mappings;
 import dev.ferrule.sm.os.Knem;
-import dev.ferrule.sm.os.Mappings;
 
 /**
  * Creates KNEM regions whose pages are those that this process continues to use.

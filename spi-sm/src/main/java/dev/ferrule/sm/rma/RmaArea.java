@@ -5,7 +5,7 @@ import static dev.ferrule.posix.RawMemory.ALL;
 import static dev.ferrule.sm.rma.RmaLayout.INT;
 import static dev.ferrule.sm.rma.RmaLayout.LONG;
 
-import dev.ferrule.sm.os.Credentials;
+import dev.ferrule.posix.Credentials;
 import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

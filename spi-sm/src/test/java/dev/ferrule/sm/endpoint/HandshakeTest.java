@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.OperationTimeoutException;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
 import dev.ferrule.sm.endpoint.HandshakeMessage.Type;
 import dev.ferrule.sm.os.Access;
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
 import dev.ferrule.sm.ring.RingLayout;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;

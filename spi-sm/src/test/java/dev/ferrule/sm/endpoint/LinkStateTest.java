@@ -6,7 +6,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 
-import dev.ferrule.sm.os.Fifo;
+import dev.ferrule.posix.Fifo;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

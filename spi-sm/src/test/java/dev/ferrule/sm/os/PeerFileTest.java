@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Fifo;
+import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.PosixException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -66,12 +68,16 @@ class PeerFileTest {
     assertNotOpened(lock);
   }
 
+  private static int openForWriting(Path pipe) {
+    return PeerFile.open(pipe, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY());
+  }
+
   @Test
   void nothingIsWrittenToAFileInPlaceOfAPipe() throws IOException {
     Path pipe = endpoint.resolve("fifo");
     Files.writeString(victims.resolve("letters"), "kept");
     Files.createLink(pipe, victims.resolve("letters"));
-    assertThatThrownBy(() -> new Fifo.Writer(pipe)).isInstanceOf(PosixException.class);
+    assertThatThrownBy(() -> openForWriting(pipe)).isInstanceOf(PosixException.class);
   }
 
   @Test
@@ -79,11 +85,11 @@ class PeerFileTest {
     Path pipe = endpoint.resolve("fifo");
     try (Fifo.Reader reader = new Fifo.Reader(victims.resolve("fifo"))) {
       Files.createSymbolicLink(pipe, victims.resolve("fifo"));
-      assertThatThrownBy(() -> new Fifo.Writer(pipe)).isInstanceOf(PosixException.class);
+      assertThatThrownBy(() -> openForWriting(pipe)).isInstanceOf(PosixException.class);
       Files.delete(pipe);
       giveToAnother(victims.resolve("fifo"));
       Files.createLink(pipe, victims.resolve("fifo"));
-      assertThatThrownBy(() -> new Fifo.Writer(pipe)).isInstanceOf(PosixException.class);
+      assertThatThrownBy(() -> openForWriting(pipe)).isInstanceOf(PosixException.class);
       assertThat(reader.read()).isZero();
     }
   }

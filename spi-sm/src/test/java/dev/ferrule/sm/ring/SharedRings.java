@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.ring;
 
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,8 +3,8 @@ package dev.ferrule.sm.rma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.sm.os.SealedFile;
-import dev.ferrule.sm.os.SharedMapping;
+import dev.ferrule.posix.SealedFile;
+import dev.ferrule.posix.SharedMapping;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

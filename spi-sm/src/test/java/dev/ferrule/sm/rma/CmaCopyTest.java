@@ -3,8 +3,8 @@ package dev.ferrule.sm.rma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ferrule.posix.Credentials;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.sm.os.Credentials;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -5,7 +5,7 @@ import static dev.ferrule.posix.RawMemory.ALL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.RmaRight;
-import dev.ferrule.sm.os.Credentials;
+import dev.ferrule.posix.Credentials;
 import dev.ferrule.support.RmaKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.rma;
 
-import dev.ferrule.sm.os.Credentials;
+import dev.ferrule.posix.Credentials;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

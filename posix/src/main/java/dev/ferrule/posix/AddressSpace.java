@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
-import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.PosixException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.FileStatus;
-import dev.ferrule.posix.Posix;
-import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

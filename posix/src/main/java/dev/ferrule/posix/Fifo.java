@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.EventPoll;
-import dev.ferrule.posix.FileStatus;
-import dev.ferrule.posix.Posix;
-import dev.ferrule.posix.PosixException;
-import dev.ferrule.posix.WriteDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,7 +12,7 @@ public final class Fifo {
 
   private Fifo() {}
 
-  /** The reading end, held by the endpoint that owns the FIFO. */
+  /** The reading end, held by the process that creates the FIFO. */
   public static final class Reader implements AutoCloseable {
 
     /** Maximum number of headers returned by one {@link #read}. */
@@ -40,15 +34,6 @@ public final class Fifo {
       // also for writing: a FIFO whose last writer has closed it would otherwise be readable (end
       // of file) forever
       fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
-      boolean done = false;
-      try {
-        OwnDirectory.letGroupUse(fd, path, FileStatus.FIFO, 020);
-        done = true;
-      } finally {
-        if (!done) {
-          close();
-        }
-      }
     }
 
     /**
@@ -98,10 +83,7 @@ public final class Fifo {
     }
   }
 
-  /**
-   * The writing end, held by a connection to the endpoint that owns the FIFO. Any number of threads
-   * may use it.
-   */
+  /** The writing end. Any number of threads may use it. */
   public static final class Writer implements AutoCloseable {
 
     /** The result of a write. */
@@ -117,16 +99,12 @@ public final class Fifo {
     private final WriteDescriptor pipe;
 
     /**
-     * Opens a peer's FIFO.
+     * Takes ownership of a FIFO's descriptor.
      *
-     * @param path the FIFO, PATH/PID/ID/fifo
-     * @throws PosixException if that is not possible; ENXIO if it has no reader; ELOOP or ENOTDIR
-     *     if it is not a FIFO of the endpoint's user
+     * @param fd the descriptor, open for writing without blocking
      */
-    public Writer(Path path) {
-      pipe =
-          new WriteDescriptor(
-              PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY()));
+    public Writer(int fd) {
+      pipe = new WriteDescriptor(fd);
     }
 
     /**

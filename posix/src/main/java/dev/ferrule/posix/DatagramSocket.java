@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.bindings.libc.cmsghdr;
 import dev.ferrule.bindings.libc.iovec;
 import dev.ferrule.bindings.libc.msghdr;
 import dev.ferrule.bindings.libc.sockaddr_un;
-import dev.ferrule.posix.Errno;
-import dev.ferrule.posix.EventPoll;
-import dev.ferrule.posix.FileStatus;
-import dev.ferrule.posix.Posix;
-import dev.ferrule.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -87,22 +82,11 @@ public final class DatagramSocket implements AutoCloseable {
       Posix.setsockopt(fd, LibC.SO_PASSCRED(), 1);
       MemorySegment name = scratch.allocate(sockaddr_un.layout());
       Posix.bind(fd, name, fill(name, path.toString()), path.toString());
-      letGroupUse(path);
       done = true;
     } finally {
       if (!done) {
         close();
       }
-    }
-  }
-
-  private static void letGroupUse(Path path) {
-    // the socket's descriptor is not that of the file
-    int file = Posix.open(path.toString(), Posix.O_PATH | Posix.O_NOFOLLOW, 0);
-    try {
-      OwnDirectory.letGroupUse(file, path, FileStatus.SOCKET, 020);
-    } finally {
-      Posix.close(file);
     }
   }
 
@@ -210,7 +194,7 @@ public final class DatagramSocket implements AutoCloseable {
           if (file == null) {
             file = passed;
           } else {
-            passed.close(); // Ferrule passes one
+            passed.close(); // one is expected
           }
         }
       }

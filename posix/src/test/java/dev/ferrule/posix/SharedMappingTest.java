@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.posix.RawMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

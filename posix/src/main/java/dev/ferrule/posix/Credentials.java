@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
-
-import dev.ferrule.posix.Posix;
+package dev.ferrule.posix;
 
 /**
  * The process that sent a datagram, as reported by the kernel ({@code SCM_CREDENTIALS}).

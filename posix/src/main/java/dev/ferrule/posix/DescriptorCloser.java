@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
-import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ExecutorService;
@@ -12,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Closes descriptors that a peer has passed and that are not memory files. The last close(2) of
  * such a file may block for as long as the peer chooses: that of a TCP socket with SO_LINGER waits
  * for its other end, that of a FUSE file for its file system. A dedicated thread therefore closes
- * them, instead of the endpoint's thread, on which all connections depend.
+ * them, instead of the thread that receives, on which all connections depend.
  */
 final class DescriptorCloser {
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
-import dev.ferrule.posix.Posix;
-import dev.ferrule.posix.PosixException;
-import dev.ferrule.support.ReadinessDescriptor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** A descriptor of eventfd(2) that is readable or not. One thread at a time uses it. */
-public final class EventDescriptor implements ReadinessDescriptor.Event {
+public final class EventDescriptor implements AutoCloseable {
 
   private final Arena arena = Arena.ofAuto();
   private final MemorySegment one = arena.allocateFrom(ValueLayout.JAVA_LONG, 1);
@@ -23,12 +20,20 @@ public final class EventDescriptor implements ReadinessDescriptor.Event {
    */
   public EventDescriptor() {}
 
-  @Override
+  /**
+   * Returns the descriptor's number.
+   *
+   * @return the number
+   */
   public int number() {
     return fd;
   }
 
-  @Override
+  /**
+   * Makes the descriptor readable, or not readable. Called only to change it. Does not block.
+   *
+   * @param value whether it is to be readable
+   */
   public void setReadable(boolean value) {
     if (value) {
       Posix.write(fd, one);

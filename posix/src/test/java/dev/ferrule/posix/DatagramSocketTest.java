@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.ferrule.sm.os;
+package dev.ferrule.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
