@@ -5,7 +5,6 @@
  */
 @SuppressWarnings("module") // The modules in the exports are compiled after this one.
 module dev.ferrule.rdma {
-  requires dev.ferrule.bindings;
   requires dev.ferrule.posix;
   requires transitive dev.ferrule.support;
   requires transitive dev.ferrule.verbs;

@@ -7,7 +7,6 @@
 @SuppressWarnings("requires-automatic") // AutoService's annotations are not a module of their own.
 module dev.ferrule.sm {
   requires dev.ferrule.support;
-  requires dev.ferrule.bindings;
   requires dev.ferrule.posix;
   requires static com.google.auto.service;
 

@@ -5,7 +5,6 @@
 module dev.ferrule.tools {
   requires com.google.gson;
   requires dev.ferrule;
-  requires dev.ferrule.bindings;
   requires dev.ferrule.posix;
   requires HdrHistogram;
   requires hipparchus.core;

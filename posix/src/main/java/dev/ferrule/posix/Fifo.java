@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -33,7 +32,7 @@ public final class Fifo {
       Posix.mkfifo(path.toString(), 0600);
       // also for writing: a FIFO whose last writer has closed it would otherwise be readable (end
       // of file) forever
-      fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_NONBLOCK() | Posix.O_NOFOLLOW, 0);
+      fd = Posix.open(path.toString(), Posix.O_RDWR | Posix.O_NONBLOCK | Posix.O_NOFOLLOW, 0);
     }
 
     /**

@@ -2,10 +2,14 @@
 package dev.ferrule.posix;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.bindings.libc.cpu_set_t;
+import dev.ferrule.bindings.libc.rlimit;
+import dev.ferrule.bindings.libc.statfs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -13,6 +17,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
+import java.util.BitSet;
 import java.util.function.LongBinaryOperator;
 
 /**
@@ -37,6 +42,90 @@ public final class Posix {
   private static final int FUTEX_WAIT = 0;
   private static final int FUTEX_WAKE = 1;
 
+  /** Open for reading. */
+  public static final int O_RDONLY = LibC.O_RDONLY();
+
+  /** Open for writing. */
+  public static final int O_WRONLY = LibC.O_WRONLY();
+
+  /** Open for reading and writing. */
+  public static final int O_RDWR = LibC.O_RDWR();
+
+  /** Create the file if it does not exist. */
+  public static final int O_CREAT = LibC.O_CREAT();
+
+  /** Do not block: neither when it is opened, nor later. */
+  public static final int O_NONBLOCK = LibC.O_NONBLOCK();
+
+  /**
+   * Command of fcntl(2): set the flags of an open file, of which {@link #O_NONBLOCK} can be
+   * changed.
+   */
+  public static final int F_SETFL = LibC.F_SETFL();
+
+  /** Command of fcntl(2): add seals to a file in memory. */
+  public static final int F_ADD_SEALS = LibC.F_ADD_SEALS();
+
+  /** Command of fcntl(2): return the seals of a file in memory. */
+  public static final int F_GET_SEALS = LibC.F_GET_SEALS();
+
+  /** Seal: the file cannot become smaller. */
+  public static final int F_SEAL_SHRINK = LibC.F_SEAL_SHRINK();
+
+  /** Seal: the file cannot become larger. */
+  public static final int F_SEAL_GROW = LibC.F_SEAL_GROW();
+
+  /** Seal: no further seals can be added. */
+  public static final int F_SEAL_SEAL = LibC.F_SEAL_SEAL();
+
+  /** File in memory: close it when the process executes another program. */
+  public static final int MFD_CLOEXEC = LibC.MFD_CLOEXEC();
+
+  /** File in memory: seals can be added. */
+  public static final int MFD_ALLOW_SEALING = LibC.MFD_ALLOW_SEALING();
+
+  /** File in memory: in huge pages. */
+  public static final int MFD_HUGETLB = LibC.MFD_HUGETLB();
+
+  /** Protection: no access. */
+  public static final int PROT_NONE = LibC.PROT_NONE();
+
+  /** Protection: pages can be read. */
+  public static final int PROT_READ = LibC.PROT_READ();
+
+  /** Protection: pages can be written. */
+  public static final int PROT_WRITE = LibC.PROT_WRITE();
+
+  /** Mapping: writes are seen by other processes that map the file. */
+  public static final int MAP_SHARED = LibC.MAP_SHARED();
+
+  /** Mapping: writes are seen by this process only. */
+  public static final int MAP_PRIVATE = LibC.MAP_PRIVATE();
+
+  /** Mapping: zeros, without a file. */
+  public static final int MAP_ANONYMOUS = LibC.MAP_ANONYMOUS();
+
+  /** Mapping: reserve no memory for it. */
+  public static final int MAP_NORESERVE = LibC.MAP_NORESERVE();
+
+  /** Mapping: allocate its pages now, as far as there is memory. */
+  public static final int MAP_POPULATE = LibC.MAP_POPULATE();
+
+  /**
+   * The position of the binary logarithm of the size of huge pages, in the flags of mmap(2) and
+   * memfd_create(2).
+   */
+  public static final int MAP_HUGE_SHIFT = LibC.MAP_HUGE_SHIFT();
+
+  /** Resource: bytes of memory that may be locked. */
+  public static final int RLIMIT_MEMLOCK = LibC.RLIMIT_MEMLOCK();
+
+  /**
+   * File in memory: it can never be executed. Not among the bindings. A kernel before 6.3 does not
+   * support it, and one with vm.memfd_noexec=2 requires it.
+   */
+  public static final int MFD_NOEXEC_SEAL = 0x8;
+
   /** Do not follow a symbolic link. */
   public static final int O_NOFOLLOW = AARCH64 ? 0100000 : LibC.O_NOFOLLOW();
 
@@ -58,7 +147,8 @@ public final class Posix {
   private static final long STAT_BLOCKS = 64;
   private static final long BLOCK = 512;
 
-  private static final long TMPFS_MAGIC = 0x01021994;
+  /** Type of a file system: tmpfs. */
+  public static final long TMPFS_MAGIC = 0x01021994;
 
   // linux/mman.h; not among the bindings
   private static final int MREMAP_MAYMOVE = 1;
@@ -199,8 +289,8 @@ public final class Posix {
    */
   public static boolean isInTmpfs(int fd) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment statfs = arena.allocate(STAT_ROOM, Long.BYTES);
-      return FSTATFS.status(fd, statfs) == 0 && statfs.get(JAVA_LONG, 0) == TMPFS_MAGIC;
+      MemorySegment status = arena.allocate(STAT_ROOM, Long.BYTES);
+      return FSTATFS.status(fd, status) == 0 && status.get(JAVA_LONG, 0) == TMPFS_MAGIC;
     }
   }
 
@@ -714,44 +804,60 @@ public final class Posix {
    * Returns the status of a file system.
    *
    * @param path a path in it
-   * @param statfs where its {@code struct statfs} is stored
-   * @return 0, or {@code -errno}
+   * @return the status
+   * @throws PosixException if that fails
    */
-  public static int statfs(String path, MemorySegment statfs) {
+  public static FileSystemStatus statfs(String path) {
     try (Arena arena = Arena.ofConfined()) {
-      return STATFS.status(arena.allocateFrom(path), statfs);
+      MemorySegment status = arena.allocate(statfs.layout());
+      check(STATFS.status(arena.allocateFrom(path), status), "statfs", path);
+      long block = statfs.f_bsize(status);
+      return new FileSystemStatus(
+          statfs.f_type(status), statfs.f_blocks(status) * block, statfs.f_bavail(status) * block);
     }
   }
 
   /**
-   * Returns a limit of this process.
+   * Returns the soft limit of this process for a resource.
    *
-   * @param resource the resource
-   * @param rlimit where its {@code struct rlimit} is stored
-   * @return 0, or {@code -errno}
+   * @param resource the resource, such as {@link #RLIMIT_MEMLOCK}
+   * @return the limit, an unsigned number; -1 if there is none
+   * @throws PosixException if that fails
    */
-  public static int getrlimit(int resource, MemorySegment rlimit) {
-    return GETRLIMIT.status(resource, rlimit);
+  public static long getrlimit(int resource) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment limit = arena.allocate(rlimit.layout());
+      check(GETRLIMIT.status(resource, limit), "getrlimit", "" + resource);
+      return rlimit.rlim_cur(limit);
+    }
   }
 
   /**
    * Returns on which processors the calling thread may run.
    *
-   * @param set where its {@code cpu_set_t} is stored
-   * @return 0, or {@code -errno}
+   * @return the numbers of the processors
+   * @throws PosixException if that fails, as with more than 1,024 processors
    */
-  public static int schedGetaffinity(MemorySegment set) {
-    return SCHED_GETAFFINITY.status(0, set.byteSize(), set);
+  public static BitSet schedGetaffinity() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment set = arena.allocate(cpu_set_t.layout());
+      check(SCHED_GETAFFINITY.status(0, set.byteSize(), set), "sched_getaffinity", "");
+      return BitSet.valueOf(set.toArray(JAVA_BYTE));
+    }
   }
 
   /**
    * Sets on which processors the calling thread may run.
    *
-   * @param set a {@code cpu_set_t}
+   * @param cpus the numbers of the processors, below 1,024
    * @return 0, or {@code -errno}
    */
-  public static int schedSetaffinity(MemorySegment set) {
-    return SCHED_SETAFFINITY.status(0, set.byteSize(), set);
+  public static int schedSetaffinity(BitSet cpus) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment set = arena.allocate(cpu_set_t.layout());
+      MemorySegment.copy(cpus.toByteArray(), 0, set, JAVA_BYTE, 0, (cpus.length() + 7) / 8);
+      return SCHED_SETAFFINITY.status(0, set.byteSize(), set);
+    }
   }
 
   /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -23,10 +22,6 @@ public final class SealedFile implements AutoCloseable {
 
   private static final String NAME = "ferrule"; // shown in /proc/PID/maps
 
-  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not support it, and one with
-  // vm.memfd_noexec=2 requires it.
-  private static final int MFD_NOEXEC_SEAL = 0x8;
-
   private final int fd;
   private final boolean isInMemory;
   private boolean closed; // guarded by this monitor
@@ -38,7 +33,7 @@ public final class SealedFile implements AutoCloseable {
    */
   SealedFile(int fd) {
     this.fd = fd;
-    this.isInMemory = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0) >= 0;
+    this.isInMemory = Posix.fcntl(fd, Posix.F_GET_SEALS, 0) >= 0;
   }
 
   /**
@@ -59,8 +54,8 @@ public final class SealedFile implements AutoCloseable {
         int reason = error == Errno.ENOSPC ? Errno.ENOMEM : error;
         throw new PosixException("posix_fallocate", describe(reserved), reason);
       }
-      int seals = LibC.F_SEAL_SHRINK() | LibC.F_SEAL_GROW() | LibC.F_SEAL_SEAL();
-      int result = Posix.fcntl(file.fd, LibC.F_ADD_SEALS(), seals);
+      int seals = Posix.F_SEAL_SHRINK | Posix.F_SEAL_GROW | Posix.F_SEAL_SEAL;
+      int result = Posix.fcntl(file.fd, Posix.F_ADD_SEALS, seals);
       if (result < 0) {
         throw new PosixException("fcntl(F_ADD_SEALS)", describe(size), -result);
       }
@@ -74,8 +69,8 @@ public final class SealedFile implements AutoCloseable {
   }
 
   private static int createFile() {
-    int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
-    int fd = Posix.memfdCreate(NAME, flags | MFD_NOEXEC_SEAL);
+    int flags = Posix.MFD_CLOEXEC | Posix.MFD_ALLOW_SEALING;
+    int fd = Posix.memfdCreate(NAME, flags | Posix.MFD_NOEXEC_SEAL);
     if (fd == -Errno.EINVAL) {
       fd = Posix.memfdCreate(NAME, flags);
     }
@@ -168,7 +163,7 @@ public final class SealedFile implements AutoCloseable {
       mapped =
           SharedMapping.withRoom(
               AddressSpace.OF_PROCESS,
-              () -> Posix.mmap(length, LibC.PROT_READ(), LibC.MAP_SHARED(), fd, describe(length)));
+              () -> Posix.mmap(length, Posix.PROT_READ, Posix.MAP_SHARED, fd, describe(length)));
     } catch (PosixException e) {
       throw notWritable(e);
     }
@@ -187,8 +182,8 @@ public final class SealedFile implements AutoCloseable {
     // The seals first: the kernel itself holds them, while every other request on a FUSE file is
     // answered by its creator, at any time. Only memory files have seals. Files of huge pages have
     // seals as well; but where such pages run out, an access raises SIGBUS.
-    int seals = Posix.fcntl(fd, LibC.F_GET_SEALS(), 0);
-    if (seals < 0 || (seals & LibC.F_SEAL_SHRINK()) == 0 || !Posix.isInTmpfs(fd)) {
+    int seals = Posix.fcntl(fd, Posix.F_GET_SEALS, 0);
+    if (seals < 0 || (seals & Posix.F_SEAL_SHRINK) == 0 || !Posix.isInTmpfs(fd)) {
       throw new PosixException("mmap", "a file whose size is not sealed", Errno.EINVAL);
     }
     FileStatus status = Posix.fstat(fd);

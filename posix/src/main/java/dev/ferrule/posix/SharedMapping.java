@@ -28,7 +28,7 @@ public final class SharedMapping {
 
   private static final System.Logger LOGGER = System.getLogger(SharedMapping.class.getName());
 
-  private static final int PROTECTION = LibC.PROT_READ() | LibC.PROT_WRITE();
+  private static final int PROTECTION = Posix.PROT_READ | Posix.PROT_WRITE;
 
   private static final long PAGE = Posix.PAGE;
 
@@ -64,7 +64,7 @@ public final class SharedMapping {
     boolean mapped = false;
     try {
       MemorySegment result =
-          withRoom(space, () -> Posix.mmap(size, PROTECTION, LibC.MAP_SHARED(), fd, subject));
+          withRoom(space, () -> Posix.mmap(size, PROTECTION, Posix.MAP_SHARED, fd, subject));
       mapped = true;
       return result;
     } finally {
@@ -216,7 +216,7 @@ public final class SharedMapping {
     // fail, and on kernels before 6.12 it then leaves a hole.
     MemorySegment zeros;
     try {
-      int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();
+      int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
       zeros = Posix.mmap(size, PROTECTION, flags, -1, size + " bytes in place of shared memory");
     } catch (PosixException e) {
       LOGGER.log(System.Logger.Level.DEBUG, "shared memory stays mapped until it is collected", e);

@@ -52,7 +52,7 @@ class DatagramSocketTest {
     assertThat((int) connect.invokeExact(fd, name, 16)).isZero();
     MemorySegment linger = arena.allocateFrom(ValueLayout.JAVA_INT, 1, 3600);
     assertThat(LibC.setsockopt(fd, LibC.SOL_SOCKET(), SO_LINGER, linger, 8)).isZero();
-    Posix.fcntl(fd, F_SETFL, LibC.O_NONBLOCK());
+    Posix.fcntl(fd, F_SETFL, Posix.O_NONBLOCK);
     MemorySegment much = arena.allocate(1 << 16);
     while (Posix.write(fd, much) > 0) {}
     Posix.fcntl(fd, F_SETFL, 0);

@@ -4,7 +4,6 @@ package dev.ferrule.posix;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.ferrule.bindings.libc.LibC;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,7 +14,7 @@ class PosixTest {
   void aFailureNamesTheFunctionItsArgumentAndTheError(@TempDir Path folder) {
     String missing = folder.resolve("missing").toString();
     assertThatExceptionOfType(PosixException.class)
-        .isThrownBy(() -> Posix.open(missing, LibC.O_RDONLY(), 0))
+        .isThrownBy(() -> Posix.open(missing, Posix.O_RDONLY, 0))
         .withMessage("open(" + missing + "): No such file or directory (errno 2)")
         .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
         .satisfies(e -> assertThat(e.function()).isEqualTo("open"))

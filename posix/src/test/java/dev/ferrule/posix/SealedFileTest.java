@@ -34,7 +34,7 @@ class SealedFileTest {
   private final Arena views = Arena.ofShared();
 
   private static SealedFile unsealed(String name, int flags, long size) {
-    int fd = Posix.memfdCreate(name, LibC.MFD_CLOEXEC() | flags);
+    int fd = Posix.memfdCreate(name, Posix.MFD_CLOEXEC | flags);
     assumeTrue(fd >= 0, () -> "memfd_create fails with errno " + -fd);
     Posix.ftruncate(fd, size, name);
     return new SealedFile(fd);
@@ -57,7 +57,7 @@ class SealedFileTest {
             .isInstanceOf(PosixException.class)
             .hasMessageContaining("Operation not permitted");
       }
-      assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), 0)).isEqualTo(-Errno.EPERM);
+      assertThat(Posix.fcntl(file.fd(), Posix.F_ADD_SEALS, 0)).isEqualTo(-Errno.EPERM);
     }
   }
 
@@ -85,13 +85,13 @@ class SealedFileTest {
 
   @Test
   void aFileWhoseSizeIsNotSealedIsNotMapped() {
-    assertNotMapped(unsealed("unsealed", LibC.MFD_ALLOW_SEALING(), SIZE), "not sealed");
+    assertNotMapped(unsealed("unsealed", Posix.MFD_ALLOW_SEALING, SIZE), "not sealed");
   }
 
   @Test
   void aFileOfAFileSystemIsNotMapped() {
     Path path = folder.resolve("file");
-    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT(), 0600);
+    int fd = Posix.open(path.toString(), Posix.O_RDWR | Posix.O_CREAT, 0600);
     Posix.ftruncate(fd, SIZE, "it");
     assertNotMapped(new SealedFile(fd), "not sealed");
   }
@@ -103,8 +103,8 @@ class SealedFileTest {
 
   @Test
   void aFileOfHugePagesWhichMayRunOutIsNotMapped() {
-    SealedFile file = unsealed("huge", LibC.MFD_HUGETLB() | LibC.MFD_ALLOW_SEALING(), 0);
-    assertThat(Posix.fcntl(file.fd(), LibC.F_ADD_SEALS(), LibC.F_SEAL_SHRINK())).isZero();
+    SealedFile file = unsealed("huge", Posix.MFD_HUGETLB | Posix.MFD_ALLOW_SEALING, 0);
+    assertThat(Posix.fcntl(file.fd(), Posix.F_ADD_SEALS, Posix.F_SEAL_SHRINK)).isZero();
     assertNotMapped(file, "not sealed");
   }
 
@@ -174,13 +174,13 @@ class SealedFileTest {
   /** One that seals it between two mmap(2) in place makes a hole on kernels before 6.12. */
   @Test
   void aFileThatThePeerSealsAgainstWritingIsMappedOrNotAndLeavesNoHole() throws Exception {
-    try (SealedFile file = unsealed("future", LibC.MFD_ALLOW_SEALING(), SIZE)) {
+    try (SealedFile file = unsealed("future", Posix.MFD_ALLOW_SEALING, SIZE)) {
       int fd = file.fd();
       assertThat(LibC.posix_fallocate(fd, 0, SIZE)).isZero();
-      assertThat(Posix.fcntl(fd, LibC.F_ADD_SEALS(), LibC.F_SEAL_SHRINK())).isZero();
+      assertThat(Posix.fcntl(fd, Posix.F_ADD_SEALS, Posix.F_SEAL_SHRINK)).isZero();
       SharedMapping mapping = file.map(SIZE, views);
       int futureWrite = 0x10; // F_SEAL_FUTURE_WRITE
-      assumeTrue(Posix.fcntl(fd, LibC.F_ADD_SEALS(), futureWrite) == 0);
+      assumeTrue(Posix.fcntl(fd, Posix.F_ADD_SEALS, futureWrite) == 0);
       assertThatThrownBy(() -> file.map(SIZE, views))
           .isInstanceOfSatisfying(
               PosixException.class,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.sm.os.Knem;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -44,10 +44,8 @@ final class FakeKnem implements Knem {
   @Override
   public long createRegion(long address, long length, boolean writable) {
     long begin = address / PAGE * PAGE;
-    if (writable
-        && LibC.madvise(
-                MemorySegment.ofAddress(begin), address + length - begin, MADV_POPULATE_WRITE)
-            != 0) {
+    MemorySegment touched = MemorySegment.ofAddress(begin).reinterpret(address + length - begin);
+    if (writable && Posix.madvise(touched, MADV_POPULATE_WRITE) != 0) {
       return 0; // a read-only mapping
     }
     long cookie = lastCookie.addAndGet(0x10001);

@@ -10,7 +10,7 @@ import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.Listener;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.sm.os.OwnDirectory;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
@@ -194,7 +194,7 @@ class ForeignFilesTest {
 
   @Test
   void shouldPreferItsOwnUsersListenerToAnothers() throws Exception {
-    assumeTrue(LibC.geteuid() == 0, "giving a directory to another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "giving a directory to another user needs root");
     try (Listener own = Ferrule.listen(address(""));
         Listener other = Ferrule.listen(address("/77/1"))) {
       Path directory = Path.of(other.uri().getPath());
@@ -221,7 +221,7 @@ class ForeignFilesTest {
 
   @Test
   void shouldReportThatAllEndpointsOfADirectoryBelongToAnotherUser() throws Exception {
-    assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "acting as another user needs root");
     open(temporary);
     open(base);
     try (Listener listener = Ferrule.listen(address(""))) {
@@ -237,7 +237,7 @@ class ForeignFilesTest {
 
   @Test
   void anUnreadableDirectoryIsNotReportedAsMissingOrEmpty() throws Exception {
-    assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "acting as another user needs root");
     try (Listener listener = Ferrule.listen(address(""))) {
       for (URI address : new URI[] {address(""), listener.uri()}) {
         assertThatThrownBy(() -> asAnotherUser(() -> list(address)))
@@ -281,7 +281,7 @@ class ForeignFilesTest {
     endpoint("13");
     endpoint("14", "notes");
     endpoint("15", "lock");
-    if (LibC.geteuid() == 0) {
+    if (Posix.geteuid() == 0) {
       Files.setAttribute(base.resolve("15/1"), "unix:uid", ANOTHER_USER);
     } else {
       Files.delete(base.resolve("15/1/lock"));
@@ -325,7 +325,7 @@ class ForeignFilesTest {
 
   @Test
   void whereAnotherUserHasTakenAllNamesTheErrorSuggestsAnotherDirectory() throws IOException {
-    assumeTrue(LibC.geteuid() == 0, "giving a directory to another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "giving a directory to another user needs root");
     long pid = ProcessHandle.current().pid();
     for (int i = 0; i < 10; i++) {
       Path taken = Files.createDirectory(base.resolve(Long.toString(pid + i * (1L << 22))));

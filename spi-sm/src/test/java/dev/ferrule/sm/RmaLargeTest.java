@@ -13,6 +13,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaHandle;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.sm.ring.RingFactory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,7 +58,7 @@ class RmaLargeTest {
     private final MemorySegment whole;
 
     Repeated(long length) {
-      int file = LibC.memfd_create(Arena.ofAuto().allocateFrom("repeated"), LibC.MFD_CLOEXEC());
+      int file = LibC.memfd_create(Arena.ofAuto().allocateFrom("repeated"), Posix.MFD_CLOEXEC);
       assertThat(file).isNotNegative();
       try {
         assertThat(LibC.posix_fallocate(file, 0, PERIOD)).isZero();
@@ -66,16 +67,16 @@ class RmaLargeTest {
             map(
                 MemorySegment.NULL,
                 rounded,
-                LibC.PROT_NONE(),
-                LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE(),
+                Posix.PROT_NONE,
+                Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE,
                 -1);
         whole = address.reinterpret(rounded);
         for (long at = 0; at < rounded; at += PERIOD) {
           map(
               whole.asSlice(at),
               PERIOD,
-              LibC.PROT_READ() | LibC.PROT_WRITE(),
-              LibC.MAP_SHARED() | LibC.MAP_FIXED(),
+              Posix.PROT_READ | Posix.PROT_WRITE,
+              Posix.MAP_SHARED | LibC.MAP_FIXED(),
               file);
         }
       } finally {

@@ -18,6 +18,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.sm.ring.RingFactory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -203,8 +204,8 @@ class RmaPathsTest {
           return readAll(channel.map(FileChannel.MapMode.PRIVATE, 0, size, Arena.ofAuto()));
         }
       }
-      int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS();
-      int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
+      int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS;
+      int protection = Posix.PROT_READ | Posix.PROT_WRITE;
       MemorySegment all = LibC.mmap(MemorySegment.NULL, 2 * HUGE, protection, flags, -1, 0);
       long offset = Math.floorMod(-all.address(), HUGE);
       MemorySegment memory = all.reinterpret(2 * HUGE).asSlice(offset, size); // is not unmapped
@@ -273,9 +274,9 @@ class RmaPathsTest {
   /** Its pages may be replaced once it becomes writable. */
   @Test
   void aPrivateMappingForReadingIsNotReadByKnem() {
-    int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS();
+    int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS;
     MemorySegment theirs =
-        LibC.mmap(MemorySegment.NULL, 4096, LibC.PROT_READ(), flags, -1, 0).reinterpret(4096);
+        LibC.mmap(MemorySegment.NULL, 4096, Posix.PROT_READ, flags, -1, 0).reinterpret(4096);
     try (Pair pair = connect(withKnem, "knem")) {
       ExposedMemory exposed = pair.server().rma().expose(theirs, RmaRight.READ);
       assertThatThrownBy(() -> read(pair, exposed))

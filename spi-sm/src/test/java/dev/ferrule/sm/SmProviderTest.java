@@ -24,10 +24,10 @@ import dev.ferrule.Rma;
 import dev.ferrule.RmaRight;
 import dev.ferrule.VersionMismatchException;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.contract.SystemResources;
 import dev.ferrule.posix.DatagramSocket;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.EndpointFiles;
 import dev.ferrule.sm.os.OwnDirectory;
@@ -343,7 +343,7 @@ class SmProviderTest {
   }
 
   private static boolean isRoot() {
-    return LibC.geteuid() == 0;
+    return Posix.geteuid() == 0;
   }
 
   @Test
@@ -700,21 +700,15 @@ class SmProviderTest {
   /** Writes headers to a pipe, each as a packet, until there is no room; returns their number. */
   private static int fill(Path fifo, int header, Arena arena) {
     int direct = System.getProperty("os.arch").equals("aarch64") ? 0200000 : 040000;
-    int fd =
-        LibC.open
-            .makeInvoker(ValueLayout.JAVA_INT)
-            .apply(arena.allocateFrom(fifo.toString()), LibC.O_WRONLY() | LibC.O_NONBLOCK(), 0);
-    int result =
-        LibC.fcntl
-            .makeInvoker(ValueLayout.JAVA_INT)
-            .apply(fd, LibC.F_SETFL(), LibC.O_NONBLOCK() | direct);
+    int fd = Posix.open(fifo.toString(), Posix.O_WRONLY | Posix.O_NONBLOCK, 0);
+    int result = Posix.fcntl(fd, Posix.F_SETFL, Posix.O_NONBLOCK | direct);
     assertThat(result).isZero();
     MemorySegment packet = arena.allocateFrom(ValueLayout.JAVA_INT, header);
     int count = 0;
-    while (LibC.write(fd, packet, packet.byteSize()) == packet.byteSize()) {
+    while (Posix.write(fd, packet) == packet.byteSize()) {
       count++;
     }
-    LibC.close(fd);
+    Posix.close(fd);
     return count;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.context;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.EventPoll;
 import dev.ferrule.posix.Posix;
@@ -69,7 +68,7 @@ final class EventLoop implements AutoCloseable {
    * @throws VerbsException if the system lacks a resource
    */
   long add(int descriptor, Runnable action) {
-    int ignored = Posix.fcntl(descriptor, LibC.F_SETFL(), LibC.O_NONBLOCK());
+    int ignored = Posix.fcntl(descriptor, Posix.F_SETFL, Posix.O_NONBLOCK);
     long key = keys.getAndIncrement();
     sources.put(key, new Source(descriptor, action));
     try {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.memory;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.support.ArenaCloser;
@@ -39,7 +38,7 @@ public final class MagicBuffer implements AutoCloseable {
   /**
    * Requests pages of 2 MiB explicitly, as the system's default huge page size may be another one.
    */
-  private static final int HUGE_FLAGS = LibC.MFD_HUGETLB() | LOG_HUGE_PAGE << LibC.MAP_HUGE_SHIFT();
+  private static final int HUGE_FLAGS = Posix.MFD_HUGETLB | LOG_HUGE_PAGE << Posix.MAP_HUGE_SHIFT;
 
   private static final long PAGE = Posix.PAGE;
 
@@ -112,7 +111,7 @@ public final class MagicBuffer implements AutoCloseable {
 
   private static long map(long size, long alignment, int flags) {
     try {
-      int file = Posix.memfdCreate(NAME, LibC.MFD_CLOEXEC() | flags);
+      int file = Posix.memfdCreate(NAME, Posix.MFD_CLOEXEC | flags);
       if (file < 0) {
         throw new PosixException("memfd_create", NAME, -file);
       }
@@ -143,14 +142,14 @@ public final class MagicBuffer implements AutoCloseable {
   private static long mapTwice(int file, long size, long alignment) {
     String subject = "2 times " + size + " bytes";
     long reserved = 2 * size + alignment - PAGE;
-    int none = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | LibC.MAP_NORESERVE();
-    long start = Posix.mmap(reserved, LibC.PROT_NONE(), none, -1, subject).address();
+    int none = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
+    long start = Posix.mmap(reserved, Posix.PROT_NONE, none, -1, subject).address();
     long first = (start + alignment - 1) / alignment * alignment;
-    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
+    int protection = Posix.PROT_READ | Posix.PROT_WRITE;
     boolean done = false;
     try {
-      Posix.mmapOver(first, size, protection, LibC.MAP_SHARED(), file, subject);
-      Posix.mmapOver(first + size, size, protection, LibC.MAP_SHARED(), file, subject);
+      Posix.mmapOver(first, size, protection, Posix.MAP_SHARED, file, subject);
+      Posix.mmapOver(first + size, size, protection, Posix.MAP_SHARED, file, subject);
       done = true;
     } finally {
       if (!done) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.memory;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
@@ -23,8 +22,6 @@ public final class NativeMemory {
   private static final int INFO_BYTES = 256; // it is in the third line
   private static final long KIBIBYTE = 1024;
 
-  private static final int MAP_POPULATE = 0x8000; // linux/mman.h; not among the bindings
-
   private NativeMemory() {}
 
   /**
@@ -40,8 +37,8 @@ public final class NativeMemory {
    */
   public static MemorySegment allocate(Arena arena, long size, String advice) {
     checkAvailable("mmap", size, advice);
-    int protection = LibC.PROT_READ() | LibC.PROT_WRITE();
-    int flags = LibC.MAP_PRIVATE() | LibC.MAP_ANONYMOUS() | MAP_POPULATE;
+    int protection = Posix.PROT_READ | Posix.PROT_WRITE;
+    int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_POPULATE;
     try {
       return Posix.mmap(size, protection, flags, -1, size + " bytes")
           .reinterpret(size, arena, memory -> Posix.tryMunmap(memory.address(), size));

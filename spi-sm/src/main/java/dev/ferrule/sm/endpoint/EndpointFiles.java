@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.endpoint;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.DatagramSocket;
 import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.FileStatus;
@@ -75,7 +74,7 @@ public final class EndpointFiles {
   public static Fifo.Writer openFifo(Path endpoint) {
     Path path = endpoint.resolve(FIFO);
     return new Fifo.Writer(
-        PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY()));
+        PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.FIFO, Posix.O_WRONLY));
   }
 
   /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
@@ -76,7 +75,7 @@ public final class KnemDevice implements Knem {
   }
 
   private static @Nullable KnemDevice open() {
-    int fd = Posix.tryOpen(PATH, LibC.O_RDWR(), 0);
+    int fd = Posix.tryOpen(PATH, Posix.O_RDWR, 0);
     if (fd < 0) {
       return null;
     }
@@ -100,7 +99,7 @@ public final class KnemDevice implements Knem {
       region.set(
           ValueLayout.JAVA_INT,
           REGION_PROTECTION,
-          LibC.PROT_READ() | (writable ? LibC.PROT_WRITE() : 0));
+          Posix.PROT_READ | (writable ? Posix.PROT_WRITE : 0));
       int result = Posix.ioctl(fd, CREATE_REGION, region);
       return result < 0 ? 0 : region.get(ValueLayout.JAVA_LONG, REGION_COOKIE);
     }

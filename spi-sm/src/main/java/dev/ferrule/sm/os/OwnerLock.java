@@ -3,7 +3,6 @@ package dev.ferrule.sm.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileLock;
 import dev.ferrule.posix.FileStatus;
@@ -43,7 +42,7 @@ public final class OwnerLock implements AutoCloseable {
    *     not exist
    */
   public static @Nullable OwnerLock tryAcquire(Path path) {
-    int fd = Posix.open(path.toString(), LibC.O_RDWR() | LibC.O_CREAT() | Posix.O_NOFOLLOW, 0600);
+    int fd = Posix.open(path.toString(), Posix.O_RDWR | Posix.O_CREAT | Posix.O_NOFOLLOW, 0600);
     boolean keep = false;
     try {
       // the former owner may have unlinked the file between open and lock; then this is the lock of
@@ -65,7 +64,7 @@ public final class OwnerLock implements AutoCloseable {
    * @throws PosixException if that cannot be determined, such as EACCES
    */
   public static boolean isHeld(Path path) {
-    int fd = PeerFile.tryOpen(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
+    int fd = PeerFile.tryOpen(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, Posix.O_RDONLY);
     if (fd == -Errno.ENOENT || fd == -Errno.ENOTDIR || fd == -Errno.ELOOP) {
       return false;
     }
@@ -88,7 +87,7 @@ public final class OwnerLock implements AutoCloseable {
    *     read, or is not a regular file of the endpoint's user
    */
   public static String read(Path path) {
-    int fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, LibC.O_RDONLY());
+    int fd = PeerFile.open(path, PeerFile.OF_ENDPOINT, FileStatus.REGULAR, Posix.O_RDONLY);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment text = arena.allocate(MAX_TEXT);
       long length = Posix.read(fd, text);
@@ -112,7 +111,7 @@ public final class OwnerLock implements AutoCloseable {
       return;
     }
     // the same file, whatever its path names meanwhile; opened anew, which starts at its beginning
-    int writer = Posix.open("/proc/self/fd/" + fd, LibC.O_WRONLY(), 0);
+    int writer = Posix.open("/proc/self/fd/" + fd, Posix.O_WRONLY, 0);
     try (Arena arena = Arena.ofConfined()) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
       long result = Posix.write(writer, arena.allocateFrom(JAVA_BYTE, bytes));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm.os;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.FileStatus;
 import dev.ferrule.posix.Posix;
@@ -86,7 +85,7 @@ public final class PeerFile {
 
   private static int openIn(int directory, String name, int type, int flags, int user) {
     // without waiting for the other end of a pipe
-    int fd = Posix.tryOpenAt(directory, name, flags | LibC.O_NONBLOCK());
+    int fd = Posix.tryOpenAt(directory, name, flags | Posix.O_NONBLOCK);
     if (fd < 0) {
       return fd;
     }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Fifo;
 import dev.ferrule.posix.FileStatus;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -54,7 +54,7 @@ class PeerFileTest {
   }
 
   private static void giveToAnother(Path file) throws IOException {
-    assumeTrue(LibC.geteuid() == 0, "giving a file to another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "giving a file to another user needs root");
     Files.setAttribute(file, "unix:uid", ANOTHER_USER);
   }
 
@@ -69,7 +69,7 @@ class PeerFileTest {
   }
 
   private static int openForWriting(Path pipe) {
-    return PeerFile.open(pipe, PeerFile.OF_ENDPOINT, FileStatus.FIFO, LibC.O_WRONLY());
+    return PeerFile.open(pipe, PeerFile.OF_ENDPOINT, FileStatus.FIFO, Posix.O_WRONLY);
   }
 
   @Test

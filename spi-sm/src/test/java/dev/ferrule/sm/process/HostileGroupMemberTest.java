@@ -8,7 +8,7 @@ import dev.ferrule.Connection;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -55,7 +55,7 @@ class HostileGroupMemberTest extends ProcessTest {
 
   @Test
   void aMemberCanNeitherChangeAnothersEndpointNorDisturbItsConnections() throws Exception {
-    assumeTrue(LibC.geteuid() == 0, "acting as another user needs root");
+    assumeTrue(Posix.geteuid() == 0, "acting as another user needs root");
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
     Path common = directory.resolve("common");
     try (Listener listener = Ferrule.listen(URI.create("sm://" + common + "?access=group"))) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -29,11 +28,7 @@ record FloorFile(long number) implements AutoCloseable {
   private static final Path LINK = Path.of("/memfd:" + NAME + " (deleted)");
   private static final int PAGE_BYTES = 4096;
 
-  // linux/memfd.h; not among the bindings. A kernel before 6.3 does not support it, and one with
-  // vm.memfd_noexec=2 requires it.
-  private static final int MFD_NOEXEC_SEAL = 0x8;
-
-  private static final int SEALS = LibC.F_SEAL_SHRINK() | LibC.F_SEAL_GROW() | LibC.F_SEAL_SEAL();
+  private static final int SEALS = Posix.F_SEAL_SHRINK | Posix.F_SEAL_GROW | Posix.F_SEAL_SEAL;
 
   /** Creates a file. */
   static FloorFile create() throws IOException {
@@ -42,7 +37,7 @@ record FloorFile(long number) implements AutoCloseable {
     boolean done = false;
     try {
       fill(file.path());
-      if (Posix.fcntl(descriptor, LibC.F_ADD_SEALS(), SEALS) < 0) {
+      if (Posix.fcntl(descriptor, Posix.F_ADD_SEALS, SEALS) < 0) {
         throw new IOException("cannot seal memory");
       }
       done = true;
@@ -55,8 +50,8 @@ record FloorFile(long number) implements AutoCloseable {
   }
 
   private static int createFile() throws IOException {
-    int flags = LibC.MFD_CLOEXEC() | LibC.MFD_ALLOW_SEALING();
-    int descriptor = Posix.memfdCreate(NAME, flags | MFD_NOEXEC_SEAL);
+    int flags = Posix.MFD_CLOEXEC | Posix.MFD_ALLOW_SEALING;
+    int descriptor = Posix.memfdCreate(NAME, flags | Posix.MFD_NOEXEC_SEAL);
     if (descriptor < 0) {
       descriptor = Posix.memfdCreate(NAME, flags);
     }
@@ -90,14 +85,14 @@ record FloorFile(long number) implements AutoCloseable {
    * @throws IOException if it is not such a file, or does not exist in this container
    */
   FloorFile open() throws IOException {
-    int descriptor = Posix.tryOpen(path().toString(), LibC.O_RDWR() | LibC.O_NONBLOCK(), 0);
+    int descriptor = Posix.tryOpen(path().toString(), Posix.O_RDWR | Posix.O_NONBLOCK, 0);
     if (descriptor < 0) {
       throw new IOException(path() + " cannot be opened");
     }
     FloorFile own = of(descriptor);
     boolean done = false;
     try {
-      int seals = Posix.fcntl(descriptor, LibC.F_GET_SEALS(), 0);
+      int seals = Posix.fcntl(descriptor, Posix.F_GET_SEALS, 0);
       if (seals < 0
           || (seals & SEALS) != SEALS
           || !Files.readSymbolicLink(own.path()).equals(LINK)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +27,7 @@ final class KnemCheck implements Check {
               DEVICE + " does not exist; messages do not need it",
               "only for rma=knem: build and load the KNEM module"));
     }
-    int descriptor = Posix.tryOpen(DEVICE.toString(), LibC.O_RDWR(), 0);
+    int descriptor = Posix.tryOpen(DEVICE.toString(), Posix.O_RDWR, 0);
     if (descriptor < 0) {
       return List.of(Finding.warn(NAME, DEVICE + " cannot be opened", "chmod a+rw " + DEVICE));
     }

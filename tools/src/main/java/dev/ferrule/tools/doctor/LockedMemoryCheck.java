@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.rlimit;
 import dev.ferrule.posix.Posix;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import dev.ferrule.posix.PosixException;
 import java.util.List;
 
 /** Checks how much memory may be pinned for an RDMA device. */
@@ -17,12 +14,10 @@ final class LockedMemoryCheck implements Check {
 
   @Override
   public List<Finding> run() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment limit = arena.allocate(rlimit.layout());
-      if (Posix.getrlimit(LibC.RLIMIT_MEMLOCK(), limit) != 0) {
-        return List.of(Finding.warn(NAME, "getrlimit(RLIMIT_MEMLOCK) failed", ""));
-      }
-      return List.of(judge(rlimit.rlim_cur(limit)));
+    try {
+      return List.of(judge(Posix.getrlimit(Posix.RLIMIT_MEMLOCK)));
+    } catch (PosixException e) {
+      return List.of(Finding.warn(NAME, "getrlimit(RLIMIT_MEMLOCK) failed", ""));
     }
   }
 

@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.bindings.libc.statfs;
+import dev.ferrule.posix.FileSystemStatus;
 import dev.ferrule.posix.Posix;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import dev.ferrule.posix.PosixException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** Checks for a tmpfs for the sm provider's files, with free space. */
 final class SharedMemoryCheck implements Check {
 
   private static final Path DIRECTORY = Path.of("/dev/shm");
   private static final String NAME = "shared memory";
-  private static final long TMPFS_MAGIC = 0x01021994;
   private static final long RAMFS_MAGIC = 0x858458f6L;
   private static final long SMALL_BYTES = 64L << 20;
   private static final long LITTLE_FREE_BYTES = 32L << 20;
   private static final double MEBIBYTE = 1 << 20;
-
-  private record FileSystem(long type, long size, long free) {}
 
   @Override
   public List<Finding> run() {
@@ -38,14 +33,15 @@ final class SharedMemoryCheck implements Check {
     if (!Files.isWritable(DIRECTORY)) {
       return List.of(Finding.warn(NAME, DIRECTORY + " is not writable", "chmod 1777 " + DIRECTORY));
     }
-    return List.of(
-        fileSystem(DIRECTORY)
-            .map(SharedMemoryCheck::judge)
-            .orElseGet(() -> Finding.warn(NAME, "statfs of " + DIRECTORY + " failed", "")));
+    try {
+      return List.of(judge(Posix.statfs(DIRECTORY.toString())));
+    } catch (PosixException e) {
+      return List.of(Finding.warn(NAME, "statfs of " + DIRECTORY + " failed", ""));
+    }
   }
 
-  private static Finding judge(FileSystem found) {
-    if (found.type() != TMPFS_MAGIC && found.type() != RAMFS_MAGIC) {
+  private static Finding judge(FileSystemStatus found) {
+    if (found.type() != Posix.TMPFS_MAGIC && found.type() != RAMFS_MAGIC) {
       return Finding.warn(
           NAME,
           String.format(
@@ -79,20 +75,5 @@ final class SharedMemoryCheck implements Check {
           "remove unneeded files from " + DIRECTORY + ", or mount -o remount,size=2g " + DIRECTORY);
     }
     return Finding.ok(NAME, sizes);
-  }
-
-  private static Optional<FileSystem> fileSystem(Path directory) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment buffer = arena.allocate(statfs.layout());
-      if (Posix.statfs(directory.toString(), buffer) != 0) {
-        return Optional.empty();
-      }
-      long block = statfs.f_bsize(buffer);
-      return Optional.of(
-          new FileSystem(
-              statfs.f_type(buffer),
-              statfs.f_blocks(buffer) * block,
-              statfs.f_bavail(buffer) * block));
-    }
   }
 }

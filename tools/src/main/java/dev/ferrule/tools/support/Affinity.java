@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.support;
 
-import dev.ferrule.bindings.libc.cpu_set_t;
 import dev.ferrule.posix.Posix;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
+import dev.ferrule.posix.PosixException;
+import java.util.BitSet;
 import java.util.List;
 
 /** The processor affinity of threads. */
 public final class Affinity {
-
-  private static final long SET_BYTES = cpu_set_t.sizeof();
 
   private Affinity() {}
 
@@ -22,19 +17,11 @@ public final class Affinity {
    * @return their numbers, ascending; empty if unknown
    */
   public static List<Integer> allowed() {
-    List<Integer> cpus = new ArrayList<>();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment set = arena.allocate(cpu_set_t.layout());
-      if (Posix.schedGetaffinity(set) < 0) {
-        return cpus;
-      }
-      for (int cpu = 0; cpu < SET_BYTES * Byte.SIZE; cpu++) {
-        if ((set.get(ValueLayout.JAVA_BYTE, cpu / Byte.SIZE) >> (cpu % Byte.SIZE) & 1) != 0) {
-          cpus.add(cpu);
-        }
-      }
+    try {
+      return Posix.schedGetaffinity().stream().boxed().toList();
+    } catch (PosixException e) {
+      return List.of();
     }
-    return cpus;
   }
 
   /**
@@ -44,10 +31,8 @@ public final class Affinity {
    * @return whether the system allowed it
    */
   public static boolean pin(int cpu) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment set = arena.allocate(cpu_set_t.layout());
-      set.set(ValueLayout.JAVA_BYTE, cpu / Byte.SIZE, (byte) (1 << (cpu % Byte.SIZE)));
-      return Posix.schedSetaffinity(set) == 0;
-    }
+    BitSet only = new BitSet();
+    only.set(cpu);
+    return Posix.schedSetaffinity(only) == 0;
   }
 }

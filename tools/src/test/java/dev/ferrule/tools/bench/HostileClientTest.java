@@ -11,11 +11,10 @@ import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.Posix;
 import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -257,15 +256,9 @@ class HostileClientTest {
   void aClientOpensNoFileButOneThatAServerOfItsUserHasMade() throws Exception {
     Path precious =
         Files.write(folder.resolve("precious"), new byte[Math.toIntExact(FloorFile.BYTES)]);
-    try (Arena arena = Arena.ofConfined();
-        FloorFile opened =
-            descriptor(
-                LibC.open
-                    .makeInvoker()
-                    .apply(arena.allocateFrom(precious.toString()), LibC.O_RDWR()));
+    try (FloorFile opened = descriptor(Posix.open(precious.toString(), Posix.O_RDWR, 0));
         FloorFile unsealed =
-            descriptor(
-                LibC.memfd_create(arena.allocateFrom("ferrule-floor"), LibC.MFD_ALLOW_SEALING()))) {
+            descriptor(Posix.memfdCreate("ferrule-floor", Posix.MFD_ALLOW_SEALING))) {
       assertThatThrownBy(opened::open).isInstanceOf(IOException.class);
       assertThatThrownBy(unsealed::open).isInstanceOf(IOException.class);
       assertThatThrownBy(() -> BareRing.ofClient(unsealed.path(), () -> {}).close())
