@@ -106,6 +106,15 @@ class ArchitectureTest {
   }
 
   @Test
+  void onlyPosixAndVerbsUseTheBindings() {
+    noClasses()
+        .that(DescribedPredicate.not(BINDINGS.or(POSIX).or(VERBS)))
+        .should()
+        .dependOnClassesThat(BINDINGS)
+        .check(FERRULE);
+  }
+
+  @Test
   void posixDependsOnBindingsOnly() {
     classes()
         .that(POSIX)
@@ -160,7 +169,7 @@ class ArchitectureTest {
     classes()
         .that(RDMA)
         .should()
-        .onlyDependOnClassesThat(RDMA.or(VERBS).or(SUPPORT).or(API).or(POSIX).or(BINDINGS).or(JAVA))
+        .onlyDependOnClassesThat(RDMA.or(VERBS).or(SUPPORT).or(API).or(POSIX).or(JAVA))
         .check(FERRULE);
   }
 
@@ -178,8 +187,7 @@ class ArchitectureTest {
     classes()
         .that(SM)
         .should()
-        .onlyDependOnClassesThat(
-            SM.or(API).or(SUPPORT).or(POSIX).or(BINDINGS).or(JAVA).or(AUTO_SERVICE))
+        .onlyDependOnClassesThat(SM.or(API).or(SUPPORT).or(POSIX).or(JAVA).or(AUTO_SERVICE))
         .check(FERRULE);
   }
 
