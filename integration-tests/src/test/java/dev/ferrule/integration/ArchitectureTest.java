@@ -15,6 +15,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -152,6 +153,21 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .haveFullyQualifiedName("java.lang.foreign.Linker")
+        .check(FERRULE);
+  }
+
+  /** So that --enable-native-access does not name them. */
+  @Test
+  void providersCallNoRestrictedMethod() {
+    noClasses()
+        .that(PROVIDERS.or(SUPPORT).or(RDMA))
+        .should()
+        .accessTargetWhere(
+            describe(
+                "memory is reinterpreted",
+                call ->
+                    call.getTargetOwner().isEquivalentTo(MemorySegment.class)
+                        && call.getName().equals("reinterpret")))
         .check(FERRULE);
   }
 

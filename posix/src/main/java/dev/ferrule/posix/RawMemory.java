@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory by absolute address: for the data plane, where a bounded segment for each access would be
@@ -31,6 +34,20 @@ public final class RawMemory {
   private static final long WORD_ADDRESS = (1L << 56) - Long.BYTES;
 
   private RawMemory() {}
+
+  /**
+   * Returns memory that is accessible while an arena is open.
+   *
+   * @param address its address
+   * @param size its size in bytes
+   * @param arena the arena
+   * @param release called with the memory when the arena is closed; null if there is nothing to do
+   * @return the memory
+   */
+  public static MemorySegment segment(
+      long address, long size, Arena arena, @Nullable Consumer<MemorySegment> release) {
+    return MemorySegment.ofAddress(address).reinterpret(size, arena, release);
+  }
 
   /**
    * Returns the same address with its range and alignment made visible to the JIT compiler, so that

@@ -3,6 +3,7 @@ package dev.ferrule.sendrecv;
 
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.rdma.connection.RdmaOptions;
 import dev.ferrule.rdma.connection.ReceiveSide;
 import dev.ferrule.rdma.connection.SharedReceiveSide;
@@ -138,7 +139,8 @@ final class SharedBuffers implements SharedReceiveSide {
 
     @Override
     MemorySegment view() {
-      return buffers.view().reinterpret(arena, null);
+      MemorySegment all = buffers.view();
+      return RawMemory.segment(all.address(), all.byteSize(), arena, null);
     }
 
     @Override

@@ -2,6 +2,7 @@
 package dev.ferrule.sm;
 
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.posix.SealedFile;
 import dev.ferrule.sm.endpoint.Endpoint;
 import dev.ferrule.sm.endpoint.PassedMemory;
@@ -31,7 +32,7 @@ final class ConnectionResources implements AutoCloseable {
   private final int id;
   private final Arena views = Arena.ofShared(); // of the program's views of the memory
   // made here, as an arena that another thread has closed makes none
-  private final MemorySegment all = MemorySegment.NULL.reinterpret(Long.MAX_VALUE, views, null);
+  private final MemorySegment all = RawMemory.segment(0, Long.MAX_VALUE, views, null);
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;

@@ -3,6 +3,7 @@ package dev.ferrule.rdma.memory;
 
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.support.ArenaCloser;
 import dev.ferrule.verbs.VerbsException;
 import java.lang.foreign.Arena;
@@ -50,9 +51,7 @@ public final class MagicBuffer implements AutoCloseable {
   private MagicBuffer(long address, long size, boolean huge) {
     this.size = size;
     this.huge = huge;
-    this.segment =
-        MemorySegment.ofAddress(address)
-            .reinterpret(2 * size, arena, mapped -> unmap(address, 2 * size));
+    this.segment = RawMemory.segment(address, 2 * size, arena, mapped -> unmap(address, 2 * size));
   }
 
   /**

@@ -4,6 +4,7 @@ package dev.ferrule.rdma.memory;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.posix.PosixException;
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.VerbsException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,8 +41,8 @@ public final class NativeMemory {
     int protection = Posix.PROT_READ | Posix.PROT_WRITE;
     int flags = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_POPULATE;
     try {
-      return Posix.mmap(size, protection, flags, -1, size + " bytes")
-          .reinterpret(size, arena, memory -> Posix.tryMunmap(memory.address(), size));
+      long address = Posix.mmap(size, protection, flags, -1, size + " bytes").address();
+      return RawMemory.segment(address, size, arena, memory -> Posix.tryMunmap(address, size));
     } catch (PosixException e) {
       throw new VerbsException(e.function(), e.subject(), e.errno(), advice, e);
     }

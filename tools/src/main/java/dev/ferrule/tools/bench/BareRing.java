@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.bench;
 
+import dev.ferrule.posix.RawMemory;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -56,7 +57,7 @@ final class BareRing implements AutoCloseable {
   /** Up to this length a loop of single accesses is faster than a bulk copy. */
   private static final int SMALL = 128;
 
-  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+  private static final MemorySegment ALL = RawMemory.ALL;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
   private static final VarHandle WORD = LONG.varHandle();
 

@@ -3,11 +3,16 @@ package dev.ferrule.tools.doctor;
 
 import dev.ferrule.posix.Posix;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Checks the JDK, and whether it permits native access. */
 final class JavaCheck implements Check {
+
+  /** The modules that call restricted methods. */
+  private static final Set<String> CALLING =
+      Set.of("dev.ferrule.bindings", "dev.ferrule.posix", "dev.ferrule.verbs", "dev.ferrule.tools");
 
   @Override
   public List<Finding> run() {
@@ -15,9 +20,7 @@ final class JavaCheck implements Check {
     Module own = Posix.class.getModule();
     Stream<Module> calling =
         own.isNamed()
-            ? own.getLayer().modules().stream()
-                .filter(module -> module.getName().startsWith("dev.ferrule."))
-                .filter(module -> !module.getName().equals("dev.ferrule.support"))
+            ? own.getLayer().modules().stream().filter(module -> CALLING.contains(module.getName()))
             : Stream.of(own);
     String refused =
         calling
