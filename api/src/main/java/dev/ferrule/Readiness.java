@@ -41,8 +41,9 @@ import java.nio.channels.SelectableChannel;
  *       out;
  *   <li>the end of the connection, for good;
  *   <li>with {@link Interest#ALL}, room for a message after {@link Sender#tryClaim} has returned
- *       null: shown until the sender has found room or has returned null again. If several threads
- *       send on one connection, only the latter ends it.
+ *       null, or a claim has timed out: shown until a claim of at least that length succeeds, or
+ *       another one finds no room. If several threads send on one connection, only the latter ends
+ *       it.
  * </ul>
  *
  * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
@@ -53,7 +54,7 @@ import java.nio.channels.SelectableChannel;
  * the request. So a message is never missed, and no call is necessary before the program waits.
  * They are readable at first, as the program has not looked, and now and then without reason. After
  * that, looking without finding anything costs no system call until something has arrived. A call
- * that blocks makes them readable.
+ * that blocks may make them readable.
  *
  * <p><b>Threads:</b> any thread may call these methods.
  *

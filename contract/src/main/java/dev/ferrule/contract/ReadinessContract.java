@@ -180,7 +180,7 @@ public abstract class ReadinessContract extends Contract {
         // there may be room at any time, as the peer's device acknowledges late
         int sentNow = 0;
         do {
-          sentNow += sendAll(sender);
+          sentNow += sendAll(sender, 100);
           poll(pair.client().receiver(), 1);
         } while (watch.isReadable());
         sent += sentNow;
@@ -204,26 +204,80 @@ public abstract class ReadinessContract extends Contract {
     Sender sender = pair.client().sender();
     Receiver receiver = pair.client().receiver();
     try (Watch watch = new Watch(pair.client().readiness())) {
-      watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
-      for (int round = 0; round < 3; round++) {
-        int sent = sendAll(sender);
-        for (; sent > 0; sent--) {
-          pair.server().receiver().receive(PATIENCE).close();
+      for (int round = 0; round < 4; round++) {
+        watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+        receiveAll(pair.server(), sendAll(sender, 100));
+        if (round % 2 == 0) {
+          watch.awaitReadable();
         }
         sender.sendAsync(sender.claim(100, PATIENCE)); // which finds the room
-        pair.server().receiver().receive(PATIENCE).close();
+        receiveAll(pair.server(), 1);
+      }
+      watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+    }
+  }
 
-        watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());
+  /** A short message may find room where a long one does not. */
+  @Test
+  void roomForALongMessageIsShownAlthoughAShortOneWasSent() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.ALL);
+    Sender sender = pair.client().sender();
+    int longest = sender.maxMessageSize();
+    try (Watch watch = new Watch(pair.client().readiness())) {
+      watch.awaitQuiet(() -> assertThat(poll(pair.client().receiver(), 1)).isZero());
+      int sent = sendAll(sender, longest);
+      SendRegion little = sender.tryClaim(8);
+      if (little != null) {
+        sender.sendAsync(little);
+        sent++;
+      }
+      receiveAll(pair.server(), sent);
+
+      watch.awaitReadable();
+      sender.claim(longest, PATIENCE).abort();
+      watch.awaitQuiet(() -> assertThat(poll(pair.client().receiver(), 1)).isZero());
+    }
+  }
+
+  @Test
+  void aClaimThatTimesOutWaitsForRoom() throws IOException {
+    Pair pair = connectWith(Readiness.Interest.ALL);
+    Sender sender = pair.client().sender();
+    try (Watch watch = new Watch(pair.client().readiness())) {
+      watch.awaitQuiet(() -> assertThat(poll(pair.client().receiver(), 1)).isZero());
+      receiveAll(pair.server(), claimAll(sender));
+
+      watch.awaitReadable();
+    }
+  }
+
+  /** Sends until a claim times out; returns the number of messages. */
+  private static int claimAll(Sender sender) {
+    int count = 0;
+    while (true) {
+      try {
+        sender.sendAsync(sender.claim(100, Duration.ZERO));
+        count++;
+      } catch (OperationTimeoutException e) {
+        return count;
       }
     }
   }
 
+  private static void receiveAll(Connection connection, int messages) {
+    for (int i = 0; i < messages; i++) {
+      connection.receiver().receive(PATIENCE).close();
+    }
+  }
+
   /** Sends until there is no room; returns the number of messages. */
-  private static int sendAll(Sender sender) {
+  private static int sendAll(Sender sender, int length) {
     int count = 0;
-    for (SendRegion region = sender.tryClaim(100); region != null; region = sender.tryClaim(100)) {
+    SendRegion region = sender.tryClaim(length);
+    while (region != null) {
       sender.sendAsync(region);
       count++;
+      region = sender.tryClaim(length);
     }
     return count;
   }

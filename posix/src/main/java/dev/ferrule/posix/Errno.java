@@ -143,7 +143,7 @@ public final class Errno {
   private Errno() {}
 
   /**
-   * Returns the text of an error number, in English. Numbers that verbs do not report have none.
+   * Returns the text of an error number, in English. Some numbers have none.
    *
    * @param errno the number, positive
    * @return the text, followed by the number

@@ -21,11 +21,16 @@ public abstract class AbstractSender implements Sender {
   /** Returned instead of a place if there is no space. */
   public static final int FULL = -2;
 
+  private static final int NONE = -1;
+
   private final int maxMessageSize;
   private final Batch batch = new StagedBatch();
   private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
   private ReadinessDescriptor.@Nullable Source room; // of a program that waits for it by readiness
   private boolean severalThreads; // send at the same time
+
+  /** The longest message that waits for room to be shown, unless several threads send. */
+  private int awaited = NONE;
 
   /**
    * Creates a sender.
@@ -120,28 +125,41 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       stalls.increment();
-      place = room == null ? FULL : reserveAfterRequest(room, length);
+      place = reserveAfterRequest(length);
     }
     return place == FULL ? null : lend(place, length);
   }
 
   /** Requests that the readiness shows room, unless that is pending, and looks once more. */
-  private int reserveAfterRequest(ReadinessDescriptor.Source source, int length) {
+  private int reserveAfterRequest(int length) {
+    ReadinessDescriptor.Source source = room;
+    if (source == null) {
+      return FULL;
+    }
+    if (!severalThreads) {
+      awaited = Math.max(awaited, length);
+    }
     source.foundNothing();
     int place = reserve(length);
-    if (place != FULL && severalThreads) {
-      source.raise(); // for the others
-    }
-    return found(place);
-  }
-
-  /** Shows no more room once some was found. */
-  private int found(int place) {
-    ReadinessDescriptor.Source source = room;
-    if (source != null && place != FULL && !severalThreads) {
-      source.found();
+    if (place != FULL) {
+      if (severalThreads) {
+        source.raise(); // for the others
+      } else {
+        found(length);
+      }
     }
     return place;
+  }
+
+  /**
+   * Called when room was found: it is not shown any more if the program waited for no longer one.
+   */
+  private void found(int length) {
+    ReadinessDescriptor.Source source = room;
+    if (source != null && awaited != NONE && length >= awaited) {
+      awaited = NONE;
+      source.found();
+    }
   }
 
   @Override
@@ -155,14 +173,17 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       place = stall(length, true, Deadlines.after(timeout));
-      if (place == FULL) {
-        throw new OperationTimeoutException(
-            uri(),
-            "timed out waiting for space for a message of "
-                + length
-                + " bytes: the peer is not receiving",
-            null);
-      }
+    }
+    if (place == FULL) {
+      place = reserveAfterRequest(length);
+    }
+    if (place == FULL) {
+      throw new OperationTimeoutException(
+          uri(),
+          "timed out waiting for space for a message of "
+              + length
+              + " bytes: the peer is not receiving",
+          null);
     }
     return lend(place, length);
   }
@@ -171,7 +192,11 @@ public abstract class AbstractSender implements Sender {
   private int checkAndReserve(int length) {
     checkOpen();
     checkLength(length);
-    return found(reserve(length));
+    int place = reserve(length);
+    if (place != FULL) {
+      found(length);
+    }
+    return place;
   }
 
   /**
@@ -182,12 +207,16 @@ public abstract class AbstractSender implements Sender {
    */
   protected final int reserveOrWait(int length) {
     int place = reserve(length);
-    return place == FULL ? stall(length, false, 0) : found(place);
+    return place == FULL ? stall(length, false, 0) : place;
   }
 
   private int stall(int length, boolean bounded, long deadline) {
     stalled();
-    return found(awaitRoom(length, bounded, deadline));
+    int place = awaitRoom(length, bounded, deadline);
+    if (place != FULL) {
+      found(length);
+    }
+    return place;
   }
 
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */

@@ -149,8 +149,8 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
 
     /**
-     * Called by a thread that has found something of which it needs no more than it takes, such as
-     * room: this source is not raised again before that thread has found nothing.
+     * Called when the program has found all that it waits for, such as room: this source is not
+     * raised again before a call of {@link #foundNothing}.
      */
     public void found() {
       State now = state;
@@ -161,9 +161,9 @@ public final class ReadinessDescriptor implements Readiness, AutoCloseable {
     }
 
     /**
-     * Called by a thread that has looked and found nothing. Unless a request is pending, requests a
-     * wake-up and looks once more: whatever arrives meanwhile either is found, or comes after the
-     * request.
+     * Called by a thread that has looked and found nothing, for which the program waits from now
+     * on. Unless a request is pending, requests a wake-up and looks once more: whatever arrives
+     * meanwhile either is found, or comes after the request.
      *
      * @return whether there may be something now, so that this source stays raised
      */

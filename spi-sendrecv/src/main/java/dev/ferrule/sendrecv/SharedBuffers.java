@@ -140,7 +140,7 @@ final class SharedBuffers implements SharedReceiveSide {
     @Override
     MemorySegment view() {
       MemorySegment all = buffers.view();
-      return RawMemory.segment(all.address(), all.byteSize(), arena, null);
+      return RawMemory.segment(all.address(), all.byteSize(), arena, null).asReadOnly();
     }
 
     @Override

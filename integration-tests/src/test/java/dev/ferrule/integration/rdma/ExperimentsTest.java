@@ -101,12 +101,12 @@ class ExperimentsTest {
       if (result.has("messages_per_s")) {
         assertThat(sent).as("%s", point).isEqualTo(OVERRUN_MESSAGES);
       } else {
-        assertThat(sent).as("%s", point).isBetween(1.0, OVERRUN_MESSAGES - 1.0);
+        assertThat(sent).as("%s", point).isPositive().isLessThan(OVERRUN_MESSAGES);
         overrun.add(point);
       }
     }
+    // that it happens is in FerruleCommandTest, with a receiver that is slower than any sender
     assertThat(overrun)
-        .isNotEmpty()
         .allSatisfy(
             point ->
                 assertThat(point.getAsJsonObject("server").get("credits").getAsString())
