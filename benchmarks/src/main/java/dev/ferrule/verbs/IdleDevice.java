@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.verbs.ibv_context;
-import dev.ferrule.bindings.verbs.ibv_context_ops;
-import dev.ferrule.bindings.verbs.ibv_qp;
+import dev.ferrule.posix.libc.LibC;
 import dev.ferrule.verbs.calls.NativeVerbsCalls;
+import dev.ferrule.verbs.libibverbs.ibv_context;
+import dev.ferrule.verbs.libibverbs.ibv_context_ops;
+import dev.ferrule.verbs.libibverbs.ibv_qp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

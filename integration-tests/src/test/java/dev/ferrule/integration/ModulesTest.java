@@ -50,7 +50,6 @@ class ModulesTest {
     assertThat(MODULES)
         .containsOnlyKeys(
             "dev.ferrule",
-            "dev.ferrule.bindings",
             "dev.ferrule.contract",
             "dev.ferrule.magicring",
             "dev.ferrule.posix",
@@ -71,13 +70,7 @@ class ModulesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "dev.ferrule.bindings",
-        "dev.ferrule.posix",
-        "dev.ferrule.support",
-        "dev.ferrule.rdma"
-      })
+  @ValueSource(strings = {"dev.ferrule.posix", "dev.ferrule.support", "dev.ferrule.rdma"})
   void internalPackagesAreExportedToFerruleOnly(String module) {
     assertThat(descriptor(module).exports())
         .isNotEmpty()

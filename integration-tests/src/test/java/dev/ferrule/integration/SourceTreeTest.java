@@ -27,6 +27,12 @@ class SourceTreeTest {
   private static final Set<String> NOT_FOR_USERS =
       Set.of("bom", "benchmarks", "integration-tests", "peers");
 
+  private static final List<String> GENERATED =
+      List.of(
+          "posix/src/main/java/dev/ferrule/posix/libc",
+          "verbs/src/main/java/dev/ferrule/verbs/libibverbs",
+          "verbs/src/main/java/dev/ferrule/verbs/librdmacm");
+
   private static final Pattern IDIOM =
       Pattern.compile(
           "\\b(nobody|somebody|anybody|whoever|whomever|the seed|tells? whether|told apart)\\b",
@@ -63,7 +69,7 @@ class SourceTreeTest {
               .map(ROOT::relativize)
               .filter(file -> file.toString().contains("src/"))
               .filter(file -> !file.toString().contains("target/"))
-              .filter(file -> !file.startsWith("bindings/src/main/java/dev"))
+              .filter(file -> !isGenerated(file))
               .filter(file -> !firstLine(file).equals("// SPDX-License-Identifier: Apache-2.0"))
               .toList();
       assertThat(unlicensed).isEmpty();
@@ -87,13 +93,18 @@ class SourceTreeTest {
     assertThat(found).isEmpty();
   }
 
+  /** Returns whether jextract wrote a file. */
+  private static boolean isGenerated(Path file) {
+    return GENERATED.stream().anyMatch(file::startsWith);
+  }
+
   private static boolean isText(Path file) {
     Path path = ROOT.relativize(file);
     String name = path.toString();
     return (name.endsWith(".java") || name.endsWith(".md") || name.endsWith(".sh"))
         && !name.contains("target/")
         && !name.startsWith(".git/")
-        && !path.startsWith("bindings/src/main/java/dev")
+        && !isGenerated(path)
         && !path.endsWith("SourceTreeTest.java");
   }
 

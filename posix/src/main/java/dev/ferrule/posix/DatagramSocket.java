@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.cmsghdr;
-import dev.ferrule.bindings.libc.iovec;
-import dev.ferrule.bindings.libc.msghdr;
-import dev.ferrule.bindings.libc.sockaddr_un;
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.cmsghdr;
+import dev.ferrule.posix.libc.iovec;
+import dev.ferrule.posix.libc.msghdr;
+import dev.ferrule.posix.libc.sockaddr_un;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

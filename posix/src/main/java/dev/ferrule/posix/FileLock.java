@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.posix;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.flock;
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.flock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -6,10 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.cpu_set_t;
-import dev.ferrule.bindings.libc.rlimit;
-import dev.ferrule.bindings.libc.statfs;
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.cpu_set_t;
+import dev.ferrule.posix.libc.rlimit;
+import dev.ferrule.posix.libc.statfs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

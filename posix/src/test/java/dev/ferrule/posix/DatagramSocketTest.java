@@ -3,7 +3,7 @@ package dev.ferrule.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.libc.LibC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

@@ -86,7 +86,7 @@ public final class SmProvider implements ConnectionProvider {
       return Availability.no(
           "the JVM does not let sm call C functions (" + e + ")",
           "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
-              + " --enable-native-access=dev.ferrule.bindings,dev.ferrule.posix");
+              + " --enable-native-access=dev.ferrule.posix");
     }
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.sm;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.iovec;
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.iovec;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

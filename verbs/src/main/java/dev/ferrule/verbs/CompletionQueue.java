@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_wc;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.verbs.libibverbs.ibv_wc;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 

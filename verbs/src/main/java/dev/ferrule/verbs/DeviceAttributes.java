@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_device_attr;
+import dev.ferrule.verbs.libibverbs.ibv_device_attr;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_mr;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
+import dev.ferrule.verbs.libibverbs.ibv_mr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_srq_attr;
-import dev.ferrule.bindings.verbs.ibv_srq_init_attr;
+import dev.ferrule.verbs.libibverbs.ibv_srq_attr;
+import dev.ferrule.verbs.libibverbs.ibv_srq_init_attr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_qp;
-import dev.ferrule.bindings.verbs.ibv_qp_attr;
-import dev.ferrule.bindings.verbs.ibv_qp_cap;
-import dev.ferrule.bindings.verbs.ibv_qp_init_attr;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
+import dev.ferrule.verbs.libibverbs.ibv_qp;
+import dev.ferrule.verbs.libibverbs.ibv_qp_attr;
+import dev.ferrule.verbs.libibverbs.ibv_qp_cap;
+import dev.ferrule.verbs.libibverbs.ibv_qp_init_attr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_recv_wr;
+import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
 
 /**
  * Work requests for a receive queue, built once and edited in place; see {@link WorkRequestChain}.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_send_wr;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.verbs.libibverbs.ibv_send_wr;
 
 /**
  * Work requests for a send queue, built once and edited in place; see {@link WorkRequestChain}. A

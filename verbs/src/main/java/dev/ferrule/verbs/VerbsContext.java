@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_async_event;
-import dev.ferrule.bindings.verbs.ibv_context;
-import dev.ferrule.bindings.verbs.ibv_context_ops;
-import dev.ferrule.bindings.verbs.ibv_device_attr;
-import dev.ferrule.bindings.verbs.ibv_port_attr;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.calls.VerbsCalls;
+import dev.ferrule.verbs.libibverbs.ibv_async_event;
+import dev.ferrule.verbs.libibverbs.ibv_context;
+import dev.ferrule.verbs.libibverbs.ibv_context_ops;
+import dev.ferrule.verbs.libibverbs.ibv_device_attr;
+import dev.ferrule.verbs.libibverbs.ibv_port_attr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

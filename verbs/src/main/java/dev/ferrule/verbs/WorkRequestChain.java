@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs;
 
-import dev.ferrule.bindings.verbs.ibv_recv_wr;
-import dev.ferrule.bindings.verbs.ibv_sge;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
+import dev.ferrule.verbs.libibverbs.ibv_sge;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;

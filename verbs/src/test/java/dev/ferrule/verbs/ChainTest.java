@@ -9,11 +9,11 @@ import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.bindings.verbs.ibv_recv_wr;
-import dev.ferrule.bindings.verbs.ibv_send_wr;
-import dev.ferrule.bindings.verbs.ibv_sge;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
+import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
+import dev.ferrule.verbs.libibverbs.ibv_send_wr;
+import dev.ferrule.verbs.libibverbs.ibv_sge;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -9,8 +9,8 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.bindings.verbs.ibv_wc;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.verbs.libibverbs.ibv_wc;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -10,8 +10,8 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.bindings.verbs.ibv_context;
 import dev.ferrule.posix.Errno;
+import dev.ferrule.verbs.libibverbs.ibv_context;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;

@@ -5,7 +5,6 @@ import com.github.dockerjava.api.model.AccessMode;
 import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Volume;
 import dev.ferrule.Ferrule;
-import dev.ferrule.bindings.libc.LibC;
 import dev.ferrule.posix.Posix;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.support.Lifecycle;
@@ -70,7 +69,6 @@ final class PeerImage {
           List.of(
               Ferrule.class,
               Lifecycle.class,
-              LibC.class,
               Posix.class,
               provider(),
               NullMarked.class,

@@ -3,8 +3,6 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.bindings.rdmacm.RdmaCm;
-import dev.ferrule.bindings.verbs.Verbs;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionQueue;
@@ -15,6 +13,8 @@ import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
 import dev.ferrule.verbs.cm.CmEvent;
 import dev.ferrule.verbs.cm.CmId;
+import dev.ferrule.verbs.libibverbs.Verbs;
+import dev.ferrule.verbs.librdmacm.RdmaCm;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.EnumMap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import dev.ferrule.bindings.libc.LibC;
+import dev.ferrule.posix.libc.LibC;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import dev.ferrule.bindings.libc.LibC;
-import dev.ferrule.bindings.libc.pollfd;
+import dev.ferrule.posix.libc.LibC;
+import dev.ferrule.posix.libc.pollfd;
 import dev.ferrule.verbs.Access;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;

@@ -86,7 +86,7 @@ public final class RdmaAvailability {
             "the JVM does not permit calls of C functions",
             "start it with --enable-native-access=ALL-UNNAMED, or on the module path with"
                 + " --enable-native-access="
-                + "dev.ferrule.bindings,dev.ferrule.posix,dev.ferrule.verbs");
+                + "dev.ferrule.posix,dev.ferrule.verbs");
       }
       return Availability.no("libibverbs.so.1 or librdmacm.so.1 cannot be loaded", PACKAGES);
     }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.fake;
 
-import dev.ferrule.bindings.verbs.ibv_context;
-import dev.ferrule.bindings.verbs.ibv_mr;
-import dev.ferrule.bindings.verbs.ibv_qp;
-import dev.ferrule.bindings.verbs.ibv_recv_wr;
-import dev.ferrule.bindings.verbs.ibv_send_wr;
-import dev.ferrule.bindings.verbs.ibv_sge;
-import dev.ferrule.bindings.verbs.ibv_wc;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.verbs.CompletionQueue;
@@ -21,6 +14,13 @@ import dev.ferrule.verbs.VerbsContext;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.calls.CmCalls;
 import dev.ferrule.verbs.calls.VerbsCalls;
+import dev.ferrule.verbs.libibverbs.ibv_context;
+import dev.ferrule.verbs.libibverbs.ibv_mr;
+import dev.ferrule.verbs.libibverbs.ibv_qp;
+import dev.ferrule.verbs.libibverbs.ibv_recv_wr;
+import dev.ferrule.verbs.libibverbs.ibv_send_wr;
+import dev.ferrule.verbs.libibverbs.ibv_sge;
+import dev.ferrule.verbs.libibverbs.ibv_wc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Method;

@@ -7,12 +7,12 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.bindings.verbs.ibv_send_wr;
-import dev.ferrule.bindings.verbs.ibv_sge;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.FakeDevice;
 import dev.ferrule.verbs.SendChain;
 import dev.ferrule.verbs.SendOperation;
+import dev.ferrule.verbs.libibverbs.ibv_send_wr;
+import dev.ferrule.verbs.libibverbs.ibv_sge;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

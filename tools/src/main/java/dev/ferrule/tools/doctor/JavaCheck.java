@@ -12,7 +12,7 @@ final class JavaCheck implements Check {
 
   /** The modules that call restricted methods. */
   private static final Set<String> CALLING =
-      Set.of("dev.ferrule.bindings", "dev.ferrule.posix", "dev.ferrule.verbs", "dev.ferrule.tools");
+      Set.of("dev.ferrule.posix", "dev.ferrule.verbs", "dev.ferrule.tools");
 
   @Override
   public List<Finding> run() {

@@ -3,9 +3,9 @@ package dev.ferrule.verbs.calls;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.ferrule.bindings.rdmacm.RdmaCm;
 import dev.ferrule.posix.NativeFunction;
 import dev.ferrule.posix.NativeLibrary;
+import dev.ferrule.verbs.librdmacm.RdmaCm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.ToIntFunction;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.cm;
 
-import dev.ferrule.bindings.rdmacm.rdma_addr;
-import dev.ferrule.bindings.rdmacm.rdma_cm_id;
-import dev.ferrule.bindings.rdmacm.rdma_route;
-import dev.ferrule.bindings.verbs.ibv_qp_attr;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -15,6 +11,10 @@ import dev.ferrule.verbs.VerbsContext;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.calls.CmCalls;
+import dev.ferrule.verbs.libibverbs.ibv_qp_attr;
+import dev.ferrule.verbs.librdmacm.rdma_addr;
+import dev.ferrule.verbs.librdmacm.rdma_cm_id;
+import dev.ferrule.verbs.librdmacm.rdma_route;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

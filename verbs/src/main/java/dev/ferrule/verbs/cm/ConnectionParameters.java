@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.cm;
 
-import dev.ferrule.bindings.rdmacm.rdma_conn_param;
+import dev.ferrule.verbs.librdmacm.rdma_conn_param;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

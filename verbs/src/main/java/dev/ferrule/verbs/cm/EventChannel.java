@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.verbs.cm;
 
-import dev.ferrule.bindings.rdmacm.rdma_cm_event;
-import dev.ferrule.bindings.rdmacm.rdma_conn_param;
-import dev.ferrule.bindings.rdmacm.rdma_event_channel;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.RawMemory;
 import dev.ferrule.verbs.VerbsException;
 import dev.ferrule.verbs.VerbsLibrary;
 import dev.ferrule.verbs.calls.CmCalls;
+import dev.ferrule.verbs.librdmacm.rdma_cm_event;
+import dev.ferrule.verbs.librdmacm.rdma_conn_param;
+import dev.ferrule.verbs.librdmacm.rdma_event_channel;
 import java.util.Optional;
 import java.util.function.Consumer;
 

@@ -8,10 +8,10 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import dev.ferrule.bindings.rdmacm.rdma_cm_event;
-import dev.ferrule.bindings.rdmacm.rdma_conn_param;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.verbs.FakeDevice;
+import dev.ferrule.verbs.librdmacm.rdma_cm_event;
+import dev.ferrule.verbs.librdmacm.rdma_conn_param;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

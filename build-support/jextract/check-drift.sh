@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Do the bindings in the tree equal what generate.sh makes of this machine's headers?
+# Exit code 0: they do; 1: they don't, and the difference is shown; 2: it can't be told here.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+if ! command -v "${JEXTRACT:-jextract}" >/dev/null; then
+  cat >&2 <<'EOT'
+check-drift: there is no jextract here. Download jextract 25 from jdk.java.net/jextract and put its bin folder on PATH,
+or set JEXTRACT to the program.
+EOT
+  exit 2
+fi
+for header in infiniband/verbs.h rdma/rdma_cma.h; do
+  if [ ! -e "/usr/include/$header" ]; then
+    echo "check-drift: $header is missing: apt-get install libibverbs-dev librdmacm-dev libc6-dev" >&2
+    exit 2
+  fi
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$here/generate.sh" "$scratch"
+root=$(cd "$here/../.." && pwd)
+same=yes
+for package in posix/src/main/java/dev/ferrule/posix/libc verbs/src/main/java/dev/ferrule/verbs/lib{ibverbs,rdmacm}; do
+  diff -ru "$root/$package" "$scratch/$package" || same=no
+done
+if [ "$same" = yes ]; then
+  echo "check-drift: the bindings are what generate.sh makes."
+else
+  echo "check-drift: the bindings differ from what generate.sh makes of this machine's headers (above). If the headers" >&2
+  echo "are the ones that are meant, run build-support/jextract/generate.sh . and commit." >&2
+  exit 1
+fi

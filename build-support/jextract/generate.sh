@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Generates the bindings from this machine's C headers, below the folder given: generate.sh FOLDER
+# In a checkout: build-support/jextract/generate.sh .
+# Needs jextract 25 on PATH (or $JEXTRACT), libibverbs-dev, librdmacm-dev, libc6-dev.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+jextract=${JEXTRACT:-jextract}
+folder=${1:?usage: generate.sh FOLDER}
+posix=$folder/posix/src/main/java
+verbs=$folder/verbs/src/main/java
+"$jextract" --output "$posix" -t dev.ferrule.posix.libc --header-class-name LibC "@$here/libc.args" "$here/libc.h"
+"$jextract" --output "$verbs" -t dev.ferrule.verbs.libibverbs --header-class-name Verbs -l :libibverbs.so.1 \
+  "@$here/verbs.args" "$here/verbs.h"
+"$jextract" --output "$verbs" -t dev.ferrule.verbs.librdmacm --header-class-name RdmaCm -l :librdmacm.so.1 \
+  "@$here/rdmacm.args" "$here/rdmacm.h"
