@@ -9,6 +9,7 @@ jextract=${JEXTRACT:-jextract}
 folder=${1:?usage: generate.sh FOLDER}
 posix=$folder/posix/src/main/java
 verbs=$folder/verbs/src/main/java
+rm -rf "$posix/dev/ferrule/posix/libc" "$verbs/dev/ferrule/verbs/libibverbs" "$verbs/dev/ferrule/verbs/librdmacm"
 "$jextract" --output "$posix" -t dev.ferrule.posix.libc --header-class-name LibC "@$here/libc.args" "$here/libc.h"
 "$jextract" --output "$verbs" -t dev.ferrule.verbs.libibverbs --header-class-name Verbs -l :libibverbs.so.1 \
   "@$here/verbs.args" "$here/verbs.h"

@@ -41,9 +41,10 @@ import java.nio.channels.SelectableChannel;
  *       out;
  *   <li>the end of the connection, for good;
  *   <li>with {@link Interest#ALL}, room for a message after {@link Sender#tryClaim} has returned
- *       null, or a claim has timed out: shown until a claim of at least that length succeeds, or
- *       another one finds no room. If several threads send on one connection, only the latter ends
- *       it.
+ *       null, or a claim has timed out: shown until a claim of at least that length succeeds (of
+ *       the longest, if several found none), or another one finds no room. If several threads send
+ *       on one connection, only the latter ends it. A program with several messages that wait tries
+ *       the others again after one succeeds; one that drops the message claims and aborts.
  * </ul>
  *
  * <p>For a listener, it is a waiting client (nothing is found when {@link Listener#pollRequest}
@@ -73,7 +74,7 @@ public interface Readiness {
     /** A message or the end of the connection; at a listener also a waiting client. */
     RECEIVE,
 
-    /** In addition, room for a message after {@link Sender#tryClaim} has returned null. */
+    /** In addition, room for a message after a claim has found none. */
     ALL
   }
 

@@ -151,9 +151,7 @@ public abstract class AbstractSender implements Sender {
     return place;
   }
 
-  /**
-   * Called when room was found: it is not shown any more if the program waited for no longer one.
-   */
+  /** Called when a claim found room: none is shown any more, unless a longer message waits. */
   private void found(int length) {
     ReadinessDescriptor.Source source = room;
     if (source != null && awaited != NONE && length >= awaited) {
@@ -165,7 +163,11 @@ public abstract class AbstractSender implements Sender {
   @Override
   public final SendRegion claim(int length) {
     int place = checkAndReserve(length);
-    return lend(place == FULL ? stall(length, false, 0) : place, length);
+    if (place == FULL) {
+      place = stall(length, false, 0);
+      found(length);
+    }
+    return lend(place, length);
   }
 
   @Override
@@ -173,9 +175,11 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       place = stall(length, true, Deadlines.after(timeout));
-    }
-    if (place == FULL) {
-      place = reserveAfterRequest(length);
+      if (place == FULL) {
+        place = reserveAfterRequest(length);
+      } else {
+        found(length);
+      }
     }
     if (place == FULL) {
       throw new OperationTimeoutException(
@@ -212,11 +216,7 @@ public abstract class AbstractSender implements Sender {
 
   private int stall(int length, boolean bounded, long deadline) {
     stalled();
-    int place = awaitRoom(length, bounded, deadline);
-    if (place != FULL) {
-      found(length);
-    }
-    return place;
+    return awaitRoom(length, bounded, deadline);
   }
 
   /** Counts a stall, and publishes all staged messages, because they occupy space as well. */
