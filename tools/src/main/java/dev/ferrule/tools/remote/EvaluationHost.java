@@ -175,13 +175,13 @@ public final class EvaluationHost implements AutoCloseable {
         || !answer.isJsonPrimitive()
         || !token.accepts(challenge, answer.getAsString())) {
       pause(patience.afterWrongAnswer); // a token is not found by trying many
+      problems.accept("the client " + name + " is refused: wrong token");
       refuse(channel, "the token is not the one that the server was started with", false);
-      problems.accept("the client " + name + " was refused: wrong token");
       return false;
     }
     if (!busy.compareAndSet(false, true)) {
+      problems.accept("the client " + name + " is refused: there is another");
       refuse(channel, "the server is busy with another evaluation", true);
-      problems.accept("the client " + name + " was refused: there is another");
       return false;
     }
     return true;

@@ -226,7 +226,7 @@ class EvaluationHostTest {
     assertThatThrownBy(() -> connect(address(host), new Token("another secret")))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("refuses: the token is not the one that the server was started with");
-    assertThat(problems).anyMatch(line -> line.endsWith("was refused: wrong token"));
+    assertThat(problems).anyMatch(line -> line.endsWith("is refused: wrong token"));
   }
 
   @Test
