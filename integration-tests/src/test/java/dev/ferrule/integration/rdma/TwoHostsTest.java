@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -289,6 +290,7 @@ class TwoHostsTest {
   @Test
   @Order(11)
   void aDeviceThatIsRemovedEndsItsConnectionsAndListeners() throws IOException {
+    URI address = URI.create("sendrecv://" + RdmaDevice.address() + ":0");
     try (Listener listener = Wires.listen(IMPATIENT);
         Wires.Pair pair = Wires.pair(listener, IMPATIENT)) {
       Task<Connection> accepting = Task.start(listener::accept);
@@ -305,16 +307,16 @@ class TwoHostsTest {
       assertThatThrownBy(() -> Numbered.send(pair.client().sender(), 0))
           .isInstanceOf(PeerLostException.class);
     }
-    Task.await("devices are looked for again", () -> listenFailure().contains(NO_DEVICE));
+    Task.await("devices are looked for again", () -> listenFailure(address).contains(NO_DEVICE));
     assertThat(Ferrule.providers())
         .filteredOn(provider -> provider.scheme().equals("sendrecv"))
         .singleElement()
         .satisfies(provider -> assertThat(provider.availability().toString()).contains(NO_DEVICE));
   }
 
-  private static String listenFailure() {
+  private static String listenFailure(URI address) {
     try {
-      Wires.listen(IMPATIENT).close();
+      Ferrule.listen(address).close();
       return "none";
     } catch (FerruleException e) {
       return e.getMessage();
