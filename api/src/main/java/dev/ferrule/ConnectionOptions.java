@@ -127,17 +127,16 @@ public final class ConnectionOptions {
   public ConnectionOptions resolve(URI uri, Collection<Option<?>> known) {
     Map<String, String> merged = new LinkedHashMap<>();
     Map<String, String> specific = new LinkedHashMap<>();
-    values.forEach(
-        (name, text) -> {
-          int dot = name.indexOf('.');
-          if (dot < 0) {
-            merged.put(name, text);
-          } else if (name.substring(0, dot).equalsIgnoreCase(uri.getScheme())) {
-            specific.put(name.substring(dot + 1), text);
-          } else {
-            checkOther(uri, name.substring(0, dot), name.substring(dot + 1), text);
-          }
-        });
+    values.forEach((name, text) -> {
+      int dot = name.indexOf('.');
+      if (dot < 0) {
+        merged.put(name, text);
+      } else if (name.substring(0, dot).equalsIgnoreCase(uri.getScheme())) {
+        specific.put(name.substring(dot + 1), text);
+      } else {
+        checkOther(uri, name.substring(0, dot), name.substring(dot + 1), text);
+      }
+    });
     merged.putAll(specific);
     merged.putAll(parseQuery(uri));
     merged.forEach((name, text) -> check(uri, name, text, known));
@@ -149,18 +148,17 @@ public final class ConnectionOptions {
         known.stream()
             .filter(candidate -> candidate.name().equals(name))
             .findFirst()
-            .orElseThrow(
-                () ->
-                    new InvalidOptionException(
-                        uri,
-                        "unknown option '"
-                            + name
-                            + "'; valid options: "
-                            + known.stream()
-                                .map(Option::name)
-                                .sorted()
-                                .collect(Collectors.joining(", ")),
-                        null));
+            .orElseThrow(() ->
+                new InvalidOptionException(
+                    uri,
+                    "unknown option '"
+                        + name
+                        + "'; valid options: "
+                        + known.stream()
+                            .map(Option::name)
+                            .sorted()
+                            .collect(Collectors.joining(", ")),
+                    null));
     try {
       option.parse(text);
     } catch (InvalidOptionException e) {

@@ -106,14 +106,13 @@ public final class Ferrule {
    */
   public static List<ProviderInfo> providers() {
     return Providers.all().stream()
-        .map(
-            provider ->
-                new ProviderInfo(
-                    provider.scheme(),
-                    provider.description(),
-                    provider.exampleAddress(),
-                    provider.availability(),
-                    provider.options()))
+        .map(provider ->
+            new ProviderInfo(
+                provider.scheme(),
+                provider.description(),
+                provider.exampleAddress(),
+                provider.availability(),
+                provider.options()))
         .toList();
   }
 

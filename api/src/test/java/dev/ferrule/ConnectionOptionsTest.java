@@ -195,12 +195,11 @@ class ConnectionOptionsTest {
         .hasMessage(
             "sm:///tmp/app?slot=5: unknown option 'slot'; valid options: connectTimeout,"
                 + " maxMessage, shared, slots, wait");
-    assertThatThrownBy(
-            () ->
-                ConnectionOptions.builder()
-                    .set("colour", "green")
-                    .build()
-                    .resolve(URI.create("sm:///tmp/app"), KNOWN))
+    assertThatThrownBy(() ->
+            ConnectionOptions.builder()
+                .set("colour", "green")
+                .build()
+                .resolve(URI.create("sm:///tmp/app"), KNOWN))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("'colour'");
   }

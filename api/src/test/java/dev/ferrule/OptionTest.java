@@ -235,9 +235,8 @@ class OptionTest {
   @Test
   void theDefaultsOfTheStandardOptionsAreValid() {
     assertThat(StandardOptions.all())
-        .allSatisfy(
-            option ->
-                assertThat(option.parse(option.defaultText())).isEqualTo(option.defaultValue()));
+        .allSatisfy(option ->
+            assertThat(option.parse(option.defaultText())).isEqualTo(option.defaultValue()));
     assertThat(StandardOptions.all()).extracting(Option::name).doesNotHaveDuplicates();
   }
 }

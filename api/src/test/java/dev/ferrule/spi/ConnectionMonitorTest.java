@@ -45,12 +45,11 @@ class ConnectionMonitorTest {
     Connection connection = connection(ConnectionState.CLOSED, null);
 
     List<RecordedEvent> events =
-        record(
-            () -> {
-              ConnectionMonitor.opened(connection);
-              ConnectionMonitor.ended(connection);
-              ConnectionMonitor.ended(connection);
-            });
+        record(() -> {
+          ConnectionMonitor.opened(connection);
+          ConnectionMonitor.ended(connection);
+          ConnectionMonitor.ended(connection);
+        });
 
     assertThat(events)
         .extracting(event -> event.getEventType().getName())
@@ -70,11 +69,10 @@ class ConnectionMonitorTest {
         connection(ConnectionState.FAILED, new PeerLostException(ADDRESS, "the peer died", null));
 
     List<RecordedEvent> events =
-        record(
-            () -> {
-              ConnectionMonitor.opened(connection);
-              ConnectionMonitor.ended(connection);
-            });
+        record(() -> {
+          ConnectionMonitor.opened(connection);
+          ConnectionMonitor.ended(connection);
+        });
 
     assertThat(events.get(1).getString("state")).isEqualTo("FAILED");
     assertThat(events.get(1).getString("failure")).isEqualTo(ADDRESS + ": the peer died");
@@ -162,12 +160,11 @@ class ConnectionMonitorTest {
     assertThat(RecordingFile.readAllEvents(file))
         .filteredOn(event -> event.getEventType().getName().equals(COUNTERS))
         .isNotEmpty()
-        .allSatisfy(
-            event -> {
-              assertThat(event.getLong("retransmissions")).isEqualTo(Long.MIN_VALUE);
-              assertThat(event.getLong("wakeupsSent")).isEqualTo(Long.MIN_VALUE);
-              assertThat(event.getLong("wakeupsReceived")).isEqualTo(9);
-            });
+        .allSatisfy(event -> {
+          assertThat(event.getLong("retransmissions")).isEqualTo(Long.MIN_VALUE);
+          assertThat(event.getLong("wakeupsSent")).isEqualTo(Long.MIN_VALUE);
+          assertThat(event.getLong("wakeupsReceived")).isEqualTo(9);
+        });
     assertThat(printed(file))
         .contains("retransmissions = N/A", "wakeupsSent = N/A", "wakeupsReceived = 9");
   }

@@ -98,17 +98,14 @@ public abstract class AllocationContract extends Contract {
 
   static Stream<Arguments> waysOfSending() {
     return Stream.of(8, 64, 1_024)
-        .flatMap(
-            length ->
-                Arrays.stream(Sending.values()).map(sending -> Arguments.of(sending, length)));
+        .flatMap(length ->
+            Arrays.stream(Sending.values()).map(sending -> Arguments.of(sending, length)));
   }
 
   static Stream<Arguments> waysOfReceiving() {
     return Stream.of(8, 64, 1_024)
-        .flatMap(
-            length ->
-                Arrays.stream(Receiving.values())
-                    .map(receiving -> Arguments.of(receiving, length)));
+        .flatMap(length ->
+            Arrays.stream(Receiving.values()).map(receiving -> Arguments.of(receiving, length)));
   }
 
   @ParameterizedTest

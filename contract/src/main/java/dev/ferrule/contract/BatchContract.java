@@ -394,13 +394,12 @@ public abstract class BatchContract extends Contract {
         inBackground(
             "sender",
             () ->
-                assertClosed(
-                    () -> {
-                      while (true) {
-                        sender.batch().add(MemorySegment.ofArray(stream.bytes(added[0])));
-                        added[0]++;
-                      }
-                    }));
+                assertClosed(() -> {
+                  while (true) {
+                    sender.batch().add(MemorySegment.ofArray(stream.bytes(added[0])));
+                    added[0]++;
+                  }
+                }));
     adding.awaitInside("add");
     // the messages before it have arrived although the program never flushed them
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), stream);

@@ -324,16 +324,15 @@ public abstract class CloseContract extends Contract {
           inBackground(
               "receiver",
               () ->
-                  assertEndsUninterrupted(
-                      () -> {
-                        Receiver receiver = pair.server().receiver();
-                        if (poll) {
-                          received.addAndGet(receiver.poll((buffer, offset, length) -> {}, 16));
-                        } else {
-                          receiver.free(receiver.receive());
-                          received.incrementAndGet();
-                        }
-                      }));
+                  assertEndsUninterrupted(() -> {
+                    Receiver receiver = pair.server().receiver();
+                    if (poll) {
+                      received.addAndGet(receiver.poll((buffer, offset, length) -> {}, 16));
+                    } else {
+                      receiver.free(receiver.receive());
+                      received.incrementAndGet();
+                    }
+                  }));
       int enough = 200 + 37 * round;
       eventually("messages are being received", () -> received.get() > enough);
 
@@ -406,11 +405,10 @@ public abstract class CloseContract extends Contract {
           inBackground(
               "caller",
               () ->
-                  assertEndsUninterrupted(
-                      () -> {
-                        calls.incrementAndGet();
-                        call.on(pair.server());
-                      }));
+                  assertEndsUninterrupted(() -> {
+                    calls.incrementAndGet();
+                    call.on(pair.server());
+                  }));
       while (calls.get() < 0) {
         Thread.onSpinWait();
       }
@@ -543,12 +541,11 @@ public abstract class CloseContract extends Contract {
     pair.client().close(Duration.ZERO);
 
     NumberedReceiver receiver = new NumberedReceiver(pair.server(), STREAM);
-    assertClosedByPeer(
-        () -> {
-          while (true) {
-            receiver.receive(NumberedReceiver.Way.RECEIVE);
-          }
-        });
+    assertClosedByPeer(() -> {
+      while (true) {
+        receiver.receive(NumberedReceiver.Way.RECEIVE);
+      }
+    });
     assertThat(receiver.count()).isLessThanOrEqualTo(sent);
   }
 
@@ -571,13 +568,12 @@ public abstract class CloseContract extends Contract {
     List<Connection> called = new ArrayList<>();
     CountDownLatch latch = new CountDownLatch(1);
     pair.client()
-        .onClose(
-            connection -> {
-              synchronized (called) {
-                called.add(connection);
-              }
-              latch.countDown();
-            });
+        .onClose(connection -> {
+          synchronized (called) {
+            called.add(connection);
+          }
+          latch.countDown();
+        });
     assertThat(latch.getCount()).isEqualTo(1);
 
     pair.client().close();
@@ -597,12 +593,11 @@ public abstract class CloseContract extends Contract {
     AtomicReference<ConnectionState> state = new AtomicReference<>();
     CountDownLatch latch = new CountDownLatch(1);
     pair.server()
-        .onClose(
-            connection -> {
-              state.set(connection.state());
-              called.incrementAndGet();
-              latch.countDown();
-            });
+        .onClose(connection -> {
+          state.set(connection.state());
+          called.incrementAndGet();
+          latch.countDown();
+        });
 
     pair.client().close();
     assertClosedByPeer(() -> pair.server().receiver().receive(PATIENCE));
@@ -619,11 +614,10 @@ public abstract class CloseContract extends Contract {
     CountDownLatch latch = new CountDownLatch(3);
     pair.client().onClose(connection -> latch.countDown());
     pair.client()
-        .onClose(
-            connection -> {
-              latch.countDown();
-              throw new IllegalThreadStateException("from a callback");
-            });
+        .onClose(connection -> {
+          latch.countDown();
+          throw new IllegalThreadStateException("from a callback");
+        });
     pair.client().onClose(connection -> latch.countDown());
 
     try (LoggedRecords logged = LoggedRecords.of(Connection.class)) {
@@ -632,12 +626,11 @@ public abstract class CloseContract extends Contract {
       await(latch);
       assertThat(logged.all())
           .singleElement()
-          .satisfies(
-              record -> {
-                assertThat(record.getLevel()).isEqualTo(Level.WARNING);
-                assertThat(record.getMessage()).contains(pair.client().uri().toString());
-                assertThat(record.getThrown()).isInstanceOf(IllegalThreadStateException.class);
-              });
+          .satisfies(record -> {
+            assertThat(record.getLevel()).isEqualTo(Level.WARNING);
+            assertThat(record.getMessage()).contains(pair.client().uri().toString());
+            assertThat(record.getThrown()).isInstanceOf(IllegalThreadStateException.class);
+          });
     }
   }
 
@@ -661,17 +654,15 @@ public abstract class CloseContract extends Contract {
     Pair pair = connect();
     CountDownLatch latch = new CountDownLatch(2);
     pair.client()
-        .onClose(
-            connection -> {
-              connection.close();
-              latch.countDown();
-            });
+        .onClose(connection -> {
+          connection.close();
+          latch.countDown();
+        });
     pair.server()
-        .onClose(
-            connection -> {
-              connection.close();
-              latch.countDown();
-            });
+        .onClose(connection -> {
+          connection.close();
+          latch.countDown();
+        });
 
     pair.client().close();
     assertThatThrownBy(() -> pair.server().receiver().receive(PATIENCE))

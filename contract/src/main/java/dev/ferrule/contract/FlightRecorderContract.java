@@ -121,11 +121,10 @@ public abstract class FlightRecorderContract extends Contract {
       long messages,
       long bytes) {
     return events.stream()
-        .anyMatch(
-            event ->
-                connection.uri().toString().equals(event.getString("uri"))
-                    && event.getLong("messages" + direction) == messages
-                    && event.getLong("bytes" + direction) == bytes);
+        .anyMatch(event ->
+            connection.uri().toString().equals(event.getString("uri"))
+                && event.getLong("messages" + direction) == messages
+                && event.getLong("bytes" + direction) == bytes);
   }
 
   private static boolean isOf(RecordedEvent event, String type, Pair pair) {

@@ -296,10 +296,9 @@ public abstract class ReadinessContract extends Contract {
         closeAtEnd(request.accept(new byte[0]));
         client.result();
       }
-      watch.awaitQuiet(
-          () ->
-              assertThatThrownBy(() -> listener.accept(Duration.ZERO))
-                  .isInstanceOf(OperationTimeoutException.class));
+      watch.awaitQuiet(() ->
+          assertThatThrownBy(() -> listener.accept(Duration.ZERO))
+              .isInstanceOf(OperationTimeoutException.class));
       Background<Connection> client = connectInBackground(listener, patientOptions().build());
 
       watch.awaitReadable();
@@ -410,11 +409,10 @@ public abstract class ReadinessContract extends Contract {
         }
       }
       clients.forEach(Background::result);
-      watch.awaitQuiet(
-          () -> {
-            assertThat(listener.pollRequest()).isNull();
-            assertThat(receiver.tryReceive()).isNull();
-          });
+      watch.awaitQuiet(() -> {
+        assertThat(listener.pollRequest()).isNull();
+        assertThat(receiver.tryReceive()).isNull();
+      });
     }
   }
 

@@ -152,16 +152,15 @@ public abstract class RmaContract extends Contract {
       RemoteMemory remote = pair.client().rma().attach(theirs.handle());
       remote
           .view()
-          .ifPresent(
-              view -> {
-                assertThat(view.byteSize()).isEqualTo(SIZE);
-                assertThat(view.get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 7);
-                assertThat(view.isReadOnly()).isEqualTo(right == RmaRight.READ);
-                if (!view.isReadOnly()) {
-                  view.set(ValueLayout.JAVA_BYTE, 100, (byte) 8);
-                  assertThat(theirs.segment().get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 8);
-                }
-              });
+          .ifPresent(view -> {
+            assertThat(view.byteSize()).isEqualTo(SIZE);
+            assertThat(view.get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 7);
+            assertThat(view.isReadOnly()).isEqualTo(right == RmaRight.READ);
+            if (!view.isReadOnly()) {
+              view.set(ValueLayout.JAVA_BYTE, 100, (byte) 8);
+              assertThat(theirs.segment().get(ValueLayout.JAVA_BYTE, 100)).isEqualTo((byte) 8);
+            }
+          });
     }
   }
 

@@ -158,16 +158,14 @@ public abstract class WaitContract extends Contract {
 
   static Stream<Arguments> calls() {
     return Arrays.stream(BlockingCall.values())
-        .flatMap(
-            call ->
-                Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
+        .flatMap(call ->
+            Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
   }
 
   static Stream<Arguments> listenerCalls() {
     return Arrays.stream(BlockingListenerCall.values())
-        .flatMap(
-            call ->
-                Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
+        .flatMap(call ->
+            Arrays.stream(WaitStrategy.values()).map(strategy -> Arguments.of(call, strategy)));
   }
 
   @ParameterizedTest
@@ -331,17 +329,15 @@ public abstract class WaitContract extends Contract {
     Listener listener = listen(options);
     var waiting =
         Stream.of(1, 2, 3, 4)
-            .map(
-                i ->
-                    inBackground(
-                        "server-" + i,
-                        () ->
-                            assertClosed(
-                                () -> {
-                                  while (true) {
-                                    closeAtEnd(listener.accept());
-                                  }
-                                })))
+            .map(i ->
+                inBackground(
+                    "server-" + i,
+                    () ->
+                        assertClosed(() -> {
+                          while (true) {
+                            closeAtEnd(listener.accept());
+                          }
+                        })))
             .toList();
     for (int i = 0; i < 8; i++) {
       closeAtEnd(Ferrule.connect(listener.uri(), options));

@@ -142,11 +142,10 @@ class BuildScriptsTest {
     assertThat(run("env", "JAVA_HOME=/nowhere", "./ferrule", "--version").exitCode()).isZero();
     assertThat(environmentOfMaven())
         .contains("JAVA25_HOME=" + jdk, "JAVA_HOME=" + jdk)
-        .anyMatch(
-            line ->
-                line.startsWith("MAVEN_OPTS=")
-                    && line.contains("--enable-native-access=ALL-UNNAMED")
-                    && line.contains("--sun-misc-unsafe-memory-access=allow"));
+        .anyMatch(line ->
+            line.startsWith("MAVEN_OPTS=")
+                && line.contains("--enable-native-access=ALL-UNNAMED")
+                && line.contains("--sun-misc-unsafe-memory-access=allow"));
   }
 
   private List<String> environmentOfMaven() throws IOException {
@@ -242,7 +241,8 @@ class BuildScriptsTest {
     String flaky =
         """
         <testcase name="%s" classname="a.b.ATest" time="1"><flakyFailure message="too
-        late">trace</flakyFailure></testcase>""";
+        late">trace</flakyFailure></testcase>\
+        """;
     mavenReports(flaky.formatted("mayFail"));
     assertThat(run("./test", "-pl", "api").exitCode()).isZero();
     assertThat(root.resolve("target/flaky-tests.txt")).hasContent("api: ATest#mayFail: too late");

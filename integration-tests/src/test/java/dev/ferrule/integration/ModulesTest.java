@@ -103,14 +103,13 @@ class ModulesTest {
       throws IOException {
     try (ModuleReader reader = module.open()) {
       return reader.open("META-INF/services/" + service).stream()
-          .flatMap(
-              in -> {
-                try (in) {
-                  return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines();
-                } catch (IOException e) {
-                  throw new UncheckedIOException(e);
-                }
-              })
+          .flatMap(in -> {
+            try (in) {
+              return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines();
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          })
           .collect(Collectors.toSet());
     }
   }

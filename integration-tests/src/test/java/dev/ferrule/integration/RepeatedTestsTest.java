@@ -90,11 +90,8 @@ class RepeatedTestsTest {
     assertThat(ended.report()).as("%s", ended).isZero();
     assertThat(ended.flaky())
         .hasSize(2)
-        .anySatisfy(
-            line ->
-                assertThat(line)
-                    .startsWith("part: Samples#failsOnce: ")
-                    .contains("[number of runs]"))
+        .anySatisfy(line ->
+            assertThat(line).startsWith("part: Samples#failsOnce: ").contains("[number of runs]"))
         .anySatisfy(line -> assertThat(line).contains("#failsOnceForOneArgument").contains("[2]"));
     assertThat(ended.lines()).endsWith("4 passed, 0 failed, 0 skipped");
     assertThat(runs("passes")).isEqualTo(1);

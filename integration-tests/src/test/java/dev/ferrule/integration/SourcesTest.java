@@ -50,12 +50,9 @@ class SourcesTest {
           .filter(file -> file.toString().endsWith(".java"))
           .filter(file -> ROOT.relativize(file).toString().contains("src/"))
           .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
-          .forEach(
-              file ->
-                  SOURCES.merge(
-                      file.getFileName().toString().replace(".java", ""),
-                      text(file),
-                      String::concat));
+          .forEach(file ->
+              SOURCES.merge(
+                  file.getFileName().toString().replace(".java", ""), text(file), String::concat));
     }
   }
 
@@ -175,19 +172,17 @@ class SourcesTest {
   void eachRowHasAPlace() {
     assertThat(rows()).hasSizeGreaterThan(80);
     assertThat(rows())
-        .allMatch(
-            row ->
-                !names(row.place()).isEmpty()
-                    || row.place().contains("the same experiment")
-                    || row.place().contains("]("));
+        .allMatch(row ->
+            !names(row.place()).isEmpty()
+                || row.place().contains("the same experiment")
+                || row.place().contains("]("));
   }
 
   @Test
   void eachRowIsShownByATestACommandOrAMeasurement() {
     assertThat(rows())
-        .allMatch(
-            row ->
-                row.shownBy().contains("](")
-                    || names(row.shownBy()).stream().anyMatch(SHOWING.asMatchPredicate()));
+        .allMatch(row ->
+            row.shownBy().contains("](")
+                || names(row.shownBy()).stream().anyMatch(SHOWING.asMatchPredicate()));
   }
 }

@@ -49,13 +49,12 @@ public record Effort(
    * wake-up takes far longer than a copy.
    */
   private static Map<Measure, List<Integer>> usual(List<Integer> sizesBytes) {
-    return sizes(
-        measure -> {
-          if (measure == Measure.LATENCY || measure == Measure.RATE) {
-            return sizesBytes;
-          }
-          return measure.mode() == Mode.BLOCKED_RECEIVER ? SHORTEST : SHORT;
-        });
+    return sizes(measure -> {
+      if (measure == Measure.LATENCY || measure == Measure.RATE) {
+        return sizesBytes;
+      }
+      return measure.mode() == Mode.BLOCKED_RECEIVER ? SHORTEST : SHORT;
+    });
   }
 
   /**

@@ -64,17 +64,15 @@ public final class PeerCommand {
     Values.register(commandLine);
     look.applyTo(commandLine);
     commandLine.setCaseInsensitiveEnumValuesAllowed(true);
-    commandLine.setParameterExceptionHandler(
-        (failure, ignored) -> {
-          Problems.print(err, name, failure.getMessage() + " (try '" + program + " --help')");
-          return ExitCode.USAGE;
-        });
-    commandLine.setExecutionExceptionHandler(
-        (failure, ignored, result) -> {
-          boolean expected = failure instanceof ToolException;
-          Problems.print(err, name, expected ? failure.getMessage() : failure.toString());
-          return ExitCode.of(failure);
-        });
+    commandLine.setParameterExceptionHandler((failure, ignored) -> {
+      Problems.print(err, name, failure.getMessage() + " (try '" + program + " --help')");
+      return ExitCode.USAGE;
+    });
+    commandLine.setExecutionExceptionHandler((failure, ignored, result) -> {
+      boolean expected = failure instanceof ToolException;
+      Problems.print(err, name, expected ? failure.getMessage() : failure.toString());
+      return ExitCode.of(failure);
+    });
     return Main.flush(out, commandLine.execute(arguments), err, name);
   }
 }

@@ -75,19 +75,18 @@ final class Series {
   private Stream<Figure> figures(List<Turns> place, String ours, String floor) {
     OptionalDouble line = middle(place);
     return place.get(0).outcomes().keySet().stream()
-        .map(
-            name ->
-                new Figure(
-                    measure,
-                    sizeBytes,
-                    name,
-                    value(place, name).orElseThrow(),
-                    median(place, name, Outcome::p99Nanos),
-                    place.size(),
-                    line,
-                    place.get(0).moved(),
-                    ratio(place, name, floor),
-                    name.equals(ours) ? OptionalDouble.empty() : ratio(place, ours, name)));
+        .map(name ->
+            new Figure(
+                measure,
+                sizeBytes,
+                name,
+                value(place, name).orElseThrow(),
+                median(place, name, Outcome::p99Nanos),
+                place.size(),
+                line,
+                place.get(0).moved(),
+                ratio(place, name, floor),
+                name.equals(ours) ? OptionalDouble.empty() : ratio(place, ours, name)));
   }
 
   private static OptionalDouble median(

@@ -61,13 +61,12 @@ class PeersTest {
     assertThat(result.getAsJsonArray("figures"))
         .hasSize(5)
         .map(figure -> figure.getAsJsonObject())
-        .allSatisfy(
-            figure -> {
-              assertThat(figure.get("size_bytes").getAsInt()).isEqualTo(64);
-              String value =
-                  figure.get("measure").getAsString().equals("rate") ? "messages_per_s" : "p50_ns";
-              assertThat(figure.get(value).getAsDouble()).isPositive();
-            });
+        .allSatisfy(figure -> {
+          assertThat(figure.get("size_bytes").getAsInt()).isEqualTo(64);
+          String value =
+              figure.get("measure").getAsString().equals("rate") ? "messages_per_s" : "p50_ns";
+          assertThat(figure.get(value).getAsDouble()).isPositive();
+        });
   }
 
   @Test
@@ -84,12 +83,10 @@ class PeersTest {
     JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
     assertThat(result.getAsJsonArray("figures"))
         .map(figure -> figure.getAsJsonObject())
-        .allSatisfy(
-            figure -> {
-              boolean isTime = figure.has("p50_ns");
-              assertThat(figure.get(isTime ? "p50_ns" : "messages_per_s").getAsDouble())
-                  .isPositive();
-            })
+        .allSatisfy(figure -> {
+          boolean isTime = figure.has("p50_ns");
+          assertThat(figure.get(isTime ? "p50_ns" : "messages_per_s").getAsDouble()).isPositive();
+        })
         .map(figure -> figure.get("measure").getAsString() + " " + figure.get("name").getAsString())
         .containsExactly(
             "batch-8 sm",

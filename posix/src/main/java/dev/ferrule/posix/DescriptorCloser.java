@@ -34,16 +34,15 @@ final class DescriptorCloser {
   /** Closes a descriptor asynchronously. */
   static void close(int fd) {
     PENDING.incrementAndGet();
-    Later.EXECUTOR.execute(
-        () -> {
-          try {
-            // fails if it is no socket
-            int ignored = Posix.trySetsockopt(fd, SO_LINGER, NO_LINGER);
-            Posix.close(fd);
-          } finally {
-            PENDING.decrementAndGet();
-          }
-        });
+    Later.EXECUTOR.execute(() -> {
+      try {
+        // fails if it is no socket
+        int ignored = Posix.trySetsockopt(fd, SO_LINGER, NO_LINGER);
+        Posix.close(fd);
+      } finally {
+        PENDING.decrementAndGet();
+      }
+    });
   }
 
   /** Returns whether so many descriptors are pending that no more may be received. */

@@ -167,10 +167,9 @@ public abstract class AbstractRma<L extends RegisteredMemory, R extends RemoteMe
    */
   protected final RmaKey decode(RmaHandle handle) {
     return RmaKey.decode(handle)
-        .orElseThrow(
-            () ->
-                new RemoteAccessException(
-                    uri(), "invalid handle: not created by this version of Ferrule", null));
+        .orElseThrow(() ->
+            new RemoteAccessException(
+                uri(), "invalid handle: not created by this version of Ferrule", null));
   }
 
   /**

@@ -89,26 +89,24 @@ public final class ArenaCloser {
       close.run();
       return;
     }
-    later(
-        () -> {
-          boolean unused = !inUse.getAsBoolean();
-          if (unused) {
-            close.run();
-          }
-          return unused;
-        });
+    later(() -> {
+      boolean unused = !inUse.getAsBoolean();
+      if (unused) {
+        close.run();
+      }
+      return unused;
+    });
   }
 
   private static void later(Arena arena, BooleanSupplier inUse, Runnable before) {
-    later(
-        () -> {
-          ONE_AT_A_TIME.lock();
-          try {
-            return tryClose(arena, inUse, before);
-          } finally {
-            ONE_AT_A_TIME.unlock();
-          }
-        });
+    later(() -> {
+      ONE_AT_A_TIME.lock();
+      try {
+        return tryClose(arena, inUse, before);
+      } finally {
+        ONE_AT_A_TIME.unlock();
+      }
+    });
   }
 
   /**

@@ -71,11 +71,10 @@ class SingleThreadedUseTest {
 
   static Stream<Arguments> methods() {
     return Stream.of(Receiver.class, Sender.class, Batch.class, Rma.class)
-        .flatMap(
-            half ->
-                Arrays.stream(half.getMethods())
-                    .filter(method -> Modifier.isAbstract(method.getModifiers()))
-                    .map(method -> Arguments.of(half, method)));
+        .flatMap(half ->
+            Arrays.stream(half.getMethods())
+                .filter(method -> Modifier.isAbstract(method.getModifiers()))
+                .map(method -> Arguments.of(half, method)));
   }
 
   private static void call(Object half, Method method) throws Throwable {
@@ -95,18 +94,17 @@ class SingleThreadedUseTest {
     Thread other =
         Thread.ofPlatform()
             .name(OTHER)
-            .start(
-                () -> {
-                  use.begin();
-                  begun.countDown();
-                  try {
-                    done.await();
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  } finally {
-                    use.end();
-                  }
-                });
+            .start(() -> {
+              use.begin();
+              begun.countDown();
+              try {
+                done.await();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              } finally {
+                use.end();
+              }
+            });
     begun.await();
     try {
       action.call();
@@ -126,17 +124,15 @@ class SingleThreadedUseTest {
   void aCallDetectsThatAnotherThreadIsInOne(Class<?> half, Method method) throws Throwable {
     Object checked = checked(half);
 
-    whileUsed(
-        () -> {
-          if (FREE.contains(method.getName())) {
-            assertThatCode(() -> call(checked, method)).doesNotThrowAnyException();
-          } else {
-            assertThatThrownBy(() -> call(checked, method))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContainingAll(
-                    "the sender of test", OTHER, Thread.currentThread().getName());
-          }
-        });
+    whileUsed(() -> {
+      if (FREE.contains(method.getName())) {
+        assertThatCode(() -> call(checked, method)).doesNotThrowAnyException();
+      } else {
+        assertThatThrownBy(() -> call(checked, method))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageContainingAll("the sender of test", OTHER, Thread.currentThread().getName());
+      }
+    });
 
     call(checked, method); // the other thread has left, and this one did not enter
   }

@@ -57,13 +57,12 @@ class WaiterTest {
   private static void wakeWhenAsleep(Waiter waiter, Thread sleeper) {
     Thread.ofPlatform()
         .daemon()
-        .start(
-            () -> {
-              while (waiter.sleeps() == 0 || sleeper.getState() != Thread.State.TIMED_WAITING) {
-                Thread.onSpinWait();
-              }
-              waiter.wake();
-            });
+        .start(() -> {
+          while (waiter.sleeps() == 0 || sleeper.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+          }
+          waiter.wake();
+        });
   }
 
   /**

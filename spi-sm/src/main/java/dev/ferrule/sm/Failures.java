@@ -180,14 +180,13 @@ final class Failures {
     Path base = SmAddress.parse(uri).base();
     return OwnDirectory.userOf(base)
         .filter(user -> user != Posix.geteuid() && !Files.isWritable(base))
-        .map(
-            user ->
-                ". "
-                    + base
-                    + " is owned by user id "
-                    + user
-                    + ", possibly created first; "
-                    + OwnDirectory.suggestion())
+        .map(user ->
+            ". "
+                + base
+                + " is owned by user id "
+                + user
+                + ", possibly created first; "
+                + OwnDirectory.suggestion())
         .orElse("");
   }
 }

@@ -53,23 +53,22 @@ class CloseUnderFireTest {
   /** Runs until the connection has ended, and records every other failure. */
   private static Thread start(Runnable step, List<Throwable> wrong, AtomicInteger interrupts) {
     return Thread.ofPlatform()
-        .start(
-            () -> {
-              try {
-                while (true) {
-                  step.run();
-                }
-              } catch (ConnectionClosedException e) {
-                // by the other side or this
-              } catch (Throwable e) {
-                synchronized (wrong) {
-                  wrong.add(e);
-                }
-              }
-              if (Thread.interrupted()) {
-                interrupts.incrementAndGet();
-              }
-            });
+        .start(() -> {
+          try {
+            while (true) {
+              step.run();
+            }
+          } catch (ConnectionClosedException e) {
+            // by the other side or this
+          } catch (Throwable e) {
+            synchronized (wrong) {
+              wrong.add(e);
+            }
+          }
+          if (Thread.interrupted()) {
+            interrupts.incrementAndGet();
+          }
+        });
   }
 
   @ParameterizedTest
@@ -176,10 +175,9 @@ class CloseUnderFireTest {
     List<MemorySegment> held = List.of(inline.segment(), inLines.segment(), claimed);
     pair.close();
     assertThat(held)
-        .allSatisfy(
-            memory ->
-                assertThatThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0))
-                    .isInstanceOf(IllegalStateException.class));
+        .allSatisfy(memory ->
+            assertThatThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0))
+                .isInstanceOf(IllegalStateException.class));
   }
 
   /** The receiving thread of all connections is processing others when one is closed. */
@@ -289,11 +287,10 @@ class CloseUnderFireTest {
       for (Connection connection : connections) {
         threads.add(
             Thread.ofPlatform()
-                .start(
-                    () -> {
-                      awaitUninterruptibly(go);
-                      connection.close();
-                    }));
+                .start(() -> {
+                  awaitUninterruptibly(go);
+                  connection.close();
+                }));
       }
       go.countDown();
       for (Thread thread : threads) {

@@ -233,13 +233,12 @@ class FallingAsleepTest {
   /** Sends when the receiver sleeps; or at once if it has already woken up, which is permitted. */
   private static CompletableFuture<Void> sendWhenAsleep(
       Connection connection, Thread receiver, BooleanSupplier awake) {
-    return inBackground(
-        () -> {
-          while (!Sleepers.isAsleep(receiver) && !awake.getAsBoolean()) {
-            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
-          }
-          send(connection, 0, -1);
-        });
+    return inBackground(() -> {
+      while (!Sleepers.isAsleep(receiver) && !awake.getAsBoolean()) {
+        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+      }
+      send(connection, 0, -1);
+    });
   }
 
   /** Waits until a thread sleeps, or has ended. */
@@ -334,18 +333,17 @@ class FallingAsleepTest {
         int me = i;
         SplittableRandom random = new SplittableRandom(SEED + me);
         sending.add(
-            inBackground(
-                () -> {
-                  for (int number = 0; number < MESSAGES; number++) {
-                    if (number % ASLEEP_EACH == 0) {
-                      awaitReceived(next, me, number);
-                      awaitAsleep(receiving);
-                    } else {
-                      pause(random);
-                    }
-                    send(star.client(me), me, number);
-                  }
-                }));
+            inBackground(() -> {
+              for (int number = 0; number < MESSAGES; number++) {
+                if (number % ASLEEP_EACH == 0) {
+                  awaitReceived(next, me, number);
+                  awaitAsleep(receiving);
+                } else {
+                  pause(random);
+                }
+                send(star.client(me), me, number);
+              }
+            }));
       }
       for (int received = 0; received < MESSAGES * mode.threads(); received++) {
         try (ReceiveRegion message = star.receiver.receive(PATIENCE)) {

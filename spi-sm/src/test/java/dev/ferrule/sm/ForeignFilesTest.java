@@ -246,16 +246,14 @@ class ForeignFilesTest {
       }
       open(temporary);
       open(base);
-      asAnotherUser(
-          () ->
-              assertThat(list(address("")))
-                  .singleElement()
-                  .satisfies(
-                      other -> {
-                        assertThat(other.state()).isEqualTo(EndpointInfo.State.UNKNOWN);
-                        assertThat(listener.uri().toString()).startsWith(other.address() + "/");
-                        assertThat(other.description()).contains("user id 0", "denied");
-                      }));
+      asAnotherUser(() ->
+          assertThat(list(address("")))
+              .singleElement()
+              .satisfies(other -> {
+                assertThat(other.state()).isEqualTo(EndpointInfo.State.UNKNOWN);
+                assertThat(listener.uri().toString()).startsWith(other.address() + "/");
+                assertThat(other.description()).contains("user id 0", "denied");
+              }));
       assertThatThrownBy(() -> asAnotherUser(() -> list(listener.uri())))
           .rootCause()
           .isInstanceOf(AccessDeniedException.class);

@@ -131,10 +131,9 @@ class FragmentsOnTheWireTest {
       RegisteredMemory local = initiator.register(arena.allocate(100));
       target.answerWith(DocumentedTarget.NOT_EXPOSED_FOR_THAT);
       CompletableFuture<Void> writing =
-          inBackground(
-              () ->
-                  assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 100)))
-                      .isInstanceOf(RemoteAccessException.class));
+          inBackground(() ->
+              assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 100)))
+                  .isInstanceOf(RemoteAccessException.class));
 
       target.serveUntil(writing, DocumentedTarget.WRITE, 0, 100);
 

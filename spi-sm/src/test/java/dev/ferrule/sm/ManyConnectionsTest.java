@@ -103,14 +103,13 @@ class ManyConnectionsTest {
       Thread thread =
           Thread.ofPlatform()
               .daemon()
-              .start(
-                  () -> {
-                    try {
-                      result.complete(work.get());
-                    } catch (Throwable e) {
-                      result.completeExceptionally(e);
-                    }
-                  });
+              .start(() -> {
+                try {
+                  result.complete(work.get());
+                } catch (Throwable e) {
+                  result.completeExceptionally(e);
+                }
+              });
       return new Receiving<>(thread, result);
     }
 
@@ -182,12 +181,11 @@ class ManyConnectionsTest {
       for (int round = 0; round < 200; round++) {
         Connection client = star.clients.get(round % 5);
         Receiving<Integer> receiving =
-            Receiving.start(
-                () -> {
-                  try (ReceiveRegion message = receiver.receive()) {
-                    return number(message);
-                  }
-                });
+            Receiving.start(() -> {
+              try (ReceiveRegion message = receiver.receive()) {
+                return number(message);
+              }
+            });
         if (round % 10 == 0 && wait != WaitStrategy.SPIN) {
           receiving.awaitAsleep();
         }
@@ -436,25 +434,22 @@ class ManyConnectionsTest {
         Connection client = connecting.join()) {
       Receiver common = listener.receiver();
       CompletableFuture<Void> waiting =
-          inBackground(
-              () -> {
-                ends.common = Thread.currentThread();
-                assertThatThrownBy(() -> common.receive(SHORT))
-                    .as("no message until the deadline or until the listener is closed")
-                    .isInstanceOfAny(
-                        OperationTimeoutException.class, ConnectionClosedException.class);
-                return null;
-              });
+          inBackground(() -> {
+            ends.common = Thread.currentThread();
+            assertThatThrownBy(() -> common.receive(SHORT))
+                .as("no message until the deadline or until the listener is closed")
+                .isInstanceOfAny(OperationTimeoutException.class, ConnectionClosedException.class);
+            return null;
+          });
       assertThat(ends.late.await(90, TimeUnit.SECONDS)).isTrue();
       listener.close();
       CompletableFuture<Integer> receiving =
-          inBackground(
-              () -> {
-                ends.own = Thread.currentThread();
-                try (ReceiveRegion message = server.receiver().receive()) {
-                  return number(message);
-                }
-              });
+          inBackground(() -> {
+            ends.own = Thread.currentThread();
+            try (ReceiveRegion message = server.receiver().receive()) {
+              return number(message);
+            }
+          });
       waiting.join();
       send(client, 42);
       assertThat(receiving.get(90, TimeUnit.SECONDS)).isEqualTo(42);

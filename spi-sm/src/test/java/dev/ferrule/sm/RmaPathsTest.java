@@ -301,13 +301,12 @@ class RmaPathsTest {
     Thread initiator = Thread.currentThread();
     Thread.ofPlatform()
         .daemon()
-        .start(
-            () -> {
-              while (initiator.getState() == Thread.State.RUNNABLE) {
-                Thread.onSpinWait();
-              }
-              ((SmConnection) pair.client()).onPeerGone();
-            });
+        .start(() -> {
+          while (initiator.getState() == Thread.State.RUNNABLE) {
+            Thread.onSpinWait();
+          }
+          ((SmConnection) pair.client()).onPeerGone();
+        });
   }
 
   @ParameterizedTest
@@ -456,12 +455,11 @@ class RmaPathsTest {
     Pair other = connect(listener);
     other
         .server()
-        .onClose(
-            closed -> {
-              busy.countDown();
-              awaitUninterruptibly(goOn);
-              closed.close();
-            });
+        .onClose(closed -> {
+          busy.countDown();
+          awaitUninterruptibly(goOn);
+          closed.close();
+        });
     other.client().close();
     busy.await();
   }

@@ -128,10 +128,9 @@ class SmConcurrentSenderTest {
   }
 
   private static void awaitBlocked(Worker<?> worker) {
-    eventually(
-        () ->
-            worker.thread().getState() == Thread.State.WAITING
-                || worker.thread().getState() == Thread.State.TIMED_WAITING);
+    eventually(() ->
+        worker.thread().getState() == Thread.State.WAITING
+            || worker.thread().getState() == Thread.State.TIMED_WAITING);
   }
 
   // -- messages
@@ -399,13 +398,12 @@ class SmConcurrentSenderTest {
     List<Worker<Long>> waiting = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
       waiting.add(
-          Worker.start(
-              () -> {
-                while (true) {
-                  pair.client().sender().send(MemorySegment.ofArray(new byte[100]));
-                  sent.incrementAndGet();
-                }
-              }));
+          Worker.start(() -> {
+            while (true) {
+              pair.client().sender().send(MemorySegment.ofArray(new byte[100]));
+              sent.incrementAndGet();
+            }
+          }));
     }
     eventually(() -> pair.client().counters().backPressureStalls() == THREADS);
     return waiting;
@@ -475,11 +473,10 @@ class SmConcurrentSenderTest {
     for (int round = 0; round < 100; round++) {
       SendRegion[] regions = claim(sender, ALL_OF_SMALLEST);
       Worker<Boolean> waiting =
-          Worker.start(
-              () -> {
-                sender.claim(8).abort();
-                return true;
-              });
+          Worker.start(() -> {
+            sender.claim(8).abort();
+            return true;
+          });
       awaitBlocked(waiting);
       for (SendRegion region : regions) {
         region.abort();
@@ -567,14 +564,13 @@ class SmConcurrentSenderTest {
     for (int i = 0; i < 8; i++) {
       Random random = new Random(i);
       workers.add(
-          Worker.start(
-              () -> {
-                for (int number = 0; number < each; number++) {
-                  int length = random.nextInt(random.nextBoolean() ? 100 : 10_000);
-                  sender.sendAsync(sender.claim(length));
-                }
-                return true;
-              }));
+          Worker.start(() -> {
+            for (int number = 0; number < each; number++) {
+              int length = random.nextInt(random.nextBoolean() ? 100 : 10_000);
+              sender.sendAsync(sender.claim(length));
+            }
+            return true;
+          }));
     }
     for (int i = 0; i < 8 * each; i++) {
       pair.server().receiver().receive(PATIENCE).close();
@@ -601,20 +597,19 @@ class SmConcurrentSenderTest {
     List<Worker<Long>> workers = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       workers.add(
-          Worker.start(
-              () -> {
-                long least = Long.MAX_VALUE;
-                for (int round = 0; round < rounds; round++) {
-                  long before = threads.getCurrentThreadAllocatedBytes();
-                  for (int number = 0; number < messages; number++) {
-                    SendRegion region = sender.claim(40);
-                    region.buffer().set(ValueLayout.JAVA_LONG_UNALIGNED, region.offset(), number);
-                    sender.sendAsync(region);
-                  }
-                  least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-                }
-                return least;
-              }));
+          Worker.start(() -> {
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < rounds; round++) {
+              long before = threads.getCurrentThreadAllocatedBytes();
+              for (int number = 0; number < messages; number++) {
+                SendRegion region = sender.claim(40);
+                region.buffer().set(ValueLayout.JAVA_LONG_UNALIGNED, region.offset(), number);
+                sender.sendAsync(region);
+              }
+              least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+            return least;
+          }));
     }
     for (int i = 0; i < 3 * rounds * messages; i++) {
       pair.server().receiver().receive(PATIENCE).close();

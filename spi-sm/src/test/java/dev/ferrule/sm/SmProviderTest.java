@@ -183,10 +183,9 @@ class SmProviderTest {
         CompletableFuture<Connection> connecting =
             CompletableFuture.supplyAsync(() -> Ferrule.connect(listener.uri()));
         try (Connection server = listener.accept()) {
-          server.onClose(
-              connection -> {
-                throw new AssertionError("of the program");
-              });
+          server.onClose(connection -> {
+            throw new AssertionError("of the program");
+          });
           connecting.join().close();
           assertThatThrownBy(() -> server.receiver().receive())
               .isInstanceOf(dev.ferrule.ConnectionClosedException.class);
@@ -456,13 +455,12 @@ class SmProviderTest {
     Path app = directory.resolve("app");
     AtomicBoolean done = new AtomicBoolean();
     CompletableFuture<Void> maker =
-        CompletableFuture.runAsync(
-            () -> {
-              while (!done.get()) {
-                assertThat(app.toFile().mkdir()).isTrue();
-                assertThat(app.toFile().delete()).isTrue();
-              }
-            });
+        CompletableFuture.runAsync(() -> {
+          while (!done.get()) {
+            assertThat(app.toFile().mkdir()).isTrue();
+            assertThat(app.toFile().delete()).isTrue();
+          }
+        });
     try {
       for (int i = 0; i < 2_000; i++) {
         assertThatThrownBy(() -> Ferrule.connect(address("")))
@@ -536,17 +534,16 @@ class SmProviderTest {
       MemorySegment said = ConnectionMemory.ofReceiver(pair.client()).rma();
       Thread hostile =
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    for (long region = 0; region < regions && !closed.get(); region++) {
-                      said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, region + 1);
-                      while (generation(exposed, region) != 0) {
-                        Thread.onSpinWait();
-                      }
-                      LockSupport.parkNanos(900_000_000); // just not long enough for a timeout
-                      waitedFor.incrementAndGet();
-                    }
-                  });
+              .start(() -> {
+                for (long region = 0; region < regions && !closed.get(); region++) {
+                  said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, region + 1);
+                  while (generation(exposed, region) != 0) {
+                    Thread.onSpinWait();
+                  }
+                  LockSupport.parkNanos(900_000_000); // just not long enough for a timeout
+                  waitedFor.incrementAndGet();
+                }
+              });
       pair.server().close();
       int regionsWaitedFor = waitedFor.get();
       closed.set(true);
@@ -563,21 +560,19 @@ class SmProviderTest {
       pair.server().rma().expose(arena.allocate(64), RmaRight.READ);
       CompletableFuture<Void> closing = new CompletableFuture<>();
       pair.server()
-          .onClose(
-              ended -> {
-                ended.close();
-                closing.complete(null);
-              });
+          .onClose(ended -> {
+            ended.close();
+            closing.complete(null);
+          });
       MemorySegment said = ConnectionMemory.ofSender(pair.server()).rma();
       Thread hostile =
           Thread.ofPlatform()
               .daemon()
-              .start(
-                  () -> {
-                    while (!closing.isDone()) {
-                      said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, 1L);
-                    }
-                  });
+              .start(() -> {
+                while (!closing.isDone()) {
+                  said.set(ValueLayout.JAVA_LONG, RmaLayout.IN_USE, 1L);
+                }
+              });
       pair.client().close();
       closing.get(90, TimeUnit.SECONDS); // far less than the timeout of the close
       hostile.join();
@@ -606,14 +601,13 @@ class SmProviderTest {
     try (Pair pair = Pair.open(address("?wait=spin"))) {
       int count = 20_000;
       CompletableFuture<Void> echo =
-          CompletableFuture.runAsync(
-              () -> {
-                for (int i = 0; i < count; i++) {
-                  try (ReceiveRegion message = pair.server().receiver().receive()) {
-                    pair.server().sender().send(message.segment());
-                  }
-                }
-              });
+          CompletableFuture.runAsync(() -> {
+            for (int i = 0; i < count; i++) {
+              try (ReceiveRegion message = pair.server().receiver().receive()) {
+                pair.server().sender().send(message.segment());
+              }
+            }
+          });
       MemorySegment message = MemorySegment.ofArray(new byte[100]);
       for (int i = 0; i < count; i++) {
         pair.client().sender().send(message);
@@ -668,11 +662,10 @@ class SmProviderTest {
       CompletableFuture<Connection> connecting =
           CompletableFuture.supplyAsync(() -> Ferrule.connect(pair.listener().uri()));
       Connection other = pair.listener().accept();
-      other.onClose(
-          closed -> {
-            stalled.countDown();
-            awaitUninterruptibly(goOn);
-          });
+      other.onClose(closed -> {
+        stalled.countDown();
+        awaitUninterruptibly(goOn);
+      });
       connecting.join().close();
       stalled.await();
       Path fifo = Path.of(pair.listener().uri().getPath()).resolve(EndpointFiles.FIFO);
@@ -773,16 +766,14 @@ class SmProviderTest {
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     // a pipe holds 64 KiB, so the write blocks in the kernel while it uses the message's memory
     CompletableFuture<Void> writing =
-        CompletableFuture.runAsync(
-            () -> {
-              try (var out =
-                  java.nio.channels.FileChannel.open(
-                      pipe, java.nio.file.StandardOpenOption.WRITE)) {
-                out.write(message.segment().asByteBuffer());
-              } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-              }
-            });
+        CompletableFuture.runAsync(() -> {
+          try (var out =
+              java.nio.channels.FileChannel.open(pipe, java.nio.file.StandardOpenOption.WRITE)) {
+            out.write(message.segment().asByteBuffer());
+          } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+          }
+        });
     try (var in = Files.newInputStream(pipe)) {
       assertThat(in.read()).isZero();
       server.close();

@@ -47,20 +47,18 @@ final class EndpointsOperand {
             .map(ServiceLoader.Provider::get)
             .filter(candidate -> candidate.scheme().equals(address.getScheme()))
             .findFirst()
-            .orElseThrow(
-                () ->
-                    new ToolException(
-                        ExitCode.NO_PROVIDER, "no provider for '" + address.getScheme() + "'"));
+            .orElseThrow(() ->
+                new ToolException(
+                    ExitCode.NO_PROVIDER, "no provider for '" + address.getScheme() + "'"));
     EndpointRegistry registry =
         provider
             .endpointRegistry()
-            .orElseThrow(
-                () ->
-                    new ToolException(
-                        ExitCode.USAGE,
-                        "endpoints of "
-                            + provider.scheme()
-                            + " end with their process: there are none to list or remove"));
+            .orElseThrow(() ->
+                new ToolException(
+                    ExitCode.USAGE,
+                    "endpoints of "
+                        + provider.scheme()
+                        + " end with their process: there are none to list or remove"));
     try {
       return action.on(registry, address);
     } catch (NoSuchFileException e) { // as after the last process has ended

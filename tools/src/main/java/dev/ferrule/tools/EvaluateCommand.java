@@ -299,12 +299,11 @@ final class EvaluateCommand implements Callable<Integer> {
       wanted.stream()
           .filter(provider -> server != null && FreshAddress.isLocal(provider))
           .findFirst()
-          .ifPresent(
-              provider -> {
-                throw new ToolException(
-                    ExitCode.USAGE,
-                    provider.scheme() + " does not connect hosts; remove it, or --server");
-              });
+          .ifPresent(provider -> {
+            throw new ToolException(
+                ExitCode.USAGE,
+                provider.scheme() + " does not connect hosts; remove it, or --server");
+          });
       return wanted;
     }
     List<ProviderInfo> working =

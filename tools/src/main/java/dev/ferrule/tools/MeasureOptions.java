@@ -344,16 +344,14 @@ final class MeasureOptions {
     }
     return Endpoint.provider(PREFERRED_PROVIDER)
         .filter(preferred -> preferred.availability().available())
-        .or(
-            () ->
-                Ferrule.providers().stream()
-                    .filter(other -> other.availability().available())
-                    .findFirst())
-        .orElseThrow(
-            () ->
-                new ToolException(
-                    ExitCode.NO_PROVIDER,
-                    "no provider works on this machine; 'ferrule doctor' reports why"));
+        .or(() ->
+            Ferrule.providers().stream()
+                .filter(other -> other.availability().available())
+                .findFirst())
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.NO_PROVIDER,
+                "no provider works on this machine; 'ferrule doctor' reports why"));
   }
 
   private void measureServer(

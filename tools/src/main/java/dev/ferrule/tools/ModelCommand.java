@@ -213,17 +213,16 @@ final class ModelCommand implements Callable<Integer> {
     return entries.stream()
         .filter(entry -> entry.provider().equalsIgnoreCase(provider))
         .findFirst()
-        .orElseThrow(
-            () ->
-                new ToolException(
-                    ExitCode.USAGE,
-                    file
-                        + ": no parameters for '"
-                        + provider
-                        + "'; it has "
-                        + entries.stream()
-                            .map(ParameterFile.Entry::provider)
-                            .collect(Collectors.joining(", "))));
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.USAGE,
+                file
+                    + ": no parameters for '"
+                    + provider
+                    + "'; it has "
+                    + entries.stream()
+                        .map(ParameterFile.Entry::provider)
+                        .collect(Collectors.joining(", "))));
   }
 
   private Scenario scenario(boolean shared, Scenario.Pattern pattern, int size) {
@@ -248,11 +247,10 @@ final class ModelCommand implements Callable<Integer> {
    */
   private static String uncertain(ParameterFile.Entry entry) {
     return entry.estimates().values().stream()
-        .filter(
-            estimate ->
-                estimate.source() == Estimate.Source.TOGETHER
-                    || estimate.source() == Estimate.Source.AT_MOST
-                    || estimate.source() == Estimate.Source.AT_LEAST)
+        .filter(estimate ->
+            estimate.source() == Estimate.Source.TOGETHER
+                || estimate.source() == Estimate.Source.AT_MOST
+                || estimate.source() == Estimate.Source.AT_LEAST)
         .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))
         .map(estimate -> estimate.parameter().symbol())
         .collect(Collectors.joining(", "));

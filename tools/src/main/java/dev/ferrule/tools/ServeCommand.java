@@ -208,13 +208,12 @@ final class ServeCommand implements Callable<Integer> {
    */
   private void endWithAnyThread() {
     PrintWriter err = spec.commandLine().getErr();
-    Thread.setDefaultUncaughtExceptionHandler(
-        (thread, failure) -> {
-          if (!Guarded.exiting()) {
-            Problems.print(err, "the thread " + thread.getName() + " has failed: " + failure);
-            Runtime.getRuntime().halt(ExitCode.FAILED);
-          }
-        });
+    Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+      if (!Guarded.exiting()) {
+        Problems.print(err, "the thread " + thread.getName() + " has failed: " + failure);
+        Runtime.getRuntime().halt(ExitCode.FAILED);
+      }
+    });
   }
 
   private static void endWithParent() {

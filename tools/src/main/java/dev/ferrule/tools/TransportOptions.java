@@ -95,23 +95,22 @@ final class TransportOptions {
    */
   void addTo(ConnectionOptions.Builder options, ProviderInfo provider) {
     values()
-        .forEach(
-            (name, value) -> {
-              if (find(provider, name).isEmpty()) {
-                throw new ToolException(
-                    ExitCode.USAGE,
-                    flag(name)
-                        + " is not supported by the provider "
-                        + provider.scheme()
-                        + ": no option '"
-                        + name
-                        + "'; its options are "
-                        + provider.options().stream()
-                            .map(dev.ferrule.Option::name)
-                            .collect(Collectors.joining(", ")));
-              }
-              options.set(name, value);
-            });
+        .forEach((name, value) -> {
+          if (find(provider, name).isEmpty()) {
+            throw new ToolException(
+                ExitCode.USAGE,
+                flag(name)
+                    + " is not supported by the provider "
+                    + provider.scheme()
+                    + ": no option '"
+                    + name
+                    + "'; its options are "
+                    + provider.options().stream()
+                        .map(dev.ferrule.Option::name)
+                        .collect(Collectors.joining(", ")));
+          }
+          options.set(name, value);
+        });
   }
 
   private static String flag(String option) {

@@ -25,9 +25,8 @@ public final class VersionProvider implements IVersionProvider {
   public static String version() {
     return Optional.ofNullable(VersionProvider.class.getModule().getDescriptor())
         .flatMap(ModuleDescriptor::rawVersion)
-        .or(
-            () ->
-                Optional.ofNullable(VersionProvider.class.getPackage().getImplementationVersion()))
+        .or(() ->
+            Optional.ofNullable(VersionProvider.class.getPackage().getImplementationVersion()))
         .orElse("(not from a jar)");
   }
 

@@ -19,17 +19,14 @@ class ProvidersAndDoctorTest {
     Run run = Run.of("providers");
     assertThat(run.exitCode()).isZero();
     Ferrule.providers()
-        .forEach(
-            provider -> {
-              assertThat(run.out()).contains(provider.scheme() + " - " + provider.description());
-              assertThat(run.out()).contains("address: " + provider.exampleAddress());
-              provider
-                  .options()
-                  .forEach(
-                      option ->
-                          assertThat(run.out())
-                              .contains(option.name() + "=" + option.defaultText()));
-            });
+        .forEach(provider -> {
+          assertThat(run.out()).contains(provider.scheme() + " - " + provider.description());
+          assertThat(run.out()).contains("address: " + provider.exampleAddress());
+          provider
+              .options()
+              .forEach(option ->
+                  assertThat(run.out()).contains(option.name() + "=" + option.defaultText()));
+        });
   }
 
   @Test

@@ -138,12 +138,11 @@ public final class VerbsLibrary {
    */
   public VerbsContext open(String name) {
     long[] opened = {-Errno.ENODEV};
-    forEachDevice(
-        (candidate, device) -> {
-          if (candidate.equals(name)) {
-            opened[0] = verbs.openDevice(device);
-          }
-        });
+    forEachDevice((candidate, device) -> {
+      if (candidate.equals(name)) {
+        opened[0] = verbs.openDevice(device);
+      }
+    });
     VerbsException.check("ibv_open_device", name, opened[0]);
     return new VerbsContext(verbs, opened[0], true);
   }

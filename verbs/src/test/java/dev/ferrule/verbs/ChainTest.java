@@ -48,15 +48,14 @@ class ChainTest {
 
   private void acceptSends(int accepted, int result) {
     when(device.verbs.postSend(any(), anyLong(), anyLong(), anyLong()))
-        .thenAnswer(
-            call ->
-                take(
-                    call.getArgument(2),
-                    call.getArgument(3),
-                    accepted,
-                    result,
-                    ibv_send_wr.wr_id$offset(),
-                    ibv_send_wr.next$offset()));
+        .thenAnswer(call ->
+            take(
+                call.getArgument(2),
+                call.getArgument(3),
+                accepted,
+                result,
+                ibv_send_wr.wr_id$offset(),
+                ibv_send_wr.next$offset()));
   }
 
   private int receives(long request, long bad, int accepted, int result) {

@@ -33,26 +33,24 @@ class CompletionQueueTest {
             queue.address(),
             CompletionQueue.BATCH,
             address()))
-        .thenAnswer(
-            call -> {
-              for (int i = 0; i < completions.length; i++) {
-                completions[i].accept(
-                    MemorySegment.ofAddress(call.<Long>getArgument(3) + i * ibv_wc.sizeof())
-                        .reinterpret(ibv_wc.sizeof()));
-              }
-              return completions.length;
-            });
+        .thenAnswer(call -> {
+          for (int i = 0; i < completions.length; i++) {
+            completions[i].accept(
+                MemorySegment.ofAddress(call.<Long>getArgument(3) + i * ibv_wc.sizeof())
+                    .reinterpret(ibv_wc.sizeof()));
+          }
+          return completions.length;
+        });
   }
 
   /** Returns the address to which the queue polls completions. */
   private long address() {
     long[] address = new long[1];
     when(device.verbs.pollCq(any(), anyLong(), anyInt(), anyLong()))
-        .thenAnswer(
-            call -> {
-              address[0] = call.getArgument(3);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          address[0] = call.getArgument(3);
+          return 0;
+        });
     assertThat(queue.poll(1)).isZero();
     return address[0];
   }
@@ -94,14 +92,13 @@ class CompletionQueueTest {
 
   @Test
   void aFailureHasItsIdStatusAndVendorError() {
-    complete(
-        completion -> {
-          completion.fill((byte) 0xee); // the other fields are undefined then
-          ibv_wc.wr_id(completion, 7);
-          ibv_wc.status(completion, 13);
-          ibv_wc.vendor_err(completion, 0x81);
-          ibv_wc.qp_num(completion, 77);
-        });
+    complete(completion -> {
+      completion.fill((byte) 0xee); // the other fields are undefined then
+      ibv_wc.wr_id(completion, 7);
+      ibv_wc.status(completion, 13);
+      ibv_wc.vendor_err(completion, 0x81);
+      ibv_wc.qp_num(completion, 77);
+    });
     assertThat(queue.poll(CompletionQueue.BATCH)).isEqualTo(1);
     assertThat(queue.isSuccess(0)).isFalse();
     assertThat(queue.workRequestId(0)).isEqualTo(7);
@@ -179,12 +176,11 @@ class CompletionQueueTest {
   @Test
   void anEventIsAcknowledgedAndItsKeyReturned() {
     when(device.verbs.getCqEvent(anyLong(), any(), any()))
-        .thenAnswer(
-            call -> {
-              call.<MemorySegment>getArgument(1).set(ValueLayout.JAVA_LONG, 0, 0x2002);
-              call.<MemorySegment>getArgument(2).set(ValueLayout.JAVA_LONG, 0, 4711);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          call.<MemorySegment>getArgument(1).set(ValueLayout.JAVA_LONG, 0, 0x2002);
+          call.<MemorySegment>getArgument(2).set(ValueLayout.JAVA_LONG, 0, 4711);
+          return 0;
+        });
     assertThat(device.completionChannel().nextEvent()).hasValue(4711);
     verify(device.verbs).ackCqEvents(0x2002, 1);
   }

@@ -112,10 +112,9 @@ class EveryFailureTest {
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(() -> call.on(device))
         .withMessageStartingWith(expected + ": Connection timed out (errno 110); check that")
-        .satisfies(
-            e -> {
-              assertThat(e.function()).isEqualTo(expected.replaceAll("\\(.*", ""));
-              assertThat(e.errno()).isEqualTo(110);
-            });
+        .satisfies(e -> {
+          assertThat(e.function()).isEqualTo(expected.replaceAll("\\(.*", ""));
+          assertThat(e.errno()).isEqualTo(110);
+        });
   }
 }

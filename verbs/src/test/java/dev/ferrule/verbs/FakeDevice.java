@@ -80,11 +80,10 @@ public final class FakeDevice {
       devices.setAtIndex(ValueLayout.JAVA_LONG, i, i + 1L);
     }
     when(verbs.getDeviceList(any()))
-        .thenAnswer(
-            call -> {
-              call.<MemorySegment>getArgument(0).set(ValueLayout.JAVA_INT, 0, names.length);
-              return devices.address();
-            });
+        .thenAnswer(call -> {
+          call.<MemorySegment>getArgument(0).set(ValueLayout.JAVA_INT, 0, names.length);
+          return devices.address();
+        });
     when(verbs.getDeviceName(anyLong()))
         .thenAnswer(call -> List.of(names).get((int) (call.<Long>getArgument(0) - 1)));
   }

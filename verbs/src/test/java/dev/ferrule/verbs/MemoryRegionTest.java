@@ -46,11 +46,10 @@ class MemoryRegionTest {
     MemoryRegion region = domain.allocate(8, 0);
     List<Boolean> alive = new ArrayList<>();
     when(device.verbs.deregMr(handle))
-        .thenAnswer(
-            call -> {
-              alive.add(region.segment().scope().isAlive());
-              return 0;
-            });
+        .thenAnswer(call -> {
+          alive.add(region.segment().scope().isAlive());
+          return 0;
+        });
     region.close();
     assertThat(alive).containsExactly(true);
     assertThat(region.segment().scope().isAlive()).isFalse();
@@ -78,11 +77,10 @@ class MemoryRegionTest {
       long address = memory.address();
       RawMemory.putLong(address, PATTERN);
       when(device.verbs.deregMr(handle))
-          .thenAnswer(
-              call -> {
-                seen.add(RawMemory.getLong(address));
-                return 0;
-              });
+          .thenAnswer(call -> {
+            seen.add(RawMemory.getLong(address));
+            return 0;
+          });
       domain.register(arena, memory, 0);
       assertThat(seen).isEmpty();
     }
@@ -94,11 +92,10 @@ class MemoryRegionTest {
   void closingTheArenaEndsTheRegistrationBeforeOlderCleanupActions() {
     List<String> order = new ArrayList<>();
     when(device.verbs.deregMr(handle))
-        .thenAnswer(
-            call -> {
-              order.add("ibv_dereg_mr");
-              return 0;
-            });
+        .thenAnswer(call -> {
+          order.add("ibv_dereg_mr");
+          return 0;
+        });
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory =
           arena.allocate(8).reinterpret(arena, ignored -> order.add("older action"));

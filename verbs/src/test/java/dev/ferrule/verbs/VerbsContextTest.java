@@ -32,26 +32,25 @@ class VerbsContextTest {
 
   private void attributes(long maxMemoryRegionSize) {
     when(device.verbs.queryDevice(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment attributes = call.getArgument(1);
-              ibv_device_attr.fw_ver(attributes).setString(0, "1.2.3");
-              ibv_device_attr.vendor_id(attributes, 0x2c9);
-              ibv_device_attr.vendor_part_id(attributes, 4119);
-              ibv_device_attr.max_mr_size(attributes, maxMemoryRegionSize);
-              ibv_device_attr.max_qp(attributes, 1);
-              ibv_device_attr.max_qp_wr(attributes, 2);
-              ibv_device_attr.max_sge(attributes, 3);
-              ibv_device_attr.max_cq(attributes, 4);
-              ibv_device_attr.max_cqe(attributes, 5);
-              ibv_device_attr.max_mr(attributes, 6);
-              ibv_device_attr.max_srq(attributes, 7);
-              ibv_device_attr.max_srq_wr(attributes, 8);
-              ibv_device_attr.max_qp_rd_atom(attributes, 9);
-              ibv_device_attr.max_qp_init_rd_atom(attributes, 10);
-              ibv_device_attr.phys_port_cnt(attributes, (byte) 200);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          MemorySegment attributes = call.getArgument(1);
+          ibv_device_attr.fw_ver(attributes).setString(0, "1.2.3");
+          ibv_device_attr.vendor_id(attributes, 0x2c9);
+          ibv_device_attr.vendor_part_id(attributes, 4119);
+          ibv_device_attr.max_mr_size(attributes, maxMemoryRegionSize);
+          ibv_device_attr.max_qp(attributes, 1);
+          ibv_device_attr.max_qp_wr(attributes, 2);
+          ibv_device_attr.max_sge(attributes, 3);
+          ibv_device_attr.max_cq(attributes, 4);
+          ibv_device_attr.max_cqe(attributes, 5);
+          ibv_device_attr.max_mr(attributes, 6);
+          ibv_device_attr.max_srq(attributes, 7);
+          ibv_device_attr.max_srq_wr(attributes, 8);
+          ibv_device_attr.max_qp_rd_atom(attributes, 9);
+          ibv_device_attr.max_qp_init_rd_atom(attributes, 10);
+          ibv_device_attr.phys_port_cnt(attributes, (byte) 200);
+          return 0;
+        });
   }
 
   @Test
@@ -72,16 +71,15 @@ class VerbsContextTest {
   @Test
   void theStateOfAPortIsRead() {
     when(device.verbs.queryPort(anyLong(), anyInt(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment attributes = call.getArgument(2);
-              ibv_port_attr.state(attributes, call.<Integer>getArgument(1) == 1 ? 4 : 1);
-              ibv_port_attr.active_mtu(attributes, 5);
-              ibv_port_attr.max_msg_sz(attributes, 1 << 31);
-              ibv_port_attr.gid_tbl_len(attributes, 1024);
-              ibv_port_attr.link_layer(attributes, (byte) 2);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          MemorySegment attributes = call.getArgument(2);
+          ibv_port_attr.state(attributes, call.<Integer>getArgument(1) == 1 ? 4 : 1);
+          ibv_port_attr.active_mtu(attributes, 5);
+          ibv_port_attr.max_msg_sz(attributes, 1 << 31);
+          ibv_port_attr.gid_tbl_len(attributes, 1024);
+          ibv_port_attr.link_layer(attributes, (byte) 2);
+          return 0;
+        });
     assertThat(device.context().port(1))
         .isEqualTo(new PortAttributes(true, 4096, 1L << 31, 1024, true));
     assertThat(device.context().port(2).active()).isFalse();
@@ -90,24 +88,22 @@ class VerbsContextTest {
   @Test
   void anIdentifierIsRead() {
     when(device.verbs.queryGid(anyLong(), anyInt(), anyInt(), any()))
-        .thenAnswer(
-            call -> {
-              call.<MemorySegment>getArgument(3).set(ValueLayout.JAVA_BYTE, 15, (byte) 9);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          call.<MemorySegment>getArgument(3).set(ValueLayout.JAVA_BYTE, 15, (byte) 9);
+          return 0;
+        });
     assertThat(device.context().gid(1, 0))
         .containsExactly(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9);
   }
 
   private void event(int type, long element) {
     when(device.verbs.getAsyncEvent(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment event = call.getArgument(1);
-              ibv_async_event.event_type(event, type);
-              event.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), element);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          MemorySegment event = call.getArgument(1);
+          ibv_async_event.event_type(event, type);
+          event.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), element);
+          return 0;
+        });
   }
 
   @Test
@@ -145,13 +141,12 @@ class VerbsContextTest {
   @Test
   void aSharedReceiveQueueIsDescribed() {
     when(device.verbs.createSrq(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment sizes = ibv_srq_init_attr.attr(call.<MemorySegment>getArgument(1));
-              assertThat(ibv_srq_attr.max_wr(sizes)).isEqualTo(100);
-              assertThat(ibv_srq_attr.max_sge(sizes)).isEqualTo(1);
-              return 0x7777L;
-            });
+        .thenAnswer(call -> {
+          MemorySegment sizes = ibv_srq_init_attr.attr(call.<MemorySegment>getArgument(1));
+          assertThat(ibv_srq_attr.max_wr(sizes)).isEqualTo(100);
+          assertThat(ibv_srq_attr.max_sge(sizes)).isEqualTo(1);
+          return 0x7777L;
+        });
     device.domain().createSharedReceiveQueue(100).close();
     verify(device.verbs).destroySrq(0x7777L);
   }
@@ -188,12 +183,11 @@ class VerbsContextTest {
   void onlyTheStateIsModifiedForTheErrorState() {
     int[] mask = new int[1];
     when(device.verbs.modifyQp(anyLong(), any(), anyInt()))
-        .thenAnswer(
-            call -> {
-              assertThat(ibv_qp_attr.qp_state(call.<MemorySegment>getArgument(1))).isEqualTo(6);
-              mask[0] = call.getArgument(2);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          assertThat(ibv_qp_attr.qp_state(call.<MemorySegment>getArgument(1))).isEqualTo(6);
+          mask[0] = call.getArgument(2);
+          return 0;
+        });
     device.queuePair().toError();
     assertThat(mask[0]).isEqualTo(1);
   }
@@ -202,13 +196,12 @@ class VerbsContextTest {
   void onlyTheTimerIsModifiedForTheTimer() {
     int[] mask = new int[1];
     when(device.verbs.modifyQp(anyLong(), any(), anyInt()))
-        .thenAnswer(
-            call -> {
-              assertThat(ibv_qp_attr.min_rnr_timer(call.<MemorySegment>getArgument(1)))
-                  .isEqualTo((byte) 12);
-              mask[0] = call.getArgument(2);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          assertThat(ibv_qp_attr.min_rnr_timer(call.<MemorySegment>getArgument(1)))
+              .isEqualTo((byte) 12);
+          mask[0] = call.getArgument(2);
+          return 0;
+        });
     device.queuePair().setMinRnrTimer(12);
     assertThat(mask[0]).isEqualTo(1 << 15);
   }

@@ -32,19 +32,18 @@ class CommonReceiverCloseTest {
     try (Listener listener = Wires.listen(scheme + "?singleReceiver=on" + shared)) {
       Receiver common = listener.receiver();
       receiving =
-          Task.start(
-              () -> {
-                assertThatThrownBy(
-                        () -> {
-                          while (true) {
-                            common.receive().close();
-                            received.incrementAndGet();
-                          }
-                        })
-                    .isInstanceOf(ConnectionClosedException.class);
-                assertThat(Thread.interrupted()).isFalse();
-                return null;
-              });
+          Task.start(() -> {
+            assertThatThrownBy(
+                    () -> {
+                      while (true) {
+                        common.receive().close();
+                        received.incrementAndGet();
+                      }
+                    })
+                .isInstanceOf(ConnectionClosedException.class);
+            assertThat(Thread.interrupted()).isFalse();
+            return null;
+          });
       for (int round = 0; round < ROUNDS; round++) {
         long before = received.get();
         Wires.Pair pair = Wires.pairOnceThereAreBuffers(listener, "");

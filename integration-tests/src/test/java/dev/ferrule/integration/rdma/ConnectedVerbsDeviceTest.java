@@ -378,10 +378,9 @@ class ConnectedVerbsDeviceTest {
     CmId listener = loopback.listen();
     End client = loopback.client(listener.port());
     assertThatExceptionOfType(VerbsException.class)
-        .isThrownBy(
-            () ->
-                client.id.connect(
-                    Loopback.parameters("x".repeat(ConnectionParameters.MAX_REQUEST_DATA + 1))))
+        .isThrownBy(() ->
+            client.id.connect(
+                Loopback.parameters("x".repeat(ConnectionParameters.MAX_REQUEST_DATA + 1))))
         .withMessageStartingWith("rdma_connect: Invalid argument (errno 22)");
   }
 
@@ -418,11 +417,10 @@ class ConnectedVerbsDeviceTest {
     InetSocketAddress taken = new InetSocketAddress(loopback.address, listener.port());
     try (CmId second = loopback.channel.createId()) {
       assertThatExceptionOfType(VerbsException.class)
-          .isThrownBy(
-              () -> {
-                second.bind(taken);
-                second.listen(1);
-              })
+          .isThrownBy(() -> {
+            second.bind(taken);
+            second.listen(1);
+          })
           .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
     }
   }

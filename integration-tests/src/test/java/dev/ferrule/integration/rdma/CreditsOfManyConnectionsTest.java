@@ -70,13 +70,12 @@ class CreditsOfManyConnectionsTest {
   }
 
   private static Task<Void> send(Connection connection) {
-    return Task.start(
-        () -> {
-          for (int i = 0; i < MESSAGES; i++) {
-            Numbered.send(connection.sender(), i);
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      for (int i = 0; i < MESSAGES; i++) {
+        Numbered.send(connection.sender(), i);
+      }
+      return null;
+    });
   }
 
   /**

@@ -46,13 +46,12 @@ class CreditsTest {
   }
 
   static Task<Void> send(Connection connection, int first, int count) {
-    return Task.start(
-        () -> {
-          for (int i = 0; i < count; i++) {
-            Numbered.send(connection.sender(), first + i);
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      for (int i = 0; i < count; i++) {
+        Numbered.send(connection.sender(), first + i);
+      }
+      return null;
+    });
   }
 
   /** Waits until a sender has stalled. */
@@ -62,24 +61,23 @@ class CreditsTest {
 
   /** Receives messages with pauses, holds some of them, and frees them in any order. */
   private static Task<Void> receiveSlowly(Connection connection, int count, int receives) {
-    return Task.start(
-        () -> {
-          Random random = new Random(receives);
-          List<ReceiveRegion> held = new ArrayList<>();
-          for (int i = 0; i < count; i++) {
-            while (held.size() == receives || (!held.isEmpty() && random.nextInt(3) == 0)) {
-              held.remove(random.nextInt(held.size())).close();
-            }
-            ReceiveRegion message = connection.receiver().receive();
-            Numbered.check(message, i);
-            held.add(message);
-            if (random.nextInt(20) == 0) {
-              Task.pause(Duration.ofMillis(random.nextInt(5)));
-            }
-          }
-          held.forEach(ReceiveRegion::close);
-          return null;
-        });
+    return Task.start(() -> {
+      Random random = new Random(receives);
+      List<ReceiveRegion> held = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        while (held.size() == receives || (!held.isEmpty() && random.nextInt(3) == 0)) {
+          held.remove(random.nextInt(held.size())).close();
+        }
+        ReceiveRegion message = connection.receiver().receive();
+        Numbered.check(message, i);
+        held.add(message);
+        if (random.nextInt(20) == 0) {
+          Task.pause(Duration.ofMillis(random.nextInt(5)));
+        }
+      }
+      held.forEach(ReceiveRegion::close);
+      return null;
+    });
   }
 
   @ParameterizedTest
@@ -172,15 +170,14 @@ class CreditsTest {
       Numbered.send(pair.client().sender(), 0);
       pair.server().receiver().receive(Task.PATIENCE).close();
       Task<Void> receiving =
-          Task.start(
-              () -> {
-                for (int n = 1; n <= 8; n++) {
-                  try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
-                    Numbered.check(message, n);
-                  }
-                }
-                return null;
-              });
+          Task.start(() -> {
+            for (int n = 1; n <= 8; n++) {
+              try (ReceiveRegion message = pair.server().receiver().receive(Task.PATIENCE)) {
+                Numbered.check(message, n);
+              }
+            }
+            return null;
+          });
       List<SendRegion> claimed = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         claimed.add(pair.client().sender().claim(Numbered.LONGEST, Task.PATIENCE));

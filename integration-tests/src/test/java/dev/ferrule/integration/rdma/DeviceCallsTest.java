@@ -41,11 +41,10 @@ class DeviceCallsTest {
   void connect() {
     listener = Wires.listen(OPTIONS);
     Task<Connection> connecting =
-        Task.start(
-            () ->
-                provider.connect(
-                    URI.create(listener.uri() + OPTIONS),
-                    ConnectionOptions.builder().connectTimeout(Task.PATIENCE).build()));
+        Task.start(() ->
+            provider.connect(
+                URI.create(listener.uri() + OPTIONS),
+                ConnectionOptions.builder().connectTimeout(Task.PATIENCE).build()));
     server = listener.accept(Task.PATIENCE);
     client = connecting.result();
     device.takeSendPosts();

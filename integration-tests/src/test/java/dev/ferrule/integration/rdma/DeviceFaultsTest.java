@@ -132,21 +132,19 @@ class DeviceFaultsTest {
       device.fail("postRecv", Errno.ENOMEM);
 
       Task<Void> receiving =
-          Task.start(
-              () -> {
-                for (int i = 0; ; i++) {
-                  try (ReceiveRegion message = pair.client().receiver().receive()) {
-                    Numbered.check(message, i);
-                  }
-                }
-              });
+          Task.start(() -> {
+            for (int i = 0; ; i++) {
+              try (ReceiveRegion message = pair.client().receiver().receive()) {
+                Numbered.check(message, i);
+              }
+            }
+          });
       Task<Void> sending =
-          Task.start(
-              () -> {
-                for (int i = 0; ; i++) {
-                  Numbered.send(pair.server().sender(), i);
-                }
-              });
+          Task.start(() -> {
+            for (int i = 0; ; i++) {
+              Numbered.send(pair.server().sender(), i);
+            }
+          });
 
       assertThat(receiving.failure())
           .isInstanceOf(ResourceExhaustedException.class)
@@ -171,11 +169,10 @@ class DeviceFaultsTest {
       device.failSends(status);
       long id = Numbered.send(pair.client().sender(), 0);
       Task<Void> waiting =
-          Task.start(
-              () -> {
-                pair.client().receiver().receive();
-                return null;
-              });
+          Task.start(() -> {
+            pair.client().receiver().receive();
+            return null;
+          });
 
       assertThatThrownBy(() -> pair.client().sender().await(id, Task.PATIENCE))
           .isInstanceOf(PeerLostException.class)
@@ -231,11 +228,10 @@ class DeviceFaultsTest {
   void anAsynchronousErrorOfTheDeviceEndsTheConnection(AsyncEvent.Type type) {
     try (Wires.Pair pair = pair()) {
       Task<Void> waiting =
-          Task.start(
-              () -> {
-                pair.client().receiver().receive();
-                return null;
-              });
+          Task.start(() -> {
+            pair.client().receiver().receive();
+            return null;
+          });
       device.report(type);
 
       assertThat(waiting.failure())
@@ -387,15 +383,14 @@ class DeviceFaultsTest {
       CountDownLatch noticed = new CountDownLatch(1);
       device.afterNext("accept", () -> await(sent));
       Task<Void> breaking =
-          Task.start(
-              () -> {
-                try (RawPeer hostile = RawPeer.connect(made.uri().getPort(), new byte[0])) {
-                  hostile.send(new byte[8192]); // twice the listener's limit
-                  sent.countDown();
-                  await(noticed);
-                }
-                return null;
-              });
+          Task.start(() -> {
+            try (RawPeer hostile = RawPeer.connect(made.uri().getPort(), new byte[0])) {
+              hostile.send(new byte[8192]); // twice the listener's limit
+              sent.countDown();
+              await(noticed);
+            }
+            return null;
+          });
       Task<Connection> accepting = Task.start(() -> made.accept(Task.PATIENCE));
       Connection first = accepting.result();
       Task.await("the violation is noticed", () -> first.state() == ConnectionState.FAILED);
@@ -420,13 +415,12 @@ class DeviceFaultsTest {
       Wires.Pair pair = pair();
       AtomicInteger registered = new AtomicInteger();
       Task<Void> registering =
-          Task.start(
-              () -> {
-                while (true) {
-                  pair.client().register(memory);
-                  registered.incrementAndGet();
-                }
-              });
+          Task.start(() -> {
+            while (true) {
+              pair.client().register(memory);
+              registered.incrementAndGet();
+            }
+          });
       int some = i; // the close may come at any moment
       Task.await("it registers memory", () -> registered.get() >= some);
       pair.close();

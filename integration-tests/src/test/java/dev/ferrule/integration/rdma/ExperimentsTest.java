@@ -82,14 +82,13 @@ class ExperimentsTest {
   @Test
   void everyMessageFindsAReceive() throws IOException {
     assertThat(run("rnr"))
-        .allSatisfy(
-            point -> {
-              JsonObject result = point.getAsJsonObject("result");
-              assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
-              // of the whole device, and so perhaps of an earlier test: it shows that it was
-              // counted
-              assertThat(result.get("rnr").getAsLong()).isNotNegative();
-            });
+        .allSatisfy(point -> {
+          JsonObject result = point.getAsJsonObject("result");
+          assertThat(result.get("messages_per_s").getAsDouble()).isPositive();
+          // of the whole device, and so perhaps of an earlier test: it shows that it was
+          // counted
+          assertThat(result.get("rnr").getAsLong()).isNotNegative();
+        });
   }
 
   @Test
@@ -107,9 +106,8 @@ class ExperimentsTest {
     }
     // that it happens is in FerruleCommandTest, with a receiver that is slower than any sender
     assertThat(overrun)
-        .allSatisfy(
-            point ->
-                assertThat(point.getAsJsonObject("server").get("credits").getAsString())
-                    .isEqualTo("off"));
+        .allSatisfy(point ->
+            assertThat(point.getAsJsonObject("server").get("credits").getAsString())
+                .isEqualTo("off"));
   }
 }

@@ -175,14 +175,13 @@ final class FaultyLibrary {
   /** Returns the number of objects not destroyed, by the creating function; without zeros. */
   Map<String, Integer> left() {
     Map<String, Integer> left = new TreeMap<>();
-    PAIRS.forEach(
-        (make, giveUp) -> {
-          int made = count(make).get() + count(OTHER_WAYS.getOrDefault(make, "")).get();
-          int count = made - count(giveUp).get();
-          if (count != 0) {
-            left.put(make, count);
-          }
-        });
+    PAIRS.forEach((make, giveUp) -> {
+      int made = count(make).get() + count(OTHER_WAYS.getOrDefault(make, "")).get();
+      int count = made - count(giveUp).get();
+      if (count != 0) {
+        left.put(make, count);
+      }
+    });
     return left;
   }
 

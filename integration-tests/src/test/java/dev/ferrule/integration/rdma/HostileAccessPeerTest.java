@@ -105,121 +105,113 @@ class HostileAccessPeerTest {
 
   @Test
   void memoryNotExposedForWritesCannotBeWrittenWithAnyKey() {
-    withClient(
-        (peer, connection) -> {
-          MemorySegment memory = memory();
-          ExposedMemory exposed = connection.rma().expose(memory, RmaRight.READ);
+    withClient((peer, connection) -> {
+      MemorySegment memory = memory();
+      ExposedMemory exposed = connection.rma().expose(memory, RmaRight.READ);
 
-          assertThat(peer.write(new byte[] {1}, 0, remoteKey(exposed)))
-              .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+      assertThat(peer.write(new byte[] {1}, 0, remoteKey(exposed)))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-          awaitEnd(connection);
-          assertThat(memory.mismatch(memory())).isEqualTo(-1);
-        });
+      awaitEnd(connection);
+      assertThat(memory.mismatch(memory())).isEqualTo(-1);
+    });
   }
 
   @Test
   void nothingIsWrittenOutsideExposedMemory() {
-    withClient(
-        (peer, connection) -> {
-          MemorySegment memory = memory();
-          ExposedMemory exposed =
-              connection.rma().expose(memory.asSlice(0, SIZE / 2), RmaRight.WRITE);
+    withClient((peer, connection) -> {
+      MemorySegment memory = memory();
+      ExposedMemory exposed = connection.rma().expose(memory.asSlice(0, SIZE / 2), RmaRight.WRITE);
 
-          assertThat(peer.write(new byte[16], SIZE / 2 - 15, remoteKey(exposed)))
-              .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+      assertThat(peer.write(new byte[16], SIZE / 2 - 15, remoteKey(exposed)))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-          awaitEnd(connection);
-          assertThat(memory.mismatch(memory())).isEqualTo(-1);
-        });
+      awaitEnd(connection);
+      assertThat(memory.mismatch(memory())).isEqualTo(-1);
+    });
   }
 
   @Test
   void withdrawnMemoryCannotBeWritten() {
-    withClient(
-        (peer, connection) -> {
-          MemorySegment memory = memory();
-          ExposedMemory exposed = connection.rma().expose(memory, RmaRight.WRITE);
-          assertThat(peer.write(new byte[] {7}, 5, remoteKey(exposed)))
-              .isEqualTo(CompletionStatus.SUCCESS);
-          assertThat(memory.get(ValueLayout.JAVA_BYTE, 5)).isEqualTo((byte) 7);
-          exposed.close();
-          memory.fill((byte) 0);
+    withClient((peer, connection) -> {
+      MemorySegment memory = memory();
+      ExposedMemory exposed = connection.rma().expose(memory, RmaRight.WRITE);
+      assertThat(peer.write(new byte[] {7}, 5, remoteKey(exposed)))
+          .isEqualTo(CompletionStatus.SUCCESS);
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, 5)).isEqualTo((byte) 7);
+      exposed.close();
+      memory.fill((byte) 0);
 
-          assertThat(peer.write(new byte[] {1}, 0, remoteKey(exposed)))
-              .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+      assertThat(peer.write(new byte[] {1}, 0, remoteKey(exposed)))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-          awaitEnd(connection);
-          assertThat(memory.mismatch(memory())).isEqualTo(-1);
-        });
+      awaitEnd(connection);
+      assertThat(memory.mismatch(memory())).isEqualTo(-1);
+    });
   }
 
   @Test
   void aPeerThatNeverEndsItsAccessDoesNotPreventTheWithdrawalOfMemory() {
-    withClient(
-        (peer, connection) -> {
-          ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.WRITE);
-          int id = RmaKey.decode(exposed.handle()).orElseThrow().id();
-          peer.ring().set(ValueLayout.JAVA_INT, IN_USE + 4L * id, 1);
+    withClient((peer, connection) -> {
+      ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.WRITE);
+      int id = RmaKey.decode(exposed.handle()).orElseThrow().id();
+      peer.ring().set(ValueLayout.JAVA_INT, IN_USE + 4L * id, 1);
 
-          exposed.close();
+      exposed.close();
 
-          assertThat(connection.failure())
-              .isInstanceOf(PeerLostException.class)
-              .hasMessageContaining("accessed the memory for longer");
-        });
+      assertThat(connection.failure())
+          .isInstanceOf(PeerLostException.class)
+          .hasMessageContaining("accessed the memory for longer");
+    });
   }
 
   @Test
   void aPeerThatExposesMissingMemoryEndsItsOwnConnection() {
-    withClient(
-        (peer, connection) -> {
-          RmaKey key = new RmaKey(3, 77, SIZE, Set.of(RmaRight.WRITE), 0x0bad_cafe);
-          MemorySegment entry = Arena.ofAuto().allocate(ENTRY);
-          entry.set(ValueLayout.JAVA_LONG, 0, key.generation());
-          entry.set(ValueLayout.JAVA_LONG, 8, key.length());
-          entry.set(ValueLayout.JAVA_INT, 16, key.key());
-          entry.set(ValueLayout.JAVA_INT, 20, RmaKey.bits(key.rights()));
-          assertThat(peer.write(entry.toArray(ValueLayout.JAVA_BYTE), 3L * ENTRY, tableKey(peer)))
-              .isEqualTo(CompletionStatus.SUCCESS);
-          Rma rma = connection.rma();
-          RemoteMemory remote = rma.attach(key.encode());
-          RegisteredMemory local = connection.register(memory());
+    withClient((peer, connection) -> {
+      RmaKey key = new RmaKey(3, 77, SIZE, Set.of(RmaRight.WRITE), 0x0bad_cafe);
+      MemorySegment entry = Arena.ofAuto().allocate(ENTRY);
+      entry.set(ValueLayout.JAVA_LONG, 0, key.generation());
+      entry.set(ValueLayout.JAVA_LONG, 8, key.length());
+      entry.set(ValueLayout.JAVA_INT, 16, key.key());
+      entry.set(ValueLayout.JAVA_INT, 20, RmaKey.bits(key.rights()));
+      assertThat(peer.write(entry.toArray(ValueLayout.JAVA_BYTE), 3L * ENTRY, tableKey(peer)))
+          .isEqualTo(CompletionStatus.SUCCESS);
+      Rma rma = connection.rma();
+      RemoteMemory remote = rma.attach(key.encode());
+      RegisteredMemory local = connection.register(memory());
 
-          assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 1)))
-              .isInstanceOf(FerruleException.class);
+      assertThatThrownBy(() -> rma.await(rma.write(local, 0, remote, 0, 1)))
+          .isInstanceOf(FerruleException.class);
 
-          awaitEnd(connection);
-        });
+      awaitEnd(connection);
+    });
   }
 
   @Test
   void overwritingTheTableHarmsNoOther() {
-    withClient(
-        (peer, connection) -> {
-          ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.values());
-          byte[] noise = new byte[TABLE];
-          for (int i = 0; i < noise.length; i++) {
-            noise[i] = (byte) (i * 7 + 1);
-          }
-          assertThat(peer.write(noise, 0, tableKey(peer))).isEqualTo(CompletionStatus.SUCCESS);
+    withClient((peer, connection) -> {
+      ExposedMemory exposed = connection.rma().expose(memory(), RmaRight.values());
+      byte[] noise = new byte[TABLE];
+      for (int i = 0; i < noise.length; i++) {
+        noise[i] = (byte) (i * 7 + 1);
+      }
+      assertThat(peer.write(noise, 0, tableKey(peer))).isEqualTo(CompletionStatus.SUCCESS);
 
-          assertThatThrownBy(() -> connection.rma().attach(exposed.handle()))
-              .isInstanceOf(RemoteAccessException.class);
-          exposed.close();
-          assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
-        });
+      assertThatThrownBy(() -> connection.rma().attach(exposed.handle()))
+          .isInstanceOf(RemoteAccessException.class);
+      exposed.close();
+      assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+    });
   }
 
   @Test
   void accessesBeyondTheTableAreRefused() {
-    withClient(
-        (peer, connection) -> {
-          assertThat(peer.write(new byte[2], TABLE - 1, tableKey(peer)))
-              .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+    withClient((peer, connection) -> {
+      assertThat(peer.write(new byte[2], TABLE - 1, tableKey(peer)))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
 
-          awaitEnd(connection);
-        });
+      awaitEnd(connection);
+    });
   }
 
   @Test

@@ -122,11 +122,10 @@ class HostilePeerOfSharedReceivesTest extends HostilePeerTest {
           Numbered.send(pair.client().sender(), 1);
           ReceiveRegion held = pair.server().receiver().receive(Task.PATIENCE);
           Task<Void> closing =
-              Task.start(
-                  () -> {
-                    pair.client().close();
-                    return null;
-                  });
+              Task.start(() -> {
+                pair.client().close();
+                return null;
+              });
           pair.server().close();
           closing.result();
           held.close();

@@ -159,9 +159,8 @@ class HostilePeerTest {
   @Test
   void aListenerThatAcceptsWithGarbageIsNotFerrule() {
     FerruleException failure =
-        connectingFails(
-            raw ->
-                raw.accept("hello, world of sockets".getBytes(StandardCharsets.US_ASCII)).close());
+        connectingFails(raw ->
+            raw.accept("hello, world of sockets".getBytes(StandardCharsets.US_ASCII)).close());
     assertThat(failure)
         .isInstanceOf(ProtocolException.class)
         .hasMessageContaining("not Ferrule")
@@ -186,10 +185,8 @@ class HostilePeerTest {
   void aClientThatLeavesBeforeItIsAcceptedIsForgotten() {
     for (int i = 0; i < 3; i++) {
       Task<RawPeer> connecting =
-          Task.start(
-              () ->
-                  RawPeer.connect(
-                      listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT)));
+          Task.start(() ->
+              RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT)));
       Connection connection = listener.accept(Task.PATIENCE);
       connecting.result().close();
       assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))

@@ -92,14 +92,13 @@ class ManyConnectionsTest {
         int sender = i;
         clients.add(
             connect(listener)
-                .thenAccept(
-                    client -> {
-                      for (int n = 0; n < MESSAGES; n++) {
-                        client.sender().send(message(sender, n));
-                      }
-                      client.receiver().receive(PATIENCE).close(); // the answer to the last one
-                      client.close();
-                    }));
+                .thenAccept(client -> {
+                  for (int n = 0; n < MESSAGES; n++) {
+                    client.sender().send(message(sender, n));
+                  }
+                  client.receiver().receive(PATIENCE).close(); // the answer to the last one
+                  client.close();
+                }));
         servers.add(listener.accept(PATIENCE));
       }
       Map<Connection, Integer> senders = new HashMap<>();

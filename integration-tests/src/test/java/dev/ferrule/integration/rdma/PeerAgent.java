@@ -47,14 +47,13 @@ public final class PeerAgent {
       try {
         Thread.ofPlatform()
             .daemon()
-            .start(
-                () -> {
-                  try (OutputStream output = client.getOutputStream()) {
-                    process.getInputStream().transferTo(output);
-                  } catch (IOException e) {
-                    process.destroyForcibly(); // no reader is left
-                  }
-                });
+            .start(() -> {
+              try (OutputStream output = client.getOutputStream()) {
+                process.getInputStream().transferTo(output);
+              } catch (IOException e) {
+                process.destroyForcibly(); // no reader is left
+              }
+            });
         while (client.getInputStream().read() >= 0) {
           // only the end counts
         }

@@ -59,21 +59,19 @@ abstract class PeerFaults {
   }
 
   private static Task<Void> sendForEver(Connection connection) {
-    return Task.start(
-        () -> {
-          for (int i = 0; i >= 0; i++) {
-            Numbered.send(connection.sender(), i);
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      for (int i = 0; i >= 0; i++) {
+        Numbered.send(connection.sender(), i);
+      }
+      return null;
+    });
   }
 
   private static Task<Void> receiveInVain(Connection connection) {
-    return Task.start(
-        () -> {
-          connection.receiver().receive();
-          return null;
-        });
+    return Task.start(() -> {
+      connection.receiver().receive();
+      return null;
+    });
   }
 
   /** Waits in every way for a peer that is then killed. */
@@ -162,13 +160,12 @@ abstract class PeerFaults {
       connection.sender().await(1);
       other.stop();
       Task<Void> sending =
-          Task.start(
-              () -> {
-                for (int i = 1; i < count; i++) {
-                  Numbered.send(connection.sender(), i);
-                }
-                return null;
-              });
+          Task.start(() -> {
+            for (int i = 1; i < count; i++) {
+              Numbered.send(connection.sender(), i);
+            }
+            return null;
+          });
       Task.await("the sender stalls", () -> connection.counters().backPressureStalls() > 0);
 
       // several times the peer timeout, which applies to hosts that do not answer

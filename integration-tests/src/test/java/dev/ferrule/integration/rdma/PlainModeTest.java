@@ -92,14 +92,13 @@ class PlainModeTest {
     String slow = PLAIN + "&minRnrTimer=0";
     try (Wires.Pair pair = Wires.pair(slow)) {
       Task<Void> sending =
-          Task.start(
-              () -> {
-                for (int i = 0; i < count; i++) {
-                  Numbered.send(pair.client().sender(), i);
-                }
-                pair.client().sender().await(count, Task.PATIENCE);
-                return null;
-              });
+          Task.start(() -> {
+            for (int i = 0; i < count; i++) {
+              Numbered.send(pair.client().sender(), i);
+            }
+            pair.client().sender().await(count, Task.PATIENCE);
+            return null;
+          });
       Task.pause(Duration.ofSeconds(7)); // the pause is the test
       assertThat(sending.isDone()).isFalse();
       for (int i = 0; i < count; i++) {

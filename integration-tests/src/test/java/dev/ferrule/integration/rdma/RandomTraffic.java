@@ -72,22 +72,21 @@ final class RandomTraffic {
   }
 
   Task<Void> send(Sender sender) {
-    return Task.start(
-        () -> {
-          Random random = new Random(seed + 1);
-          int next = 0;
-          while (next < count) {
-            sometimesPause(random);
-            if (random.nextInt(3) == 0) {
-              lengths.set(next, length(random));
-              sender.send(content(next));
-              next++;
-            } else {
-              next = sendClaims(sender, claim(sender, random), next, random);
-            }
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      Random random = new Random(seed + 1);
+      int next = 0;
+      while (next < count) {
+        sometimesPause(random);
+        if (random.nextInt(3) == 0) {
+          lengths.set(next, length(random));
+          sender.send(content(next));
+          next++;
+        } else {
+          next = sendClaims(sender, claim(sender, random), next, random);
+        }
+      }
+      return null;
+    });
   }
 
   /** Claims a region, and as many more as there are buffers for, up to some number. */
@@ -129,32 +128,29 @@ final class RandomTraffic {
   private record Held(ReceiveRegion region, int number) {}
 
   Task<Void> receive(Receiver receiver) {
-    return Task.start(
-        () -> {
-          Random random = new Random(seed + 2);
-          List<Held> held = new ArrayList<>();
-          int next = 0;
-          while (next < count || !held.isEmpty()) {
-            sometimesPause(random);
-            ReceiveRegion message =
-                next == count
-                    ? null
-                    : held.isEmpty()
-                        ? receiver.receive(Task.PATIENCE)
-                        : receiveSoon(receiver, random);
-            if (message != null) {
-              check(message, next);
-              held.add(new Held(message, next));
-              next++;
-            }
-            if (!held.isEmpty() && (message == null || random.nextInt(3) == 0)) {
-              Held freed = held.remove(random.nextInt(held.size()));
-              check(freed.region(), freed.number()); // not overwritten
-              freed.region().close();
-            }
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      Random random = new Random(seed + 2);
+      List<Held> held = new ArrayList<>();
+      int next = 0;
+      while (next < count || !held.isEmpty()) {
+        sometimesPause(random);
+        ReceiveRegion message =
+            next == count
+                ? null
+                : held.isEmpty() ? receiver.receive(Task.PATIENCE) : receiveSoon(receiver, random);
+        if (message != null) {
+          check(message, next);
+          held.add(new Held(message, next));
+          next++;
+        }
+        if (!held.isEmpty() && (message == null || random.nextInt(3) == 0)) {
+          Held freed = held.remove(random.nextInt(held.size()));
+          check(freed.region(), freed.number()); // not overwritten
+          freed.region().close();
+        }
+      }
+      return null;
+    });
   }
 
   /** There may be no buffer for the next message before one is freed. */

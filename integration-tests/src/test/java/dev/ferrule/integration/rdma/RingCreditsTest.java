@@ -115,23 +115,20 @@ class RingCreditsTest {
         Wires.pair("magicring?rnrRetry=0&maxMessage=64&ring=4KiB&wait=block&" + option)) {
       List<Task<Void>> tasks =
           Stream.of(pair.client(), pair.server())
-              .flatMap(
-                  connection ->
-                      Stream.of(
-                          Task.<Void>start(
-                              () -> {
-                                for (int i = 0; i < count; i++) {
-                                  connection.sender().send(MemorySegment.NULL);
-                                }
-                                return null;
-                              }),
-                          Task.<Void>start(
-                              () -> {
-                                for (int i = 0; i < count; i++) {
-                                  connection.receiver().receive(Task.PATIENCE).close();
-                                }
-                                return null;
-                              })))
+              .flatMap(connection ->
+                  Stream.of(
+                      Task.<Void>start(() -> {
+                        for (int i = 0; i < count; i++) {
+                          connection.sender().send(MemorySegment.NULL);
+                        }
+                        return null;
+                      }),
+                      Task.<Void>start(() -> {
+                        for (int i = 0; i < count; i++) {
+                          connection.receiver().receive(Task.PATIENCE).close();
+                        }
+                        return null;
+                      })))
               .toList();
       tasks.forEach(Task::result);
     }

@@ -81,14 +81,13 @@ class RingHugePagesTest {
     }
     return IntStream.range(0, lines.size())
         .filter(i -> lines.get(i).contains("ferrule-ring"))
-        .mapToObj(
-            i ->
-                lines.subList(i, lines.size()).stream()
-                    .filter(line -> line.startsWith("KernelPageSize:"))
-                    .findFirst()
-                    .orElseThrow()
-                    .substring("KernelPageSize:".length())
-                    .strip())
+        .mapToObj(i ->
+            lines.subList(i, lines.size()).stream()
+                .filter(line -> line.startsWith("KernelPageSize:"))
+                .findFirst()
+                .orElseThrow()
+                .substring("KernelPageSize:".length())
+                .strip())
         .toList();
   }
 }

@@ -43,14 +43,12 @@ class RingPressureTest {
 
   static Stream<Arguments> rings() {
     return Stream.of(Mapping.values())
-        .flatMap(
-            mapping ->
-                IntStream.of(1, 3, 33)
-                    .boxed()
-                    .flatMap(
-                        pages ->
-                            IntStream.of(1, 2, 7, 64)
-                                .mapToObj(window -> Arguments.of(mapping, pages, window))));
+        .flatMap(mapping ->
+            IntStream.of(1, 3, 33)
+                .boxed()
+                .flatMap(pages ->
+                    IntStream.of(1, 2, 7, 64)
+                        .mapToObj(window -> Arguments.of(mapping, pages, window))));
   }
 
   private static int longest(Mapping mapping, int pages) {
@@ -111,15 +109,14 @@ class RingPressureTest {
       assertThatThrownBy(() -> pair.client().sender().claim(longest + 1))
           .isInstanceOf(MessageTooLongException.class);
       Task<Void> sending =
-          Task.start(
-              () -> {
-                for (int i = 0; i < 100; i++) {
-                  pair.client().sender().send(message(i, 5));
-                  pair.client().sender().send(message(i, longest));
-                  pair.client().sender().send(message(i, 0));
-                }
-                return null;
-              });
+          Task.start(() -> {
+            for (int i = 0; i < 100; i++) {
+              pair.client().sender().send(message(i, 5));
+              pair.client().sender().send(message(i, longest));
+              pair.client().sender().send(message(i, 0));
+            }
+            return null;
+          });
       for (int i = 0; i < 100; i++) {
         expect(pair.server(), i, 5);
         expect(pair.server(), i, longest);
@@ -253,13 +250,12 @@ class RingPressureTest {
         List<SendRegion> claimed = claimAll(pair.client().sender(), PAGE);
         assertThat(claimed).hasSizeLessThanOrEqualTo(16); // what was acknowledged by now
         Task<Void> receiving =
-            Task.start(
-                () -> {
-                  for (int i = 0; i < 16; i++) {
-                    expect(pair.server(), i, PAGE);
-                  }
-                  return null;
-                });
+            Task.start(() -> {
+              for (int i = 0; i < 16; i++) {
+                expect(pair.server(), i, PAGE);
+              }
+              return null;
+            });
         while (claimed.size() < 16) {
           claimed.add(pair.client().sender().claim(PAGE, Task.PATIENCE));
         }

@@ -56,15 +56,14 @@ class SendRecvPeerFaultsTest extends PeerFaults {
         connections.add(connection);
         waiting.put(
             strategy.toString(),
-            Task.start(
-                () -> {
-                  long last = 0;
-                  for (int i = 0; i < count; i++) {
-                    last = Numbered.send(connection.sender(), i);
-                  }
-                  connection.sender().await(last);
-                  return null;
-                }));
+            Task.start(() -> {
+              long last = 0;
+              for (int i = 0; i < count; i++) {
+                last = Numbered.send(connection.sender(), i);
+              }
+              connection.sender().await(last);
+              return null;
+            }));
         Task.await("all are in flight", () -> connection.counters().messagesSent() == count);
       }
       waiting.forEach((what, task) -> task.awaitWaiting(what));
@@ -84,14 +83,13 @@ class SendRecvPeerFaultsTest extends PeerFaults {
       List<Connection> accepted = new ArrayList<>();
       AtomicInteger count = new AtomicInteger();
       Task<Void> server =
-          Task.start(
-              () -> {
-                while (accepting) {
-                  accepted.add(listener.accept());
-                  count.incrementAndGet();
-                }
-                return null;
-              });
+          Task.start(() -> {
+            while (accepting) {
+              accepted.add(listener.accept());
+              count.incrementAndGet();
+            }
+            return null;
+          });
       List<Task<Connection>> clients = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         clients.add(Task.start(() -> Wires.connect(address, "")));

@@ -41,12 +41,11 @@ final class Serving implements RunningServer {
     Thread thread =
         Thread.ofPlatform()
             .daemon()
-            .start(
-                () ->
-                    Main.run(
-                        new PrintWriter(output),
-                        new PrintWriter(errors, true),
-                        line.toArray(String[]::new)));
+            .start(() ->
+                Main.run(
+                    new PrintWriter(output),
+                    new PrintWriter(errors, true),
+                    line.toArray(String[]::new)));
     Task.await(
         () -> "serve listens; " + errors, () -> output.toString().endsWith(System.lineSeparator()));
     return new Serving(thread, URI.create(output.toString().strip()));

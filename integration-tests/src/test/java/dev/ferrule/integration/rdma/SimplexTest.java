@@ -39,13 +39,12 @@ class SimplexTest {
   private static final String SIMPLEX = SMALL + "&simplex=on";
 
   private static Task<Void> send(Sender sender, int count) {
-    return Task.start(
-        () -> {
-          for (int i = 0; i < count; i++) {
-            Numbered.send(sender, i);
-          }
-          return null;
-        });
+    return Task.start(() -> {
+      for (int i = 0; i < count; i++) {
+        Numbered.send(sender, i);
+      }
+      return null;
+    });
   }
 
   private static void receive(Connection connection, int count) {
@@ -115,14 +114,13 @@ class SimplexTest {
   void messagesSentBeforeACloseAreReceived() {
     try (Wires.Pair pair = Wires.pair("magicring" + SIMPLEX + "&closeTimeout=120s")) {
       Task<Void> closing =
-          Task.start(
-              () -> {
-                for (int i = 0; i < 100; i++) {
-                  Numbered.send(pair.client().sender(), i);
-                }
-                pair.client().close();
-                return null;
-              });
+          Task.start(() -> {
+            for (int i = 0; i < 100; i++) {
+              Numbered.send(pair.client().sender(), i);
+            }
+            pair.client().close();
+            return null;
+          });
       receive(pair.server(), 100);
       closing.result();
       assertThatThrownBy(() -> pair.server().receiver().receive(Task.PATIENCE))

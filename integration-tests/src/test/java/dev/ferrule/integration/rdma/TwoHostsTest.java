@@ -85,13 +85,12 @@ class TwoHostsTest {
 
   private static void echo(Connection connection, int count) {
     Task<Void> sending =
-        Task.start(
-            () -> {
-              for (int i = 0; i < count; i++) {
-                Numbered.send(connection.sender(), i);
-              }
-              return null;
-            });
+        Task.start(() -> {
+          for (int i = 0; i < count; i++) {
+            Numbered.send(connection.sender(), i);
+          }
+          return null;
+        });
     for (int i = 0; i < count; i++) {
       try (ReceiveRegion message = connection.receiver().receive(Task.PATIENCE)) {
         Numbered.check(message, i);
@@ -113,30 +112,27 @@ class TwoHostsTest {
       Connection receiving = Wires.connect(address, Peer.STREAM);
       connections.addAll(List.of(idle, waiting, sending, receiving));
       tasks.add(
-          Task.start(
-              () -> {
-                waiting.receiver().receive();
-                return null;
-              }));
+          Task.start(() -> {
+            waiting.receiver().receive();
+            return null;
+          }));
       tasks.add(
-          Task.start(
-              () -> {
-                for (int i = 0; i >= 0; i++) {
-                  Numbered.send(sending.sender(), i);
-                  sending.receiver().receive().close();
-                }
-                return null;
-              }));
+          Task.start(() -> {
+            for (int i = 0; i >= 0; i++) {
+              Numbered.send(sending.sender(), i);
+              sending.receiver().receive().close();
+            }
+            return null;
+          }));
       tasks.add(
-          Task.start(
-              () -> {
-                for (int i = 0; i >= 0; i++) {
-                  try (ReceiveRegion message = receiving.receiver().receive()) {
-                    Numbered.check(message, i);
-                  }
-                }
-                return null;
-              }));
+          Task.start(() -> {
+            for (int i = 0; i >= 0; i++) {
+              try (ReceiveRegion message = receiving.receiver().receive()) {
+                Numbered.check(message, i);
+              }
+            }
+            return null;
+          }));
       Task.await("messages flow", () -> sending.counters().messagesReceived() > 20);
       Task.await("messages arrive", () -> receiving.counters().messagesReceived() > 20);
     }
@@ -249,12 +245,11 @@ class TwoHostsTest {
       Commands.run("rxe-wire", "up");
     }
     addresses()
-        .forEach(
-            each -> {
-              try (Connection connection = Wires.connect(each, Peer.ECHO)) {
-                echo(connection, 100);
-              }
-            });
+        .forEach(each -> {
+          try (Connection connection = Wires.connect(each, Peer.ECHO)) {
+            echo(connection, 100);
+          }
+        });
   }
 
   @Test

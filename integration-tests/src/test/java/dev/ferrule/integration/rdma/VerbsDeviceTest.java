@@ -86,11 +86,10 @@ class VerbsDeviceTest {
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(() -> library.open("nonsense7"))
         .withMessageStartingWith("ibv_open_device(nonsense7): No such device (errno 19); ")
-        .satisfies(
-            e -> {
-              assertThat(e.function()).isEqualTo("ibv_open_device");
-              assertThat(e.errno()).isEqualTo(Errno.ENODEV);
-            });
+        .satisfies(e -> {
+          assertThat(e.function()).isEqualTo("ibv_open_device");
+          assertThat(e.errno()).isEqualTo(Errno.ENODEV);
+        });
   }
 
   @Test

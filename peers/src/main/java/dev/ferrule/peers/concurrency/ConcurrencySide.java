@@ -168,13 +168,12 @@ final class ConcurrencySide {
     return Thread.ofPlatform()
         .daemon()
         .name(name)
-        .unstarted(
-            () -> {
-              try {
-                work.run();
-              } catch (InterruptedException | RuntimeException e) {
-                System.err.println("ferrule: " + name + ": " + e);
-              }
-            });
+        .unstarted(() -> {
+          try {
+            work.run();
+          } catch (InterruptedException | RuntimeException e) {
+            System.err.println("ferrule: " + name + ": " + e);
+          }
+        });
   }
 }

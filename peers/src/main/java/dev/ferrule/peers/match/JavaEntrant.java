@@ -116,11 +116,9 @@ public record JavaEntrant(Contender contender) implements Entrant {
     private String answer() {
       List<CompletableFuture<String>> answers =
           processes.stream()
-              .map(
-                  process ->
-                      CompletableFuture.supplyAsync(
-                          () -> process.get().awaitAnswer(ANSWER_TIMEOUT),
-                          Thread::startVirtualThread))
+              .map(process ->
+                  CompletableFuture.supplyAsync(
+                      () -> process.get().awaitAnswer(ANSWER_TIMEOUT), Thread::startVirtualThread))
               .toList();
       try {
         CompletableFuture.anyOf(answers.toArray(CompletableFuture<?>[]::new)).join();

@@ -189,14 +189,13 @@ final class Loops {
         int index = i;
         MessageSender sender = transport.newSender();
         running.add(
-            threads.submit(
-                () -> {
-                  pin.accept(index);
-                  ready.countDown();
-                  go.await();
-                  sendOwn(sender, index, each, length);
-                  return null;
-                }));
+            threads.submit(() -> {
+              pin.accept(index);
+              ready.countDown();
+              go.await();
+              sendOwn(sender, index, each, length);
+              return null;
+            }));
       }
       ready.await();
       awaitMessage(transport);

@@ -139,9 +139,8 @@ public final class PerftestEntrant implements Entrant {
     return Program.lastOf(output.stream().map(String::strip).filter(l -> l.startsWith(size + " ")))
         .map(line -> List.of(line.split("\\s+")))
         .filter(row -> row.size() >= columns)
-        .orElseThrow(
-            () ->
-                new ToolException(
-                    ExitCode.FAILED, "perftest wrote no result: " + String.join("; ", output)));
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.FAILED, "perftest wrote no result: " + String.join("; ", output)));
   }
 }

@@ -169,11 +169,10 @@ final class Program {
     return Stream.of("/proc/net/tcp", "/proc/net/tcp6")
         .flatMap(file -> readLines(Path.of(file)).stream())
         .map(line -> line.strip().split(" +"))
-        .anyMatch(
-            columns ->
-                columns.length > STATE_COLUMN
-                    && columns[PORT_COLUMN].endsWith(suffix)
-                    && columns[STATE_COLUMN].equals(LISTENING));
+        .anyMatch(columns ->
+            columns.length > STATE_COLUMN
+                && columns[PORT_COLUMN].endsWith(suffix)
+                && columns[STATE_COLUMN].equals(LISTENING));
   }
 
   private static List<String> readLines(Path file) {

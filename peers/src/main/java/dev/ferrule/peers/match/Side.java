@@ -75,15 +75,14 @@ final class Side {
   public static void main(String[] arguments) {
     Side side = new Side(Contenders.named(arguments[1]), Mode.valueOf(arguments[2]));
     String where = arguments[3];
-    side.guard(
-        () -> {
-          switch (arguments[0]) {
-            case SERVE -> side.serve(Path.of(where));
-            case CONNECT -> side.connect(where);
-            case SERVE_AND_CONNECT -> side.serveAndConnect(Path.of(where));
-            default -> throw new IllegalArgumentException("unknown role " + arguments[0]);
-          }
-        });
+    side.guard(() -> {
+      switch (arguments[0]) {
+        case SERVE -> side.serve(Path.of(where));
+        case CONNECT -> side.connect(where);
+        case SERVE_AND_CONNECT -> side.serveAndConnect(Path.of(where));
+        default -> throw new IllegalArgumentException("unknown role " + arguments[0]);
+      }
+    });
   }
 
   /** Ends the process if something fails. */
@@ -124,13 +123,9 @@ final class Side {
     readOrders(List.of(ofServer, ofClient), () -> FreshAddress.remove(directory));
     Thread.ofPlatform()
         .daemon()
-        .start(
-            () ->
-                guard(
-                    () ->
-                        work(
-                            pinning.server(0),
-                            () -> serveOrders(ofServer, listening, server, () -> {}))));
+        .start(() ->
+            guard(() ->
+                work(pinning.server(0), () -> serveOrders(ofServer, listening, server, () -> {}))));
     ChildProcess.answer(out, listening.address());
     carryOutOrders(ofClient, client);
   }

@@ -46,13 +46,12 @@ class ConcurrencyBenchmarkTest {
     List<String> lines = out.toString().lines().skip(1).toList();
     assertThat(lines).hasSize(6);
     assertThat(lines)
-        .allSatisfy(
-            line -> {
-              List<String> words = List.of(line.split(" +"));
-              assertThat(words).hasSize(8);
-              assertThat(words.get(4)).as("connected").isEqualTo("3");
-              assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isPositive();
-            });
+        .allSatisfy(line -> {
+          List<String> words = List.of(line.split(" +"));
+          assertThat(words).hasSize(8);
+          assertThat(words.get(4)).as("connected").isEqualTo("3");
+          assertThat(Long.parseLong(words.get(7))).as("the slowest's rate").isPositive();
+        });
   }
 
   @ParameterizedTest

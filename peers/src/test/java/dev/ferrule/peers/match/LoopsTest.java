@@ -47,11 +47,10 @@ class LoopsTest {
   static List<Arguments> measuresOfAll() {
     return Contenders.all().stream()
         .map(JavaEntrant::new)
-        .flatMap(
-            entrant ->
-                Arrays.stream(Measure.values())
-                    .filter(entrant::takesPart)
-                    .map(measure -> Arguments.of(entrant.name(), measure)))
+        .flatMap(entrant ->
+            Arrays.stream(Measure.values())
+                .filter(entrant::takesPart)
+                .map(measure -> Arguments.of(entrant.name(), measure)))
         .toList();
   }
 
@@ -123,15 +122,14 @@ class LoopsTest {
   private static void start(CompletableFuture<Void> end, Runnable work) {
     Thread.ofPlatform()
         .daemon()
-        .start(
-            () -> {
-              try {
-                work.run();
-                end.complete(null);
-              } catch (RuntimeException e) {
-                end.completeExceptionally(e);
-              }
-            });
+        .start(() -> {
+          try {
+            work.run();
+            end.complete(null);
+          } catch (RuntimeException e) {
+            end.completeExceptionally(e);
+          }
+        });
   }
 
   private static void measure(Transport client, Measure measure) {

@@ -35,9 +35,8 @@ class TransportTest {
   private static List<Arguments> uses(Predicate<Contender> which) {
     return Contenders.all().stream()
         .filter(which)
-        .flatMap(
-            contender ->
-                contender.modes().stream().map(mode -> Arguments.of(contender.name(), mode)))
+        .flatMap(contender ->
+            contender.modes().stream().map(mode -> Arguments.of(contender.name(), mode)))
         .toList();
   }
 
@@ -82,14 +81,13 @@ class TransportTest {
     List<byte[]> atClient = new ArrayList<>();
     try (Listening listening = contender.listen(mode, directory, atServer::add)) {
       CompletableFuture<Void> server =
-          CompletableFuture.runAsync(
-              () -> {
-                try (Transport transport = listening.accept()) {
-                  takeAll(transport);
-                  sendAll(transport);
-                  await(transport); // so that the connection is not closed before all have arrived
-                }
-              });
+          CompletableFuture.runAsync(() -> {
+            try (Transport transport = listening.accept()) {
+              takeAll(transport);
+              sendAll(transport);
+              await(transport); // so that the connection is not closed before all have arrived
+            }
+          });
       try (Transport client = contender.connect(mode, listening.address(), atClient::add)) {
         sendAll(client);
         takeAll(client);

@@ -428,12 +428,8 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
   private static void dismiss(List<RdmaConnectionRequest> clients) {
     List<Thread> threads =
         clients.stream()
-            .map(
-                client ->
-                    Thread.ofPlatform()
-                        .daemon()
-                        .name("ferrule-rdma dismiss")
-                        .start(client::dismiss))
+            .map(client ->
+                Thread.ofPlatform().daemon().name("ferrule-rdma dismiss").start(client::dismiss))
             .toList();
     threads.forEach(Threads::awaitEnd);
   }

@@ -70,13 +70,12 @@ final class ReceiveGroup {
 
   private void makeCommonQueue(int entries, int batch) {
     key =
-        device.listen(
-            () -> {
-              ReceiveQueue known = queue;
-              if (known != null) {
-                known.onEvent();
-              }
-            });
+        device.listen(() -> {
+          ReceiveQueue known = queue;
+          if (known != null) {
+            known.onEvent();
+          }
+        });
     CompletionQueue made = device.createCompletionQueue(entries, key);
     completions = made;
     queue = new ReceiveQueue(made, this::stray, batch);

@@ -124,14 +124,13 @@ final class EventLoop implements AutoCloseable {
       return;
     }
     CountDownLatch done = new CountDownLatch(1);
-    tasks.add(
-        () -> {
-          try {
-            task.run();
-          } finally {
-            done.countDown();
-          }
-        });
+    tasks.add(() -> {
+      try {
+        task.run();
+      } finally {
+        done.countDown();
+      }
+    });
     poll.wake();
     done.await(nanos, TimeUnit.NANOSECONDS);
   }

@@ -34,23 +34,21 @@ class AcceptFailuresTest {
   @BeforeEach
   void failOnce() {
     when(manager.device.verbs.createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt()))
-        .thenAnswer(
-            call -> {
-              if (fails) {
-                fails = false;
-                throw failure;
-              }
-              return 0x3000L;
-            });
+        .thenAnswer(call -> {
+          if (fails) {
+            fails = false;
+            throw failure;
+          }
+          return 0x3000L;
+        });
     when(manager.device.cm.reject(anyLong(), any(), anyInt()))
-        .thenAnswer(
-            call -> {
-              MemorySegment data = call.getArgument(1);
-              byte[] bytes =
-                  data.asSlice(0, call.<Integer>getArgument(2)).toArray(ValueLayout.JAVA_BYTE);
-              rejections.add(new String(bytes, StandardCharsets.ISO_8859_1));
-              return 0;
-            });
+        .thenAnswer(call -> {
+          MemorySegment data = call.getArgument(1);
+          byte[] bytes =
+              data.asSlice(0, call.<Integer>getArgument(2)).toArray(ValueLayout.JAVA_BYTE);
+          rejections.add(new String(bytes, StandardCharsets.ISO_8859_1));
+          return 0;
+        });
     manager.onAccept = id -> manager.hold(CmEvent.Type.ESTABLISHED, id, 0, new byte[0]);
   }
 

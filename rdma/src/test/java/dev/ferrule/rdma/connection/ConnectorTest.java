@@ -56,11 +56,10 @@ class ConnectorTest {
     when(manager.device.cm.resolveRoute(anyLong(), anyInt()))
         .thenAnswer(call -> emit(CmEvent.Type.ROUTE_RESOLVED));
     when(manager.device.cm.connect(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              onConnect.run();
-              return 0;
-            });
+        .thenAnswer(call -> {
+          onConnect.run();
+          return 0;
+        });
   }
 
   @AfterEach
@@ -94,11 +93,10 @@ class ConnectorTest {
             manager.hold(
                 CmEvent.Type.ESTABLISHED, manager.lastId, 0, FakeProvider.hello(Hello.Kind.ACCEPT));
     when(manager.device.cm.resolveAddr(anyLong(), any(), anyInt()))
-        .thenAnswer(
-            call -> {
-              manager.hold(CmEvent.Type.ADDRESS_RESOLVED, manager.lastId, 0, new byte[0]);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          manager.hold(CmEvent.Type.ADDRESS_RESOLVED, manager.lastId, 0, new byte[0]);
+          return 0;
+        });
     try (Connection connection = provider.connect("?connectTimeout=1ms")) {
       assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     }
@@ -202,14 +200,13 @@ class ConnectorTest {
   private List<Integer> ackTimeouts() {
     List<Integer> set = new ArrayList<>();
     when(manager.device.cm.setOption(anyLong(), anyInt(), anyInt(), any()))
-        .thenAnswer(
-            call -> {
-              if (call.<Integer>getArgument(1) == LEVEL_ID
-                  && call.<Integer>getArgument(2) == OPTION_ACK_TIMEOUT) {
-                set.add((int) call.<MemorySegment>getArgument(3).get(ValueLayout.JAVA_BYTE, 0));
-              }
-              return 0;
-            });
+        .thenAnswer(call -> {
+          if (call.<Integer>getArgument(1) == LEVEL_ID
+              && call.<Integer>getArgument(2) == OPTION_ACK_TIMEOUT) {
+            set.add((int) call.<MemorySegment>getArgument(3).get(ValueLayout.JAVA_BYTE, 0));
+          }
+          return 0;
+        });
     return set;
   }
 
@@ -290,11 +287,10 @@ class ConnectorTest {
   @Test
   void aConnectionThatCannotBeCompletedGetsNoEventsAfterItsQueuePairIsDestroyed() throws Exception {
     when(manager.device.verbs.modifyQp(anyLong(), any(), anyInt()))
-        .thenAnswer(
-            call -> {
-              manager.calls.add("modifyQp");
-              return -Errno.ENOMEM;
-            });
+        .thenAnswer(call -> {
+          manager.calls.add("modifyQp");
+          return -Errno.ENOMEM;
+        });
     RdmaContext rdmaContext =
         RdmaContext.retain(manager.device.library); // keeps the event loop running
     try {

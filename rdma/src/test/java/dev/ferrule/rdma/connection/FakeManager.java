@@ -79,35 +79,30 @@ final class FakeManager implements AutoCloseable {
     when(device.verbs.createCq(anyLong(), anyInt(), anyLong(), anyLong(), anyInt()))
         .thenAnswer(call -> (long) handles.incrementAndGet());
     when(device.verbs.queryDevice(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              ibv_device_attr.max_qp_wr(call.getArgument(1), SIZES);
-              ibv_device_attr.max_cqe(call.getArgument(1), SIZES);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          ibv_device_attr.max_qp_wr(call.getArgument(1), SIZES);
+          ibv_device_attr.max_cqe(call.getArgument(1), SIZES);
+          return 0;
+        });
     when(device.cm.createId(anyLong())).thenAnswer(call -> lastId = newId());
     when(device.cm.createQp(anyLong(), anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              long queuePair = device.queuePair(queuePairs.incrementAndGet()).address();
-              MemorySegment id =
-                  MemorySegment.ofAddress(call.<Long>getArgument(0))
-                      .reinterpret(rdma_cm_id.sizeof());
-              rdma_cm_id.qp(id, MemorySegment.ofAddress(queuePair));
-              return 0;
-            });
+        .thenAnswer(call -> {
+          long queuePair = device.queuePair(queuePairs.incrementAndGet()).address();
+          MemorySegment id =
+              MemorySegment.ofAddress(call.<Long>getArgument(0)).reinterpret(rdma_cm_id.sizeof());
+          rdma_cm_id.qp(id, MemorySegment.ofAddress(queuePair));
+          return 0;
+        });
     when(device.cm.listen(anyLong(), anyInt()))
-        .thenAnswer(
-            call -> {
-              listenerId = call.getArgument(0);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          listenerId = call.getArgument(0);
+          return 0;
+        });
     when(device.cm.accept(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              onAccept.accept(call.<Long>getArgument(0));
-              return 0;
-            });
+        .thenAnswer(call -> {
+          onAccept.accept(call.<Long>getArgument(0));
+          return 0;
+        });
     doAnswer(call -> calls.add("destroyQp")).when(device.cm).destroyQp(anyLong());
     when(device.cm.getCmEvent(anyLong())).thenAnswer(call -> nextEvent());
   }

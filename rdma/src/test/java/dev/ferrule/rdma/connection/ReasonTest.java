@@ -87,14 +87,13 @@ class ReasonTest {
       })
   void theNameOfEveryFunctionAndItsWholeAdviceFit(String function) {
     IntStream.rangeClosed(1, 133)
-        .forEach(
-            errno -> {
-              VerbsException failure = new VerbsException(function, "x".repeat(200), errno);
-              String message = String.valueOf(failure.getMessage());
-              assertThat(shortened(message))
-                  .startsWith(function + " ...; ")
-                  .endsWith(message.substring(message.lastIndexOf("; ")));
-            });
+        .forEach(errno -> {
+          VerbsException failure = new VerbsException(function, "x".repeat(200), errno);
+          String message = String.valueOf(failure.getMessage());
+          assertThat(shortened(message))
+              .startsWith(function + " ...; ")
+              .endsWith(message.substring(message.lastIndexOf("; ")));
+        });
   }
 
   @Test

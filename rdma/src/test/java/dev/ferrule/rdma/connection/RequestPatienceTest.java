@@ -93,11 +93,10 @@ class RequestPatienceTest {
   void aClientWithAPendingConfirmationIsNotReleasedAsSilent() throws Exception {
     try (RdmaListener listener = provider.listen(NO_TIME)) {
       CountDownLatch accepted = new CountDownLatch(1);
-      onAccept(
-          id -> {
-            manager.hold(CmEvent.Type.ESTABLISHED, id, 0, new byte[0]);
-            accepted.countDown();
-          });
+      onAccept(id -> {
+        manager.hold(CmEvent.Type.ESTABLISHED, id, 0, new byte[0]);
+        accepted.countDown();
+      });
       bringClient();
       while (accepted.getCount() > 0) {
         acceptWithoutWaitingForAClient(listener);
@@ -137,11 +136,10 @@ class RequestPatienceTest {
   @Test
   void theTimeToConfirmBeginsWhenTheAcceptanceIsSent() {
     AtomicLong sentAt = new AtomicLong();
-    onAccept(
-        id -> {
-          sentAt.set(System.nanoTime());
-          manager.emit(CmEvent.Type.ESTABLISHED, id);
-        });
+    onAccept(id -> {
+      sentAt.set(System.nanoTime());
+      manager.emit(CmEvent.Type.ESTABLISHED, id);
+    });
     try (RdmaListener listener = provider.listen("?connectTimeout=7s")) {
       bringClient();
       RdmaConnectionRequest request = (RdmaConnectionRequest) listener.nextRequest(PATIENCE);
@@ -177,14 +175,13 @@ class RequestPatienceTest {
     int most = 16;
     List<Long> silent = new CopyOnWriteArrayList<>();
     try (RdmaListener listener = provider.listen("?connectTimeout=24h", now::get)) {
-      onAccept(
-          id -> {
-            if (silent.size() < most) {
-              silent.add(id);
-            } else {
-              manager.emit(CmEvent.Type.ESTABLISHED, id);
-            }
-          });
+      onAccept(id -> {
+        if (silent.size() < most) {
+          silent.add(id);
+        } else {
+          manager.emit(CmEvent.Type.ESTABLISHED, id);
+        }
+      });
       for (int i = 0; i < most + 1; i++) {
         bringClient();
       }

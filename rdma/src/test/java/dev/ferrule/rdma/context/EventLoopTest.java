@@ -43,11 +43,10 @@ class EventLoopTest {
   private static void runTicks(List<CountDownLatch> done) throws InterruptedException {
     try (EventLoop loop = new EventLoop("ferrule-test")) {
       for (CountDownLatch one : done) {
-        loop.addTick(
-            () -> {
-              one.countDown();
-              throw new IllegalStateException("thrown by the test");
-            });
+        loop.addTick(() -> {
+          one.countDown();
+          throw new IllegalStateException("thrown by the test");
+        });
       }
       for (CountDownLatch one : done) {
         assertThat(one.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();

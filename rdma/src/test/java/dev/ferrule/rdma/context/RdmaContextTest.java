@@ -81,11 +81,10 @@ class RdmaContextTest {
     BlockingQueue<String> received = new LinkedBlockingQueue<>();
     BlockingQueue<Long> events = new LinkedBlockingQueue<>();
     when(device.cm.getCmEvent(anyLong()))
-        .thenAnswer(
-            call -> {
-              Long next = events.poll();
-              return next == null ? (long) -Errno.EAGAIN : next;
-            });
+        .thenAnswer(call -> {
+          Long next = events.poll();
+          return next == null ? (long) -Errno.EAGAIN : next;
+        });
     AtomicReference<Runnable> onAcknowledgement = new AtomicReference<>(() -> {});
     doAnswer(
             call -> {
@@ -97,11 +96,10 @@ class RdmaContextTest {
     RdmaContext rdmaContext =
         RdmaContext.retain(device.library); // its event loop starts to call these
     CmId first = rdmaContext.createId(one -> received.add("first"));
-    onAcknowledgement.set(
-        () -> {
-          rdmaContext.destroy(first);
-          rdmaContext.createId(one -> received.add("second"));
-        });
+    onAcknowledgement.set(() -> {
+      rdmaContext.destroy(first);
+      rdmaContext.createId(one -> received.add("second"));
+    });
 
     events.add(event.address());
 
@@ -120,11 +118,10 @@ class RdmaContextTest {
     rdma_cm_event.id(event, device.id());
     BlockingQueue<Long> events = new LinkedBlockingQueue<>(List.of(event.address()));
     when(device.cm.getCmEvent(anyLong()))
-        .thenAnswer(
-            call -> {
-              Long next = events.poll();
-              return next == null ? (long) -Errno.EAGAIN : next;
-            });
+        .thenAnswer(call -> {
+          Long next = events.poll();
+          return next == null ? (long) -Errno.EAGAIN : next;
+        });
     List<CmEvent.Type> received = new CopyOnWriteArrayList<>();
     RdmaContext rdmaContext = RdmaContext.retain(device.library);
     rdmaContext.createId(one -> received.add(one.type()));
@@ -141,13 +138,12 @@ class RdmaContextTest {
     SharedDevice shared = new SharedDevice(device.context());
     List<String> received = new ArrayList<>();
     when(device.verbs.getAsyncEvent(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment event = call.getArgument(1);
-              ibv_async_event.event_type(event, AsyncEvent.Type.QUEUE_PAIR_FATAL.ordinal());
-              event.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), 5);
-              return 0;
-            })
+        .thenAnswer(call -> {
+          MemorySegment event = call.getArgument(1);
+          ibv_async_event.event_type(event, AsyncEvent.Type.QUEUE_PAIR_FATAL.ordinal());
+          event.set(ValueLayout.JAVA_LONG, ibv_async_event.element$offset(), 5);
+          return 0;
+        })
         .thenReturn(-Errno.EAGAIN);
     Consumer<AsyncEvent> first = event -> received.add("first");
     shared.watch(List.of(5L), first);
@@ -168,11 +164,10 @@ class RdmaContextTest {
   @Test
   void shouldRefuseACompletionQueueThatExceedsTheDevicesLimit() {
     when(device.verbs.queryDevice(anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              ibv_device_attr.max_cqe(call.getArgument(1), 100);
-              return 0;
-            });
+        .thenAnswer(call -> {
+          ibv_device_attr.max_cqe(call.getArgument(1), 100);
+          return 0;
+        });
     SharedDevice shared = new SharedDevice(device.context());
 
     assertThatThrownBy(() -> shared.createCompletionQueue(101, 1))

@@ -132,15 +132,14 @@ class MagicBufferTest {
       List<Future<List<MagicBuffer>>> made = new ArrayList<>();
       for (int t = 0; t < threads; t++) {
         made.add(
-            pool.submit(
-                () -> {
-                  List<MagicBuffer> mine = new ArrayList<>();
-                  for (int i = 0; i < 50; i++) {
-                    MagicBuffer.allocate(2 * PAGE).close(); // frees its range for other threads
-                    mine.add(MagicBuffer.allocate((1 + i % 3) * PAGE));
-                  }
-                  return mine;
-                }));
+            pool.submit(() -> {
+              List<MagicBuffer> mine = new ArrayList<>();
+              for (int i = 0; i < 50; i++) {
+                MagicBuffer.allocate(2 * PAGE).close(); // frees its range for other threads
+                mine.add(MagicBuffer.allocate((1 + i % 3) * PAGE));
+              }
+              return mine;
+            }));
       }
       List<MagicBuffer> all = new ArrayList<>();
       for (Future<List<MagicBuffer>> some : made) {

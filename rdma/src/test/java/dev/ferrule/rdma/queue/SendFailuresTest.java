@@ -47,19 +47,18 @@ class SendFailuresTest {
     Thread other =
         Thread.ofPlatform()
             .daemon()
-            .start(
-                () -> {
-                  try {
-                    for (int i = 0; i < rounds; i++) {
-                      start.await();
-                      locked(() -> {});
-                      failures.report();
-                      end.await();
-                    }
-                  } catch (Exception e) {
-                    throw new AssertionError(e);
-                  }
-                });
+            .start(() -> {
+              try {
+                for (int i = 0; i < rounds; i++) {
+                  start.await();
+                  locked(() -> {});
+                  failures.report();
+                  end.await();
+                }
+              } catch (Exception e) {
+                throw new AssertionError(e);
+              }
+            });
     for (int i = 1; i <= rounds; i++) {
       start.await();
       locked(() -> failures.posted(-Errno.ENOMEM));

@@ -110,15 +110,14 @@ class SendQueueProtocolTest {
     device.registrations();
     memory = new SendMemory(device.domain(), device.arena, MEMORY);
     when(device.verbs.postSend(any(), anyLong(), anyLong(), anyLong()))
-        .thenAnswer(
-            call -> {
-              long request = call.getArgument(2);
-              while (request != 0) {
-                posted.add(read(request));
-                request = RawMemory.getLong(request + ibv_send_wr.next$offset());
-              }
-              return 0;
-            });
+        .thenAnswer(call -> {
+          long request = call.getArgument(2);
+          while (request != 0) {
+            posted.add(read(request));
+            request = RawMemory.getLong(request + ibv_send_wr.next$offset());
+          }
+          return 0;
+        });
   }
 
   private static Posted read(long request) {

@@ -110,11 +110,10 @@ class SharedReceivesTest {
 
     /** Waits until its peer may use the largest share; less than half of it is granted by ticks. */
     void awaitLargestShare() {
-      await(
-          () -> {
-            channel.tick();
-            return credit() == shared.maxShare();
-          });
+      await(() -> {
+        channel.tick();
+        return credit() == shared.maxShare();
+      });
     }
 
     /** Sends messages to the connection, as a peer that has sent nothing else. */
@@ -342,11 +341,10 @@ class SharedReceivesTest {
 
   private SharedReceives.Share awaitAdmission() {
     SharedReceives.Share[] admitted = new SharedReceives.Share[1];
-    await(
-        () -> {
-          admitted[0] = shared.admit();
-          return admitted[0] != null;
-        });
+    await(() -> {
+      admitted[0] = shared.admit();
+      return admitted[0] != null;
+    });
     return admitted[0];
   }
 
@@ -418,12 +416,11 @@ class SharedReceivesTest {
         int buffer = client.take();
         queue.remove(client.channel);
         Future<?> freed =
-            receiver.submit(
-                () -> {
-                  start.await();
-                  client.channel.free(buffer);
-                  return null;
-                });
+            receiver.submit(() -> {
+              start.await();
+              client.channel.free(buffer);
+              return null;
+            });
         start.await();
         client.channel.closeReceives();
         freed.get();

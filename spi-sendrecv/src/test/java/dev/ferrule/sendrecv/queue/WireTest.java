@@ -190,18 +190,16 @@ class WireTest {
     ExecutorService executor = Executors.newFixedThreadPool(threads.size());
     try {
       List<Future<?>> running = new ArrayList<>();
-      threads.forEach(
-          thread ->
-              running.add(
-                  executor.submit(
-                      () -> {
-                        try {
-                          thread.run();
-                        } catch (RuntimeException | Error e) {
-                          failed = true;
-                          throw e;
-                        }
-                      })));
+      threads.forEach(thread ->
+          running.add(
+              executor.submit(() -> {
+                try {
+                  thread.run();
+                } catch (RuntimeException | Error e) {
+                  failed = true;
+                  throw e;
+                }
+              })));
       for (Future<?> thread : running) {
         thread.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
       }

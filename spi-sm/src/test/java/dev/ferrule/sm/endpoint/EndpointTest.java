@@ -115,11 +115,10 @@ class EndpointTest {
       endpoint.removeLink(OTHER);
       assertThat(logged.all())
           .singleElement()
-          .satisfies(
-              record -> {
-                assertThat(record.getMessage()).contains(endpoint.address().uri().toString());
-                assertThat(record.getThrown()).isInstanceOf(InternalError.class);
-              });
+          .satisfies(record -> {
+            assertThat(record.getMessage()).contains(endpoint.address().uri().toString());
+            assertThat(record.getThrown()).isInstanceOf(InternalError.class);
+          });
     }
   }
 

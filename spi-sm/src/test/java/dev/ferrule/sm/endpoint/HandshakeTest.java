@@ -220,12 +220,11 @@ class HandshakeTest {
       Endpoint server = open(breaking(Integer.MAX_VALUE, tooShort));
       AtomicInteger sent = new AtomicInteger();
       Endpoint client =
-          open(
-              socket ->
-                  (datagram, file, to) -> {
-                    sent.incrementAndGet();
-                    return socket.send(datagram, file, to);
-                  });
+          open(socket ->
+              (datagram, file, to) -> {
+                sent.incrementAndGet();
+                return socket.send(datagram, file, to);
+              });
       try {
         Acceptor acceptor = server.listen(8);
         ClientHandshake handshake =
@@ -238,15 +237,14 @@ class HandshakeTest {
                   for (AtomicInteger evaluated = new AtomicInteger(); evaluated.get() == 0; ) {
                     sent.set(0);
                     failure =
-                        catchThrowable(
-                            () ->
-                                handshake.await(
-                                    NAME,
-                                    System.nanoTime() + TimeUnit.SECONDS.toNanos(1),
-                                    answer -> {
-                                      evaluated.incrementAndGet();
-                                      return isMapped(answer);
-                                    }));
+                        catchThrowable(() ->
+                            handshake.await(
+                                NAME,
+                                System.nanoTime() + TimeUnit.SECONDS.toNanos(1),
+                                answer -> {
+                                  evaluated.incrementAndGet();
+                                  return isMapped(answer);
+                                }));
                   }
                   return failure;
                 },

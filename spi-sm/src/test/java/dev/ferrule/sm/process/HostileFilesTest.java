@@ -135,14 +135,13 @@ class HostileFilesTest extends ProcessTest {
       connections.put(load, connection);
       Thread.ofPlatform()
           .daemon()
-          .start(
-              () -> {
-                try {
-                  load.run(connection);
-                } catch (FerruleException | AssertionError | IllegalStateException e) {
-                  return; // it reads the same noise
-                }
-              });
+          .start(() -> {
+            try {
+              load.run(connection);
+            } catch (FerruleException | AssertionError | IllegalStateException e) {
+              return; // it reads the same noise
+            }
+          });
     }
     return connections;
   }
@@ -202,19 +201,17 @@ class HostileFilesTest extends ProcessTest {
 
   @Test
   void noiseInTheAreasOfRemoteMemoryAccessHarmsNoOtherProcess() throws Exception {
-    attack(
-        () -> {
-          scribble(ConnectionMemory::rma);
-          scribble(ConnectionMemory::rmaBuffer);
-        });
+    attack(() -> {
+      scribble(ConnectionMemory::rma);
+      scribble(ConnectionMemory::rmaBuffer);
+    });
   }
 
   @Test
   void noiseInTheFifoAndTheSocketHarmsNoOtherProcess() throws Exception {
-    attack(
-        () -> {
-          fillFifos();
-          sendDatagrams();
-        });
+    attack(() -> {
+      fillFifos();
+      sendDatagrams();
+    });
   }
 }

@@ -69,15 +69,14 @@ class KillSoakTest extends ProcessTest {
     Thread.ofPlatform()
         .name(name)
         .daemon()
-        .start(
-            () -> {
-              try {
-                work.run();
-                task.complete(null);
-              } catch (Throwable e) {
-                task.completeExceptionally(e);
-              }
-            });
+        .start(() -> {
+          try {
+            work.run();
+            task.complete(null);
+          } catch (Throwable e) {
+            task.completeExceptionally(e);
+          }
+        });
     return task;
   }
 

@@ -45,14 +45,13 @@ class LeftBehindTest extends ProcessTest {
           .containsExactlyInAnyOrder(EndpointInfo.State.LIVE, EndpointInfo.State.STALE);
       assertThat(registry.list(listener.uri()))
           .singleElement()
-          .satisfies(
-              own -> {
-                assertThat(own.address()).isEqualTo(listener.uri());
-                assertThat(own.state()).isEqualTo(EndpointInfo.State.LIVE);
-                assertThat(own.description()).startsWith("listener of process");
-                assertThat(own.connections()).isEqualTo(1);
-                assertThat(own.bytes()).isGreaterThan(20 << 10);
-              });
+          .satisfies(own -> {
+            assertThat(own.address()).isEqualTo(listener.uri());
+            assertThat(own.state()).isEqualTo(EndpointInfo.State.LIVE);
+            assertThat(own.description()).startsWith("listener of process");
+            assertThat(own.connections()).isEqualTo(1);
+            assertThat(own.bytes()).isGreaterThan(20 << 10);
+          });
       assertThat(registry.clean(listener.uri())).isEmpty();
 
       assertThat(registry.clean(uri()))

@@ -186,15 +186,14 @@ public final class Peer {
     say(listener.uri().toString());
     Thread.ofPlatform()
         .daemon()
-        .start(
-            () -> {
-              while (true) {
-                ConnectionRequest request = listener.nextRequest();
-                Load load = Load.of(request.payload());
-                Connection connection = request.accept();
-                Thread.ofPlatform().daemon().start(() -> runAndClose(connection, load));
-              }
-            });
+        .start(() -> {
+          while (true) {
+            ConnectionRequest request = listener.nextRequest();
+            Load load = Load.of(request.payload());
+            Connection connection = request.accept();
+            Thread.ofPlatform().daemon().start(() -> runAndClose(connection, load));
+          }
+        });
     System.in.read();
     System.exit(0); // whatever the state of the connections
   }

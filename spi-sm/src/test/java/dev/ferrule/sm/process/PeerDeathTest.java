@@ -41,12 +41,11 @@ class PeerDeathTest extends ProcessTest {
   /** Sends until there is no more room; returns when the sending thread waits. */
   private static CompletableFuture<Void> fill(Connection connection) throws Exception {
     CompletableFuture<Void> result =
-        CompletableFuture.runAsync(
-            () -> {
-              while (true) {
-                connection.sender().send(MemorySegment.ofArray(new byte[SMALL]));
-              }
-            });
+        CompletableFuture.runAsync(() -> {
+          while (true) {
+            connection.sender().send(MemorySegment.ofArray(new byte[SMALL]));
+          }
+        });
     await(() -> connection.counters().backPressureStalls() > 0 || result.isDone());
     return result;
   }
@@ -203,14 +202,13 @@ class PeerDeathTest extends ProcessTest {
         connection.onClose(Connection::close);
       }
       Thread receiving =
-          new Thread(
-              () -> {
-                try (connection) {
-                  connection.receiver().receive();
-                } catch (FerruleException e) {
-                  return; // and closes
-                }
-              });
+          new Thread(() -> {
+            try (connection) {
+              connection.receiver().receive();
+            } catch (FerruleException e) {
+              return; // and closes
+            }
+          });
       other.stop();
       receiving.start();
       receiving.join();

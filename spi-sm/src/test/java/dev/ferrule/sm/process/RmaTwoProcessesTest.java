@@ -133,12 +133,11 @@ class RmaTwoProcessesTest extends ProcessTest {
   private static CompletableFuture<Void> writeForEver(Connection connection, RemoteMemory remote) {
     RegisteredMemory local = connection.register(Arena.ofAuto().allocate(SIZE));
     connection.rma().await(connection.rma().write(local, 0, remote, 0, SIZE));
-    return CompletableFuture.runAsync(
-        () -> {
-          while (true) {
-            connection.rma().await(connection.rma().write(local, 0, remote, 0, SIZE));
-          }
-        });
+    return CompletableFuture.runAsync(() -> {
+      while (true) {
+        connection.rma().await(connection.rma().write(local, 0, remote, 0, SIZE));
+      }
+    });
   }
 
   private static void expectPeerLost(CompletableFuture<Void> writing) {

@@ -107,15 +107,14 @@ final class SteppedPeer {
       for (int i = 1; i <= OTHERS; i++) {
         int thread = i;
         others.add(
-            new Thread(
-                () ->
-                    commonNumbers[thread] =
-                        sendOn(
-                            connection.sender(),
-                            common.sender(),
-                            thread,
-                            commonNumbers[thread],
-                            victim)));
+            new Thread(() ->
+                commonNumbers[thread] =
+                    sendOn(
+                        connection.sender(),
+                        common.sender(),
+                        thread,
+                        commonNumbers[thread],
+                        victim)));
       }
       if (wakes || TAKING_THE_LOCK.contains(step)) {
         victim.awaitStopped(); // before others wake the receiver, or take the lock

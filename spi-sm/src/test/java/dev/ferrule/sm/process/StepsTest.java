@@ -66,16 +66,15 @@ class StepsTest extends ProcessTest {
 
   /** Receives until each of the continuing threads has sent its last message. */
   private static CompletableFuture<Void> receiveAll(Connection connection) {
-    return inBackground(
-        () -> {
-          int[] counts = new int[1 + SteppedPeer.OTHERS];
-          int last = 0;
-          while (last < SteppedPeer.OTHERS) {
-            try (ReceiveRegion message = connection.receiver().receive()) {
-              last += Numbered.verify(message.segment(), counts) ? 1 : 0;
-            }
-          }
-        });
+    return inBackground(() -> {
+      int[] counts = new int[1 + SteppedPeer.OTHERS];
+      int last = 0;
+      while (last < SteppedPeer.OTHERS) {
+        try (ReceiveRegion message = connection.receiver().receive()) {
+          last += Numbered.verify(message.segment(), counts) ? 1 : 0;
+        }
+      }
+    });
   }
 
   private static CompletableFuture<Void> inBackground(Runnable work) {
@@ -151,14 +150,13 @@ class StepsTest extends ProcessTest {
         Connection connection = listener.accept()) {
       int[] counts = new int[1];
       CompletableFuture<Void> receiving =
-          inBackground(
-              () -> {
-                while (true) {
-                  try (ReceiveRegion message = connection.receiver().receive()) {
-                    Numbered.verify(message.segment(), counts);
-                  }
-                }
-              });
+          inBackground(() -> {
+            while (true) {
+              try (ReceiveRegion message = connection.receiver().receive()) {
+                Numbered.verify(message.segment(), counts);
+              }
+            }
+          });
       assertThat(other.line()).isEqualTo("stopped");
       own.pass(1);
       other.kill();

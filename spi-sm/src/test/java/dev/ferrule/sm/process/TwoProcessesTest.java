@@ -51,14 +51,13 @@ class TwoProcessesTest extends ProcessTest {
       int count = 5_000;
       Thread sender =
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    for (int i = 0; i < count; i++) {
-                      byte[] message = new byte[4 + i % 5_000];
-                      MemorySegment.ofArray(message).set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
-                      connection.sender().send(MemorySegment.ofArray(message));
-                    }
-                  });
+              .start(() -> {
+                for (int i = 0; i < count; i++) {
+                  byte[] message = new byte[4 + i % 5_000];
+                  MemorySegment.ofArray(message).set(ValueLayout.JAVA_INT_UNALIGNED, 0, i);
+                  connection.sender().send(MemorySegment.ofArray(message));
+                }
+              });
       for (int i = 0; i < count; i++) {
         try (ReceiveRegion answer = connection.receiver().receive()) {
           assertThat(answer.length()).isEqualTo(4 + i % 5_000);

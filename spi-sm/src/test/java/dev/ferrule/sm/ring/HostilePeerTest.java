@@ -240,11 +240,10 @@ class HostilePeerTest {
           random.nextInt());
     }
     Optional<RingLayout.Descriptor> read = RingLayout.readDescriptor(ring);
-    read.ifPresent(
-        descriptor -> {
-          assertThat(descriptor.layout().ringSize()).isPositive();
-          assertThat(descriptor.layout().bufferSize()).isBetween(4096L, 1L << 30);
-        });
+    read.ifPresent(descriptor -> {
+      assertThat(descriptor.layout().ringSize()).isPositive();
+      assertThat(descriptor.layout().bufferSize()).isBetween(4096L, 1L << 30);
+    });
   }
 
   @Test

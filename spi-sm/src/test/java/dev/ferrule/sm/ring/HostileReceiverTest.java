@@ -75,10 +75,8 @@ class HostileReceiverTest {
       })
   void aHeaderThatIsWrittenWhereAThreadIsCutOffIsDetected(long header) {
     rings.ring.set(ValueLayout.JAVA_LONG, LAYOUT.recordsOffset(), header);
-    assertThatThrownBy(
-            () ->
-                Epoch.State.NEW.withAllPublished(
-                    LAYOUT, rings.ring.address() + LAYOUT.recordsOffset()))
+    assertThatThrownBy(() ->
+            Epoch.State.NEW.withAllPublished(LAYOUT, rings.ring.address() + LAYOUT.recordsOffset()))
         .isInstanceOf(CorruptRingException.class)
         .hasMessageContaining("0x" + Long.toHexString(header));
   }
@@ -89,10 +87,8 @@ class HostileReceiverTest {
       rings.ring.set(
           ValueLayout.JAVA_LONG, LAYOUT.recordsOffset() + offset, RecordHeader.inline(0));
     }
-    assertThatThrownBy(
-            () ->
-                Epoch.State.NEW.withAllPublished(
-                    LAYOUT, rings.ring.address() + LAYOUT.recordsOffset()))
+    assertThatThrownBy(() ->
+            Epoch.State.NEW.withAllPublished(LAYOUT, rings.ring.address() + LAYOUT.recordsOffset()))
         .isInstanceOf(CorruptRingException.class);
   }
 
@@ -201,16 +197,15 @@ class HostileReceiverTest {
   void aSenderWhoseRingIsScribbledOnByAnotherThreadEnds() throws Exception {
     SharedRings victim = new SharedRings(LAYOUT);
     Thread scribbler =
-        new Thread(
-            () -> {
-              Random random = new Random(1);
-              while (!Thread.currentThread().isInterrupted()) {
-                victim.ring.set(
-                    ValueLayout.JAVA_LONG,
-                    random.nextBoolean() ? RingLayout.CONSUMED : RingLayout.HELD,
-                    8L * random.nextInt(100));
-              }
-            });
+        new Thread(() -> {
+          Random random = new Random(1);
+          while (!Thread.currentThread().isInterrupted()) {
+            victim.ring.set(
+                ValueLayout.JAVA_LONG,
+                random.nextBoolean() ? RingLayout.CONSUMED : RingLayout.HELD,
+                8L * random.nextInt(100));
+          }
+        });
     scribbler.start();
     try {
       for (int i = 0; i < 10_000; i++) {

@@ -292,13 +292,12 @@ class RingTest {
     Rings rings = new Rings(LAYOUT, true);
     rings.send(Rings.message(20, 1));
     rings.send(Rings.message(20, 2));
-    assertThatThrownBy(
-            () ->
-                rings.consumer.pollInline(
-                    (buffer, offset, length) -> {
-                      throw new IllegalArgumentException("no");
-                    },
-                    10))
+    assertThatThrownBy(() ->
+            rings.consumer.pollInline(
+                (buffer, offset, length) -> {
+                  throw new IllegalArgumentException("no");
+                },
+                10))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(rings.consumer.messages()).isEqualTo(1);
     assertThat(rings.receive()).isEqualTo(Rings.message(20, 2));

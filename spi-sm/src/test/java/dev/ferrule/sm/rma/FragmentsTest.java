@@ -70,11 +70,10 @@ class FragmentsTest {
   }
 
   private void reap() {
-    initiator.reap(
-        (id, status, isLast) -> {
-          assertThat(status).isEqualTo(RmaLayout.DONE);
-          lastDone = id;
-        });
+    initiator.reap((id, status, isLast) -> {
+      assertThat(status).isEqualTo(RmaLayout.DONE);
+      lastDone = id;
+    });
   }
 
   @Test

@@ -80,10 +80,9 @@ public final class BandwidthBench {
     private void warmUp(boolean first) {
       messages = messages(plan.warmUp(first, count -> crew.round(throughputs, count)));
       ring()
-          .ifPresent(
-              floor ->
-                  ringMessages =
-                      Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
+          .ifPresent(floor ->
+              ringMessages =
+                  Math.min(messages(floor.warmUpStream(size)), ServerLimits.MAX_STREAMED));
     }
 
     /** Returns how many messages, of so many nanoseconds each, make up a round. */
@@ -101,9 +100,8 @@ public final class BandwidthBench {
     private void round() {
       floor().ifPresent(floor -> lines.add(floor.round()));
       ring()
-          .ifPresent(
-              floor ->
-                  rings.add(ringMessages * NANOS_PER_SECOND / floor.stream(size, ringMessages)));
+          .ifPresent(floor ->
+              rings.add(ringMessages * NANOS_PER_SECOND / floor.stream(size, ringMessages)));
       if (copies()) {
         copies.add(copyBytesPerSecond());
       }

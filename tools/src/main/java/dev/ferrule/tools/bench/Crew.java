@@ -40,22 +40,21 @@ public final class Crew implements AutoCloseable {
     for (int i = 1; i < threads; i++) {
       int index = i;
       helpers.add(
-          Executors.newSingleThreadExecutor(
-              work -> {
-                Thread thread =
-                    new Thread(
-                        () -> {
-                          try {
-                            Pinning.apply(pinning.client(index), problems);
-                          } catch (RuntimeException e) { // its share must be done
-                            problems.accept("sending thread not pinned: " + e.getMessage());
-                          }
-                          work.run();
-                        },
-                        "ferrule-bench-" + index);
-                thread.setDaemon(true);
-                return thread;
-              }));
+          Executors.newSingleThreadExecutor(work -> {
+            Thread thread =
+                new Thread(
+                    () -> {
+                      try {
+                        Pinning.apply(pinning.client(index), problems);
+                      } catch (RuntimeException e) { // its share must be done
+                        problems.accept("sending thread not pinned: " + e.getMessage());
+                      }
+                      work.run();
+                    },
+                    "ferrule-bench-" + index);
+            thread.setDaemon(true);
+            return thread;
+          }));
     }
   }
 

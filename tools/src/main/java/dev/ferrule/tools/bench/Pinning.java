@@ -88,11 +88,10 @@ public record Pinning(List<Integer> cpus) {
    */
   public static <T> T call(OptionalInt cpu, Consumer<String> problems, Callable<T> work) {
     FutureTask<T> task =
-        new FutureTask<>(
-            () -> {
-              apply(cpu, problems);
-              return work.call();
-            });
+        new FutureTask<>(() -> {
+          apply(cpu, problems);
+          return work.call();
+        });
     Thread thread = new Thread(task, "ferrule-bench");
     thread.setDaemon(true);
     thread.start();

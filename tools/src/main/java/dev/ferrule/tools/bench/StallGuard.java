@@ -21,12 +21,11 @@ final class StallGuard implements AutoCloseable {
   private final AtomicLong begun = new AtomicLong();
   private final Consumer<Connection> onStall;
   private final ScheduledExecutorService checks =
-      Executors.newSingleThreadScheduledExecutor(
-          work -> {
-            Thread thread = new Thread(work, "ferrule-serve stalls");
-            thread.setDaemon(true);
-            return thread;
-          });
+      Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread thread = new Thread(work, "ferrule-serve stalls");
+        thread.setDaemon(true);
+        return thread;
+      });
   private long lastBegun = -1; // at the last check
 
   /**

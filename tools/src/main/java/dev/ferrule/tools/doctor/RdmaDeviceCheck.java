@@ -27,9 +27,8 @@ final class RdmaDeviceCheck implements Check {
           Finding.missing(NAME, "none (" + DEVICES + " is empty or missing)", SOFT_ROCE));
     }
     List<Finding> findings = new ArrayList<>();
-    devices.forEach(
-        device ->
-            children(device.resolve("ports")).forEach(port -> findings.add(port(device, port))));
+    devices.forEach(device ->
+        children(device.resolve("ports")).forEach(port -> findings.add(port(device, port))));
     findings.add(file("rdma_cm", "rdma_ucm"));
     children(DEVICE_FILES).stream()
         .filter(file -> file.getFileName().toString().startsWith("uverbs"))

@@ -897,12 +897,11 @@ public final class Catalogue {
         Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
         Axis.logarithmic("bandwidth / bare copy (ratio)", Axis.Unit.NUMBER),
         Optional.empty(),
-        rmaSeries(
-            call ->
-                new Figure(
-                    call + "_bytes_per_s",
-                    "bytes/s / bare copy, of the medians",
-                    Figure.Kind.NUMBER,
-                    Optional.of(call + "_bare_copy_bytes_per_s"))));
+        rmaSeries(call ->
+            new Figure(
+                call + "_bytes_per_s",
+                "bytes/s / bare copy, of the medians",
+                Figure.Kind.NUMBER,
+                Optional.of(call + "_bare_copy_bytes_per_s"))));
   }
 }

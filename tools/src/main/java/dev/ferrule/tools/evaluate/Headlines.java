@@ -94,12 +94,11 @@ final class Headlines {
         .findFirst()
         .map(sample -> records.median(sample.task(), figure))
         .filter(OptionalDouble::isPresent)
-        .map(
-            value ->
-                new Headline.Tile(
-                    "one-way latency, " + name,
-                    figure.format(value.getAsDouble()),
-                    SIZE + " B, one message in flight"));
+        .map(value ->
+            new Headline.Tile(
+                "one-way latency, " + name,
+                figure.format(value.getAsDouble()),
+                SIZE + " B, one message in flight"));
   }
 
   /** Returns the highest value of all points of messages, except those that the plots omit. */

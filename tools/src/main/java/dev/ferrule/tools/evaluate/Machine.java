@@ -261,17 +261,15 @@ public final class Machine {
   /** Returns the rest of the first line that starts with a name. */
   private static Optional<String> value(Path file, String name) {
     return text(file)
-        .flatMap(
-            text ->
-                text.lines()
-                    .filter(line -> line.startsWith(name))
-                    .map(
-                        line ->
-                            line.substring(name.length())
-                                .replaceFirst("^[\\s:=]+", "")
-                                .replaceAll("\\s+", " ")
-                                .strip())
-                    .findFirst());
+        .flatMap(text ->
+            text.lines()
+                .filter(line -> line.startsWith(name))
+                .map(line ->
+                    line.substring(name.length())
+                        .replaceFirst("^[\\s:=]+", "")
+                        .replaceAll("\\s+", " ")
+                        .strip())
+                .findFirst());
   }
 
   private static Optional<String> model() {
@@ -393,16 +391,15 @@ public final class Machine {
     text(CGROUP.resolve("cpuset.cpus.effective"))
         .ifPresent(text -> limits.add("processors: " + text));
     text(CGROUP.resolve("cpu/cpu.cfs_quota_us"))
-        .ifPresent(
-            quota ->
-                limits.add(
-                    "CPU time: "
-                        + (quota.startsWith("-")
-                            ? UNLIMITED
-                            : processorLimit(
-                                quota
-                                    + " "
-                                    + text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("")))));
+        .ifPresent(quota ->
+            limits.add(
+                "CPU time: "
+                    + (quota.startsWith("-")
+                        ? UNLIMITED
+                        : processorLimit(
+                            quota
+                                + " "
+                                + text(CGROUP.resolve("cpu/cpu.cfs_period_us")).orElse("")))));
     return limits.isEmpty() ? "none found" : String.join("; ", limits);
   }
 }

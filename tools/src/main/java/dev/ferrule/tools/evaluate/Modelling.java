@@ -91,12 +91,11 @@ final class Modelling {
       fit = fit(provider, all, EVERYWHERE);
       place
           .note()
-          .ifPresent(
-              note ->
-                  notes.put(
-                      provider,
-                      "The processors were migrated, and no placement has enough points for a"
-                          + " model. This model mixes placements and is not reliable."));
+          .ifPresent(note ->
+              notes.put(
+                  provider,
+                  "The processors were migrated, and no placement has enough points for a"
+                      + " model. This model mixes placements and is not reliable."));
     } else {
       place.note().ifPresent(note -> notes.put(provider, note));
     }
@@ -130,12 +129,10 @@ final class Modelling {
   private List<Observation> observations(String provider, Placement place) {
     List<Observation> observations = new ArrayList<>();
     modelled(provider)
-        .forEach(
-            series ->
-                series
-                    .samples()
-                    .forEach(
-                        sample -> observe(series.figure(), sample.task(), place, observations)));
+        .forEach(series ->
+            series
+                .samples()
+                .forEach(sample -> observe(series.figure(), sample.task(), place, observations)));
     return observations;
   }
 
@@ -166,16 +163,15 @@ final class Modelling {
         Task shortest = experiment.series().get(0).samples().get(0).task();
         double clock = Medians.of(records.values(shortest, CLOCK, place)).orElse(0);
         double tick = Medians.of(records.values(shortest, TICK, place)).orElse(0);
-        CALL_OF.forEach(
-            (parameter, figure) -> {
-              List<Double> nanos =
-                  records.values(shortest, figure, place).stream()
-                      .map(value -> Math.max(0, value - clock))
-                      .toList();
-              if (!nanos.isEmpty()) {
-                calls.add(new TimedCall(parameter, nanos, tick));
-              }
-            });
+        CALL_OF.forEach((parameter, figure) -> {
+          List<Double> nanos =
+              records.values(shortest, figure, place).stream()
+                  .map(value -> Math.max(0, value - clock))
+                  .toList();
+          if (!nanos.isEmpty()) {
+            calls.add(new TimedCall(parameter, nanos, tick));
+          }
+        });
       }
     }
     return calls;
@@ -202,14 +198,13 @@ final class Modelling {
     List<ParameterFile.Entry> entries = new ArrayList<>();
     models
         .all()
-        .forEach(
-            (provider, fit) ->
-                entries.add(
-                    new ParameterFile.Entry(
-                        provider,
-                        acknowledged.contains(provider),
-                        fit.estimates(),
-                        note(provider, fit))));
+        .forEach((provider, fit) ->
+            entries.add(
+                new ParameterFile.Entry(
+                    provider,
+                    acknowledged.contains(provider),
+                    fit.estimates(),
+                    note(provider, fit))));
     return entries;
   }
 
@@ -284,11 +279,10 @@ final class Modelling {
   private List<String> missing(String provider) {
     return of(provider).stream()
         .filter(experiment -> experiment.obstacle().isEmpty())
-        .filter(
-            experiment ->
-                experiment.id().equals(CALLS)
-                    || experiment.series().stream()
-                        .anyMatch(series -> series.model() == Series.Model.FITTED))
+        .filter(experiment ->
+            experiment.id().equals(CALLS)
+                || experiment.series().stream()
+                    .anyMatch(series -> series.model() == Series.Model.FITTED))
         .filter(experiment -> experiment.tasks().stream().noneMatch(task -> records.has(task, 1)))
         .map(SeriesExperiment::id)
         .toList();

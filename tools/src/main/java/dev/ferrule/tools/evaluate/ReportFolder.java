@@ -130,11 +130,10 @@ final class ReportFolder {
     for (Experiment experiment : experiments) {
       experiment
           .leftOut(records)
-          .ifPresent(
-              reason ->
-                  byReason
-                      .computeIfAbsent(reason, ignored -> new ArrayList<>())
-                      .add(experiment.provider() + " " + experiment.id()));
+          .ifPresent(reason ->
+              byReason
+                  .computeIfAbsent(reason, ignored -> new ArrayList<>())
+                  .add(experiment.provider() + " " + experiment.id()));
     }
     if (byReason.isEmpty()) {
       return Optional.empty();
@@ -204,16 +203,14 @@ final class ReportFolder {
 
   private static String csv(Records records) {
     List<Map<String, String>> rows = new ArrayList<>();
-    records.forEach(
-        (task, rounds) ->
-            rounds.forEach(
-                (round, result) -> {
-                  Map<String, String> row = new LinkedHashMap<>();
-                  task.asMap().forEach((name, value) -> row.put(name, cell(value)));
-                  row.put("round", String.valueOf(round));
-                  result.asMap().forEach((name, value) -> row.put(name, cell(value)));
-                  rows.add(row);
-                }));
+    records.forEach((task, rounds) ->
+        rounds.forEach((round, result) -> {
+          Map<String, String> row = new LinkedHashMap<>();
+          task.asMap().forEach((name, value) -> row.put(name, cell(value)));
+          row.put("round", String.valueOf(round));
+          result.asMap().forEach((name, value) -> row.put(name, cell(value)));
+          rows.add(row);
+        }));
     return Csv.format(rows);
   }
 
@@ -223,15 +220,13 @@ final class ReportFolder {
 
   private static String json(Records records, JsonObject machine) {
     JsonArray results = new JsonArray();
-    records.forEach(
-        (task, rounds) ->
-            rounds.forEach(
-                (round, result) -> {
-                  JsonObject object = task.deepCopy();
-                  object.addProperty("round", round);
-                  object.add("result", result);
-                  results.add(object);
-                }));
+    records.forEach((task, rounds) ->
+        rounds.forEach((round, result) -> {
+          JsonObject object = task.deepCopy();
+          object.addProperty("round", round);
+          object.add("result", result);
+          results.add(object);
+        }));
     JsonObject file = new JsonObject();
     file.add("machine", machine);
     JsonArray starts = new JsonArray();

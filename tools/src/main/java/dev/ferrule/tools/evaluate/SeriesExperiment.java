@@ -95,20 +95,18 @@ public record SeriesExperiment(
       for (Series.Sample sample : one.samples()) {
         records
             .failure(sample.task())
-            .ifPresent(
-                reason ->
-                    byReason
-                        .computeIfAbsent(reason, ignored -> new ArrayList<>())
-                        .add(one.name() + " at " + x.format(sample.x())));
+            .ifPresent(reason ->
+                byReason
+                    .computeIfAbsent(reason, ignored -> new ArrayList<>())
+                    .add(one.name() + " at " + x.format(sample.x())));
       }
     }
     return byReason.entrySet().stream()
-        .map(
-            entry ->
-                "Not measured: "
-                    + String.join(", ", new LinkedHashSet<>(entry.getValue()))
-                    + ": "
-                    + entry.getKey())
+        .map(entry ->
+            "Not measured: "
+                + String.join(", ", new LinkedHashSet<>(entry.getValue()))
+                + ": "
+                + entry.getKey())
         .toList();
   }
 
@@ -153,16 +151,15 @@ public record SeriesExperiment(
     long elsewhere = measured.stream().filter(task -> !records.isAt(place, task)).count();
     return place
         .note()
-        .map(
-            note ->
-                elsewhere == 0
-                    ? note
-                    : note
-                        + " "
-                        + elsewhere
-                        + " of "
-                        + measured.size()
-                        + " points have none; they are in the table, not in the plot.");
+        .map(note ->
+            elsewhere == 0
+                ? note
+                : note
+                    + " "
+                    + elsewhere
+                    + " of "
+                    + measured.size()
+                    + " points have none; they are in the table, not in the plot.");
   }
 
   /** Says from which time of the receiver on it was not ready, once all points are measured. */
@@ -180,11 +177,10 @@ public record SeriesExperiment(
     return one.samples().stream()
         .filter(sample -> hasOverrun(sample.task(), records))
         .findFirst()
-        .map(
-            sample ->
-                sample.x() <= Catalogue.NO_PAUSE
-                    ? "even if it spends no time with a message"
-                    : "if it spends " + x.format(sample.x()) + " with each message")
+        .map(sample ->
+            sample.x() <= Catalogue.NO_PAUSE
+                ? "even if it spends no time with a message"
+                : "if it spends " + x.format(sample.x()) + " with each message")
         .orElse("never");
   }
 
@@ -238,9 +234,8 @@ public record SeriesExperiment(
       for (Series.Sample sample : one.samples()) {
         records.median(sample.task(), one.figure()).stream()
             .filter(value -> records.isAt(records.placement(sample.task()), sample.task()))
-            .forEach(
-                value ->
-                    measured.add(dot(sample, value, records.values(sample.task(), one.figure()))));
+            .forEach(value ->
+                measured.add(dot(sample, value, records.values(sample.task(), one.figure()))));
         if (isNear(one, records, fit)) {
           prediction(one, sample, fit)
               .ifPresent(value -> predicted.add(new Plot.Dot(sample.x(), value)));
@@ -298,12 +293,11 @@ public record SeriesExperiment(
     List<String> names =
         series.stream()
             .filter(one -> !isNear(one, records, fit))
-            .map(
-                one ->
-                    one.name()
-                        + " (a factor of "
-                        + Numbers.plain(error(one, records, fit).orElseThrow())
-                        + ")")
+            .map(one ->
+                one.name()
+                    + " (a factor of "
+                    + Numbers.plain(error(one, records, fit).orElseThrow())
+                    + ")")
             .toList();
     return names.isEmpty()
         ? Optional.empty()

@@ -113,13 +113,12 @@ final class FitProblem {
   FitProblem withSizes(IntUnaryOperator size) {
     List<Observation> others =
         observations.stream()
-            .map(
-                observation -> {
-                  Load load = observation.load();
-                  int bytes = size.applyAsInt(load.sizeBytes());
-                  Load other = new Load(bytes, load.unacked(), load.batch());
-                  return new Observation(observation.kind(), other, observation.nanos());
-                })
+            .map(observation -> {
+              Load load = observation.load();
+              int bytes = size.applyAsInt(load.sizeBytes());
+              Load other = new Load(bytes, load.unacked(), load.batch());
+              return new Observation(observation.kind(), other, observation.nanos());
+            })
             .toList();
     return new FitProblem(others, acknowledged, known, free, pulls);
   }

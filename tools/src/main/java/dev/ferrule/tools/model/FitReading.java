@@ -268,14 +268,13 @@ final class FitReading {
     List<TreeSet<Integer>> merged = new ArrayList<>();
     for (TreeSet<Integer> group : groups) {
       TreeSet<Integer> whole = new TreeSet<>(group);
-      merged.removeIf(
-          other -> {
-            boolean common = other.stream().anyMatch(whole::contains);
-            if (common) {
-              whole.addAll(other);
-            }
-            return common;
-          });
+      merged.removeIf(other -> {
+        boolean common = other.stream().anyMatch(whole::contains);
+        if (common) {
+          whole.addAll(other);
+        }
+        return common;
+      });
       merged.add(whole);
     }
     return merged;

@@ -210,12 +210,11 @@ public final class ParameterFile {
     object
         .getAsJsonObject(PARAMETERS)
         .asMap()
-        .forEach(
-            (name, value) -> {
-              Parameter parameter =
-                  Parameter.of(name).orElseThrow(() -> wrong(file, provider + unknown(name)));
-              estimates.put(parameter, estimate(file, provider, parameter, value));
-            });
+        .forEach((name, value) -> {
+          Parameter parameter =
+              Parameter.of(name).orElseThrow(() -> wrong(file, provider + unknown(name)));
+          estimates.put(parameter, estimate(file, provider, parameter, value));
+        });
     List<String> missing =
         Arrays.stream(Parameter.values())
             .filter(parameter -> !OPTIONAL.contains(parameter))

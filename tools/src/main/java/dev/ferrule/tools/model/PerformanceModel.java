@@ -42,13 +42,12 @@ public final class PerformanceModel {
    *     as over RDMA, so that the number of unacknowledged messages limits the rate
    */
   public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
-    values.forEach(
-        (parameter, value) -> {
-          if (!(value >= 0) || Double.isInfinite(value)) {
-            throw new IllegalArgumentException(parameter.symbol() + " is " + value);
-          }
-          this.values[parameter.ordinal()] = value;
-        });
+    values.forEach((parameter, value) -> {
+      if (!(value >= 0) || Double.isInfinite(value)) {
+        throw new IllegalArgumentException(parameter.symbol() + " is " + value);
+      }
+      this.values[parameter.ordinal()] = value;
+    });
     this.acknowledged = acknowledged;
   }
 

@@ -53,14 +53,13 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
     Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
     List<Parameter> free = new ArrayList<>();
     fit.estimates()
-        .forEach(
-            (parameter, estimate) -> {
-              if (estimate.source() == Estimate.Source.MEASURED) {
-                known.put(parameter, estimate.value());
-              } else {
-                free.add(parameter);
-              }
-            });
+        .forEach((parameter, estimate) -> {
+          if (estimate.source() == Estimate.Source.MEASURED) {
+            known.put(parameter, estimate.value());
+          } else {
+            free.add(parameter);
+          }
+        });
     if (observations.size() <= free.size() + MORE + 2) {
       return Optional.empty();
     }

@@ -85,11 +85,10 @@ public final class AllowedSettings {
     ConnectionOptions.Builder options = ConnectionOptions.builder();
     settings
         .options()
-        .forEach(
-            (name, value) -> {
-              checkOption(provider, name, value);
-              options.set(name, value);
-            });
+        .forEach((name, value) -> {
+          checkOption(provider, name, value);
+          options.set(name, value);
+        });
     checkMemory(provider, options.build());
   }
 

@@ -308,13 +308,12 @@ public final class RemoteServers implements Servers, AutoCloseable {
   @Override
   public Optional<String> lost() {
     return Optional.ofNullable(lost.get())
-        .map(
-            cause ->
-                "the connection to the evaluation's server "
-                    + address
-                    + " is lost: "
-                    + cause.getMessage()
-                    + "; the same command continues when that runs again");
+        .map(cause ->
+            "the connection to the evaluation's server "
+                + address
+                + " is lost: "
+                + cause.getMessage()
+                + "; the same command continues when that runs again");
   }
 
   /** Sends a request and waits for its answer. */

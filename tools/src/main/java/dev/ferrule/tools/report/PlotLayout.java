@@ -115,11 +115,10 @@ final class PlotLayout {
   /** Returns the values of a curve that must be visible. */
   private static DoubleStream drawn(Plot.Curve curve) {
     return curve.dots().stream()
-        .flatMapToDouble(
-            dot ->
-                hasSpread(curve)
-                    ? DoubleStream.of(dot.y(), dot.low(), dot.high())
-                    : DoubleStream.of(dot.y()));
+        .flatMapToDouble(dot ->
+            hasSpread(curve)
+                ? DoubleStream.of(dot.y(), dot.low(), dot.high())
+                : DoubleStream.of(dot.y()));
   }
 
   private static boolean hasSpread(Plot.Curve curve) {

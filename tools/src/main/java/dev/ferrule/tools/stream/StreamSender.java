@@ -73,12 +73,11 @@ public final class StreamSender {
   private void sendPieces(ReadableByteChannel source) {
     Thread reader = Thread.currentThread();
     reading.set(true);
-    connection.onClose(
-        closed -> {
-          if (reading.compareAndSet(true, false)) {
-            reader.interrupt();
-          }
-        });
+    connection.onClose(closed -> {
+      if (reading.compareAndSet(true, false)) {
+        reader.interrupt();
+      }
+    });
     while (sendPiece(source)) {
       // next piece
     }

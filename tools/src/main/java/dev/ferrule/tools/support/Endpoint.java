@@ -62,16 +62,15 @@ public record Endpoint(URI address, ConnectionOptions options) {
    */
   public static ProviderInfo requiredProvider(String scheme) {
     return provider(scheme)
-        .orElseThrow(
-            () ->
-                new ToolException(
-                    ExitCode.NO_PROVIDER,
-                    "no provider '"
-                        + scheme
-                        + "'; installed: "
-                        + Ferrule.providers().stream()
-                            .map(ProviderInfo::scheme)
-                            .collect(Collectors.joining(", "))));
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.NO_PROVIDER,
+                "no provider '"
+                    + scheme
+                    + "'; installed: "
+                    + Ferrule.providers().stream()
+                        .map(ProviderInfo::scheme)
+                        .collect(Collectors.joining(", "))));
   }
 
   /**

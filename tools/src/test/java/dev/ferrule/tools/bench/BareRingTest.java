@@ -83,15 +83,14 @@ class BareRingTest {
     try (BareRing ours = client();
         BareRing theirs = server()) {
       CompletableFuture<Long> wrong =
-          CompletableFuture.supplyAsync(
-              () -> {
-                long sum = 0;
-                for (int size : sizes) {
-                  sum += theirs.take(count, size);
-                  theirs.echo(count + 1, size);
-                }
-                return sum;
-              });
+          CompletableFuture.supplyAsync(() -> {
+            long sum = 0;
+            for (int size : sizes) {
+              sum += theirs.take(count, size);
+              theirs.echo(count + 1, size);
+            }
+            return sum;
+          });
       for (int size : sizes) {
         ours.stream(count, size);
         ours.bounce(new long[count], count, size);

@@ -156,20 +156,18 @@ class CrewTest {
         .when(connection)
         .close(any(Duration.class));
     when(sender.send(any(MemorySegment.class)))
-        .thenAnswer(
-            call -> {
-              count[0] = 0; // a round starts
-              return 1L;
-            });
+        .thenAnswer(call -> {
+          count[0] = 0; // a round starts
+          return 1L;
+        });
     when(sender.send(any(), anyLong(), anyLong()))
-        .thenAnswer(
-            call -> {
-              behaviour.send(closed);
-              count[0]++;
-              sentBy.add(Thread.currentThread());
-              order.add(index);
-              return 1L;
-            });
+        .thenAnswer(call -> {
+          behaviour.send(closed);
+          count[0]++;
+          sentBy.add(Thread.currentThread());
+          order.add(index);
+          return 1L;
+        });
     when(receiver.receive()).thenReturn(region);
     when(region.segment()).thenAnswer(call -> reply(count[0]));
     BenchClient client = new BenchClient(connection, WaitStrategy.ADAPTIVE);

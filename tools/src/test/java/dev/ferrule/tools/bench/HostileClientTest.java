@@ -111,17 +111,16 @@ class HostileClientTest {
       client(flood).start(Round.of(Round.Kind.ECHO, 1L << 40, 0));
       Thread flooding =
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    MemorySegment message = MemorySegment.ofArray(new byte[1_000]);
-                    try {
-                      while (true) {
-                        flood.sender().send(message);
-                      }
-                    } catch (ConnectionClosedException e) {
-                      return; // by the server
-                    }
-                  });
+              .start(() -> {
+                MemorySegment message = MemorySegment.ofArray(new byte[1_000]);
+                try {
+                  while (true) {
+                    flood.sender().send(message);
+                  }
+                } catch (ConnectionClosedException e) {
+                  return; // by the server
+                }
+              });
       flooding.join();
       client(other).start(Round.of(Round.Kind.OPEN_FLOOR, 0, 0));
       assertThat(client(other).awaitReply()).isNotNull();

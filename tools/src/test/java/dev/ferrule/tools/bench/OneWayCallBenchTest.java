@@ -83,14 +83,13 @@ class OneWayCallBenchTest {
         .containsExactly("send", "receive", "free", "clock", "send", "receive", "free", "clock");
     assertThat(results).extracting(Result::sizeBytes).contains(64, 2048);
     assertThat(results)
-        .allSatisfy(
-            result -> {
-              assertThat(result.messages()).isEqualTo(1024);
-              assertThat(result.latency().p50()).isNotNegative();
-              assertThat(result.latency().max()).isPositive();
-              assertThat(result.latency().p99()).isBetween(0.0, result.latency().max());
-              assertThat(result.latency().p999()).isBetween(0.0, result.latency().max());
-            });
+        .allSatisfy(result -> {
+          assertThat(result.messages()).isEqualTo(1024);
+          assertThat(result.latency().p50()).isNotNegative();
+          assertThat(result.latency().max()).isPositive();
+          assertThat(result.latency().p99()).isBetween(0.0, result.latency().max());
+          assertThat(result.latency().p999()).isBetween(0.0, result.latency().max());
+        });
     assertThat(problems).isEmpty();
   }
 

@@ -86,14 +86,13 @@ class PinningTest {
 
   @Test
   void aFailureOfTheWorkIsTheCallers() {
-    assertThatThrownBy(
-            () ->
-                Pinning.call(
-                    OptionalInt.empty(),
-                    problem -> {},
-                    () -> {
-                      throw new IllegalArgumentException("mine");
-                    }))
+    assertThatThrownBy(() ->
+            Pinning.call(
+                OptionalInt.empty(),
+                problem -> {},
+                () -> {
+                  throw new IllegalArgumentException("mine");
+                }))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("mine");
   }

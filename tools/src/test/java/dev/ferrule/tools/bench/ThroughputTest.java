@@ -126,11 +126,10 @@ class ThroughputTest {
     MemorySegment[] message = new MemorySegment[1];
     Sender encoder = mock(Sender.class);
     when(encoder.send(any(MemorySegment.class)))
-        .thenAnswer(
-            call -> {
-              message[0] = call.getArgument(0);
-              return 1L;
-            });
+        .thenAnswer(call -> {
+          message[0] = call.getArgument(0);
+          return 1L;
+        });
     reply.send(encoder);
     return message[0];
   }

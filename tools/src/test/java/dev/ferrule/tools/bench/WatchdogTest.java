@@ -55,14 +55,13 @@ class WatchdogTest {
   @Test
   void aMeasurementWithoutProgressHasItsConnectionsClosedAndFails() {
     Watchdog watchdog = new Watchdog(LITTLE, MUCH, System::nanoTime);
-    assertThatThrownBy(
-            () ->
-                watchdog.watch(
-                    List.of(client),
-                    () -> {
-                      await(closed); // as a receive does until the connection is closed
-                      throw new IllegalStateException("closed");
-                    }))
+    assertThatThrownBy(() ->
+            watchdog.watch(
+                List.of(client),
+                () -> {
+                  await(closed); // as a receive does until the connection is closed
+                  throw new IllegalStateException("closed");
+                }))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("no progress for ")
         .hasRootCauseMessage("closed");
@@ -135,14 +134,13 @@ class WatchdogTest {
 
   @Test
   void aFailureOfTheMeasurementItselfIsReported() {
-    assertThatThrownBy(
-            () ->
-                new Watchdog(MUCH)
-                    .watch(
-                        List.of(client),
-                        () -> {
-                          throw new IllegalStateException("of its own");
-                        }))
+    assertThatThrownBy(() ->
+            new Watchdog(MUCH)
+                .watch(
+                    List.of(client),
+                    () -> {
+                      throw new IllegalStateException("of its own");
+                    }))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("of its own");
   }

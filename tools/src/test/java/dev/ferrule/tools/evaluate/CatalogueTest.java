@@ -116,11 +116,10 @@ class CatalogueTest {
       assertThat(experiment.series())
           .filteredOn(series -> series.name().equals(curve))
           .singleElement()
-          .satisfies(
-              series ->
-                  assertThat(series.samples())
-                      .extracting(sample -> String.valueOf((long) sample.x()))
-                      .containsExactly(places.split(" ")));
+          .satisfies(series ->
+              assertThat(series.samples())
+                  .extracting(sample -> String.valueOf((long) sample.x()))
+                  .containsExactly(places.split(" ")));
     }
   }
 

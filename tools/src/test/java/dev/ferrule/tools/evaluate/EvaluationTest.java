@@ -263,13 +263,9 @@ class EvaluationTest {
             "some",
             0,
             Figure.MESSAGES,
-            samples(
-                size ->
-                    new Fake(
-                        "rnr",
-                        Figure.MESSAGES,
-                        new Load(size, 64, 1),
-                        shortestFails && size == 16))));
+            samples(size ->
+                new Fake(
+                    "rnr", Figure.MESSAGES, new Load(size, 64, 1), shortestFails && size == 16))));
   }
 
   /** There a message without a receive breaks the connection, so a failed point is the proof. */
@@ -296,10 +292,9 @@ class EvaluationTest {
   @Test
   void aFileInThePlaceOfTheFolderIsNamed() throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
-    assertThatThrownBy(
-            () ->
-                new Evaluation(file, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
-                    .run(Set.of("latency"), Servers.onThisHost(Optional.empty()), problems::add))
+    assertThatThrownBy(() ->
+            new Evaluation(file, TWICE, List.of("fake"), Set.of("fake"), experiments(), "test")
+                .run(Set.of("latency"), Servers.onThisHost(Optional.empty()), problems::add))
         .isInstanceOf(ToolException.class)
         .hasMessage(file + " is a file, not a folder; choose another with --out");
   }
@@ -548,10 +543,8 @@ class EvaluationTest {
                   "up to " + load.unacked(),
                   i,
                   Figure.MESSAGES,
-                  samples(
-                      size ->
-                          new Fake(
-                              "rates", Figure.MESSAGES, new Load(size, load.unacked(), 1), false)))
+                  samples(size ->
+                      new Fake("rates", Figure.MESSAGES, new Load(size, load.unacked(), 1), false)))
               .withModel();
     }
     List<Experiment> all =

@@ -106,12 +106,11 @@ class PlacementTest {
   void theReportSaysThatTheProcessorsWereMigrated() {
     measureWhileProcessorsAreMoved();
     assertThat(section().notes())
-        .anySatisfy(
-            note ->
-                assertThat(note)
-                    .startsWith(
-                        "The processors were migrated meanwhile: a bare cache line took 29 to 160")
-                    .contains("1 of 3 points have none"));
+        .anySatisfy(note ->
+            assertThat(note)
+                .startsWith(
+                    "The processors were migrated meanwhile: a bare cache line took 29 to 160")
+                .contains("1 of 3 points have none"));
   }
 
   @Test

@@ -86,16 +86,15 @@ class FitCoverageTest {
         others.add(seed + ": " + fit);
       }
       fit.estimates()
-          .forEach(
-              (parameter, estimate) -> {
-                if (estimate.source() == Estimate.Source.TOGETHER) {
-                  return; // no estimate
-                }
-                String what = parameter.symbol() + " " + estimate.source();
-                counts
-                    .computeIfAbsent(what, each -> new Count())
-                    .add(holds(estimate, trueValue(estimate, truth)));
-              });
+          .forEach((parameter, estimate) -> {
+            if (estimate.source() == Estimate.Source.TOGETHER) {
+              return; // no estimate
+            }
+            String what = parameter.symbol() + " " + estimate.source();
+            counts
+                .computeIfAbsent(what, each -> new Count())
+                .add(holds(estimate, trueValue(estimate, truth)));
+          });
     }
     assertThat(others).as("the model of the file beside the report's").isEmpty();
     int estimated = counts.values().stream().mapToInt(count -> count.estimated).sum();

@@ -27,11 +27,10 @@ class FitTest {
   private static List<TimedCall> calls(Map<Parameter, Double> truth) {
     return List.of(Parameter.SEND_OVERHEAD, Parameter.RECEIVE_OVERHEAD, Parameter.RECEIVE_GAP)
         .stream()
-        .map(
-            parameter -> {
-              double value = truth.get(parameter);
-              return new TimedCall(parameter, List.of(value * 0.98, value, value * 1.02), 0);
-            })
+        .map(parameter -> {
+          double value = truth.get(parameter);
+          return new TimedCall(parameter, List.of(value * 0.98, value, value * 1.02), 0);
+        })
         .toList();
   }
 

@@ -27,16 +27,15 @@ class SecondSlopeTest {
   private static List<Observation> observations(int mtu, double factor, double noise, long seed) {
     Random random = new Random(seed);
     return Measurements.of(CARD, 0, new Random(0)).stream()
-        .map(
-            exact -> {
-              Load load = exact.load();
-              int size = load.sizeBytes();
-              int asIf = size <= mtu ? size : (int) (mtu + (size - mtu) * factor);
-              Load other = new Load(asIf, load.unacked(), load.batch());
-              double nanos = new Observation(exact.kind(), other, 1).predictedBy(CARD);
-              return new Observation(
-                  exact.kind(), load, nanos * Math.exp(noise * random.nextGaussian()));
-            })
+        .map(exact -> {
+          Load load = exact.load();
+          int size = load.sizeBytes();
+          int asIf = size <= mtu ? size : (int) (mtu + (size - mtu) * factor);
+          Load other = new Load(asIf, load.unacked(), load.batch());
+          double nanos = new Observation(exact.kind(), other, 1).predictedBy(CARD);
+          return new Observation(
+              exact.kind(), load, nanos * Math.exp(noise * random.nextGaussian()));
+        })
         .toList();
   }
 

@@ -494,18 +494,17 @@ class EvaluationHostTest {
     try (ServerSocket relay = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread.ofPlatform()
           .daemon()
-          .start(
-              () -> {
-                try (ControlChannel channel =
-                    new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
-                  JsonObject greeting = new JsonObject();
-                  greeting.addProperty("evaluation", 99);
-                  greeting.addProperty("challenge", "7");
-                  channel.send(greeting);
-                } catch (IOException e) {
-                  throw new AssertionError(e);
-                }
-              });
+          .start(() -> {
+            try (ControlChannel channel =
+                new ControlChannel(relay.accept(), Duration.ofSeconds(30))) {
+              JsonObject greeting = new JsonObject();
+              greeting.addProperty("evaluation", 99);
+              greeting.addProperty("challenge", "7");
+              channel.send(greeting);
+            } catch (IOException e) {
+              throw new AssertionError(e);
+            }
+          });
       InetSocketAddress address =
           new InetSocketAddress(InetAddress.getLoopbackAddress(), relay.getLocalPort());
       assertThatThrownBy(() -> connect(address, TOKEN))

@@ -42,8 +42,7 @@ class ExitCodeTest {
             Map.entry(new FerruleException(null, "x", null), 1),
             Map.entry(new IllegalStateException("x"), 1),
             Map.entry(new AssertionError("x"), 1))
-        .forEach(
-            (failure, code) ->
-                assertThat(ExitCode.of(failure)).as(failure.toString()).isEqualTo(code));
+        .forEach((failure, code) ->
+            assertThat(ExitCode.of(failure)).as(failure.toString()).isEqualTo(code));
   }
 }

@@ -31,10 +31,9 @@ class GuardedTest {
   @Test
   void aFailureToCloseIsReported() {
     Guarded<AutoCloseable> guarded =
-        Guarded.of(
-            () -> {
-              throw new IOException("disk on fire");
-            });
+        Guarded.of(() -> {
+          throw new IOException("disk on fire");
+        });
     assertThatThrownBy(guarded::close).isInstanceOf(ToolException.class).hasMessage("disk on fire");
   }
 }

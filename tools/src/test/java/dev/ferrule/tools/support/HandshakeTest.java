@@ -109,11 +109,10 @@ class HandshakeTest {
   }
 
   private void rejectWith(byte[] payload) {
-    answer(
-        request -> {
-          request.reject(payload);
-          return Optional.empty();
-        });
+    answer(request -> {
+      request.reject(payload);
+      return Optional.empty();
+    });
   }
 
   private Future<Optional<Connection>> answer(

@@ -65,15 +65,14 @@ class CmIdTest {
   @Test
   void aQueuePairHasTheSizesThatTheDeviceChose() {
     when(device.cm.createQp(anyLong(), anyLong(), any()))
-        .thenAnswer(
-            call -> {
-              MemorySegment capacities = ibv_qp_init_attr.cap(call.<MemorySegment>getArgument(2));
-              ibv_qp_cap.max_send_wr(capacities, 16);
-              ibv_qp_cap.max_recv_wr(capacities, 32);
-              ibv_qp_cap.max_inline_data(capacities, 64);
-              rdma_cm_id.qp(device.id(), MemorySegment.ofAddress(device.queuePairMemory()));
-              return 0;
-            });
+        .thenAnswer(call -> {
+          MemorySegment capacities = ibv_qp_init_attr.cap(call.<MemorySegment>getArgument(2));
+          ibv_qp_cap.max_send_wr(capacities, 16);
+          ibv_qp_cap.max_recv_wr(capacities, 32);
+          ibv_qp_cap.max_inline_data(capacities, 64);
+          rdma_cm_id.qp(device.id(), MemorySegment.ofAddress(device.queuePairMemory()));
+          return 0;
+        });
     QueuePair queuePair =
         id.createQueuePair(
             device.domain(),

@@ -105,11 +105,10 @@ class EventChannelTest {
     List<CmEvent> shown = new ArrayList<>();
 
     Optional<CmEvent> taken =
-        channel.nextEvent(
-            one -> {
-              verify(device.cm, never()).ackCmEvent(anyLong());
-              shown.add(one);
-            });
+        channel.nextEvent(one -> {
+          verify(device.cm, never()).ackCmEvent(anyLong());
+          shown.add(one);
+        });
 
     assertThat(shown).containsExactly(taken.orElseThrow());
     verify(device.cm).ackCmEvent(event.address());
@@ -119,12 +118,10 @@ class EventChannelTest {
   void anEventIsAcknowledgedEvenIfItsObserverFails() {
     MemorySegment event = event(10, 0);
 
-    assertThatThrownBy(
-            () ->
-                channel.nextEvent(
-                    one -> {
-                      throw new IllegalStateException();
-                    }))
+    assertThatThrownBy(() ->
+            channel.nextEvent(one -> {
+              throw new IllegalStateException();
+            }))
         .isInstanceOf(IllegalStateException.class);
 
     verify(device.cm).ackCmEvent(event.address());
