@@ -4,6 +4,7 @@ package dev.ferrule.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.Ferrule;
+import dev.ferrule.InvalidOptionException;
 import dev.ferrule.Option;
 import dev.ferrule.tools.Main;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +31,7 @@ class SourcesTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final Pattern CLASS = Pattern.compile("([A-Z]\\w+)(?:\\.(\\w+))?");
-  private static final Pattern OPTION = Pattern.compile("([a-z]\\w*)(?:=\\w+)?");
+  private static final Pattern OPTION = Pattern.compile("([a-z]\\w*)(?:=(\\w+))?");
   private static final Pattern FLAG = Pattern.compile("--[a-z][a-z-]*");
 
   private static final Pattern SHOWING =
@@ -76,10 +78,14 @@ class SourcesTest {
     List<Row> rows = new ArrayList<>();
     String page = text(ROOT.resolve("docs/sources.md"));
     for (String line : page.substring(page.indexOf("\n## sm")).lines().toList()) {
+      if (!line.startsWith("|")) {
+        continue;
+      }
       String[] cells = line.split("\\|");
-      if (cells.length == 4 && cells[1].startsWith(" ---")) {
+      assertThat(cells).as(line).hasSize(4);
+      if (cells[1].startsWith(" ---")) {
         rows.remove(rows.size() - 1); // the head of the table
-      } else if (cells.length == 4) {
+      } else {
         rows.add(new Row(cells[2], cells[3]));
       }
     }
@@ -111,8 +117,17 @@ class SourcesTest {
     Matcher word = OPTION.matcher(name);
     return word.matches()
         && options.stream()
-            .anyMatch(
-                option -> option.name().equals(word.group(1)) || option.syntax().contains(name));
+            .anyMatch(option ->
+                option.name().equals(word.group(1)) && isValue(option, word.group(2))
+                    || option.syntax().contains(name));
+  }
+
+  private static boolean isValue(Option<?> option, @Nullable String text) {
+    try {
+      return text == null || option.parse(text) != null;
+    } catch (InvalidOptionException e) {
+      return false;
+    }
   }
 
   /** Returns whether a command, with its flags and experiment, is one; or flags of any command. */
@@ -162,6 +177,7 @@ class SourcesTest {
                 "Receiver.tryToReceive",
                 "Receiver.messages", // a word of its javadoc
                 "noOption",
+                "wait=hurry",
                 "NO_MESSAGE",
                 "ferrule evaluate --simplex",
                 "ferrule evaluate --only nothing"))

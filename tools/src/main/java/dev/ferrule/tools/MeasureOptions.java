@@ -332,9 +332,9 @@ final class MeasureOptions {
       Endpoint result = patient(endpoint(any, plan, load, busyThreads));
       result.waitStrategy(); // reads the options
       return result;
-    } catch (InvalidOptionException e) {
+    } catch (InvalidOptionException | ToolException e) {
       throw new ToolException(
-          ExitCode.USAGE, Problems.withoutAddresses(String.valueOf(e.getMessage())), e);
+          ExitCode.of(e), Problems.withoutAddresses(String.valueOf(e.getMessage())), e);
     }
   }
 

@@ -249,6 +249,7 @@ final class ModelCommand implements Callable<Integer> {
     return entry.estimates().values().stream()
         .filter(estimate ->
             estimate.source() == Estimate.Source.TOGETHER
+                || estimate.source() == Estimate.Source.UNDETERMINED
                 || estimate.source() == Estimate.Source.AT_MOST
                 || estimate.source() == Estimate.Source.AT_LEAST)
         .filter(estimate -> entry.acknowledged() || !ALONE.contains(estimate.parameter()))

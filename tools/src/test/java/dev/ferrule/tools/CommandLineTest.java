@@ -209,6 +209,7 @@ class CommandLineTest {
         "latency --threads 2                    | 'ferrule bandwidth' measures several",
         "latency magicring://h:1?simplex=on     | simplex=on is not possible; remove the option",
         "bandwidth -o simplex=on magicring://h:1| simplex=on is not possible",
+        "latency --provider magicring --simplex | ferrule: both sides of this command send",
         "serve magicring://h:1 --simplex --single-receiver | simplex=on cannot receive by one thread",
         "send magicring://h:1?simplex=on        | simplex=on is not possible",
         "listen -o simplex=on magicring://h:1   | simplex=on is not possible",

@@ -60,7 +60,7 @@ class EvaluateCommandTest {
       before = lines(journal);
     }
     assertThat(before).as("all of latency, and the first of calls").isBetween(13L, 39L);
-    assertPartial(out.resolve("report.html"));
+    assertPartial(out, before);
 
     try (FerruleProcess process = FerruleProcess.start(folder, with(LITTLE, out.toString()))) {
       process.mustEndWith(0);
@@ -93,10 +93,13 @@ class EvaluateCommandTest {
         .contains("; messages was 200 and is not set; rounds was 2 and is");
   }
 
-  /** The report of the last completed experiment names what is missing. */
-  private static void assertPartial(Path report) throws IOException {
-    String page = Files.readString(report);
-    String left = " " + 2 * (2 + 12) + " measurements to go";
+  /** The report has all that the journal has, and names how much is missing. */
+  private static void assertPartial(Path out, long lines) throws IOException {
+    String page = Files.readString(out.resolve("report.html"));
+    long measured = lines - 2; // without the settings and the machine
+    assertThat(Files.readAllLines(out.resolve("results.csv"))).hasSize(1 + (int) measured);
+    long missing = 2 * (5 + 2 + 12) - measured;
+    String left = " " + missing + (missing == 1 ? " measurement" : " measurements") + " to go";
     assertThat(page)
         .contains("one-way latency, p50")
         .contains("partial," + left + "; ferrule ")

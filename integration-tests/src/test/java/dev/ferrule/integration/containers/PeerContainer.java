@@ -33,6 +33,9 @@ final class PeerContainer implements AutoCloseable {
   /** Longer than any operation takes on a busy machine. */
   private static final long PATIENCE_SECONDS = 60;
 
+  /** Enough for a JVM and 100 MiB more. */
+  static final long LIMIT = 320 << 20;
+
   /** The end of the program's output, which the program itself never prints. */
   private static final String END = "end of output";
 
@@ -61,6 +64,12 @@ final class PeerContainer implements AutoCloseable {
 
   PeerContainer volume(SharedVolume volume, String path) {
     binds.add(volume.at(path));
+    return this;
+  }
+
+  /** Limits its memory to {@link #LIMIT}, without swap. */
+  PeerContainer memoryLimit() {
+    settings.add(command -> host(command).withMemory(LIMIT).withMemorySwap(LIMIT));
     return this;
   }
 

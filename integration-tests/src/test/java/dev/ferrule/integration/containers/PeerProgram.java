@@ -9,8 +9,12 @@ import dev.ferrule.ReceiveRegion;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileStore;
@@ -36,6 +40,8 @@ public final class PeerProgram {
 
   /** The prefix of a failure, followed by the exception's class and message. */
   static final String FAILED = "failed ";
+
+  private static final int MADV_REMOVE = 9;
 
   private final List<Connection> connections = new ArrayList<>();
   private final List<SharedMemory> memories = new ArrayList<>();
@@ -70,12 +76,12 @@ public final class PeerProgram {
       return OK + perform(words.get(0), words.subList(1, words.size()));
     } catch (FerruleException e) {
       return FAILED + e.getClass().getSimpleName() + " " + e.getMessage();
-    } catch (Exception e) {
+    } catch (Throwable e) {
       return FAILED + e;
     }
   }
 
-  private String perform(String command, List<String> words) throws Exception {
+  private String perform(String command, List<String> words) throws Throwable {
     return switch (command) {
       case "whoami" ->
           ProcessHandle.current().pid()
@@ -99,6 +105,10 @@ public final class PeerProgram {
           yield new String(text, StandardCharsets.UTF_8);
         }
       }
+      case "send-long" ->
+          sendLong(connection(words), Integer.parseInt(words.get(1)), Long.parseLong(words.get(2)));
+      case "punch" -> punch(Long.parseLong(words.get(0)));
+      case "charged" -> String.valueOf(chargedSharedMemory());
       case "flood" -> flood(connection(words));
       case "stalled" -> awaitStall(connection(words));
       case "drain" -> drain(connection(words), Long.parseLong(words.get(1)));
@@ -157,6 +167,57 @@ public final class PeerProgram {
 
   private SharedMemory memory(List<String> words) {
     return memories.get(Integer.parseInt(words.get(0)) - 1);
+  }
+
+  private static String sendLong(Connection connection, int count, long length) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment message = arena.allocate(length);
+      for (int i = 0; i < count; i++) {
+        connection.sender().send(message);
+      }
+    }
+    return "";
+  }
+
+  /**
+   * Frees the pages of this process's own memory of messages, whose length is known: all but the
+   * first MiB, in which the ring is.
+   */
+  private static String punch(long buffer) throws Throwable {
+    Linker linker = Linker.nativeLinker();
+    MethodHandle madvise =
+        linker.downcallHandle(
+            linker.defaultLookup().findOrThrow("madvise"),
+            FunctionDescriptor.of(
+                ValueLayout.JAVA_INT,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_INT));
+    for (String mapping : Files.readAllLines(Path.of("/proc/self/maps"))) {
+      String[] bounds = mapping.substring(0, mapping.indexOf(' ')).split("-");
+      long from = Long.parseUnsignedLong(bounds[0], 16);
+      long length = Long.parseUnsignedLong(bounds[1], 16) - from;
+      if (mapping.contains("/memfd:") && length >= buffer) {
+        long ring = 1 << 20;
+        int result = (int) madvise.invokeExact(from + ring, buffer - ring, MADV_REMOVE);
+        if (result != 0) {
+          throw new IllegalStateException("madvise has failed on " + mapping);
+        }
+        return mapping;
+      }
+    }
+    throw new IllegalStateException("no such memory");
+  }
+
+  /** Returns how much shared memory the container is charged for, in bytes. */
+  private static long chargedSharedMemory() throws IOException {
+    Path version1 = Path.of("/sys/fs/cgroup/memory/memory.stat");
+    Path file = Files.exists(version1) ? version1 : Path.of("/sys/fs/cgroup/memory.stat");
+    return Files.readAllLines(file).stream()
+        .filter(line -> line.startsWith("shmem "))
+        .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
+        .findFirst()
+        .orElseThrow();
   }
 
   /** Sends until a failure. */

@@ -22,9 +22,13 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whole experiments of {@code evaluate --quick} on a device, with servers in this process; {@link
@@ -35,34 +39,47 @@ import org.junit.jupiter.api.io.TempDir;
 class ExperimentsTest {
 
   private static final int MESSAGES = 300;
+  private static final int FEW = 20;
 
   /** The fewest that {@link Effort} sends to a receiver that may be too slow. */
   private static final int OVERRUN_MESSAGES = 640;
 
   @TempDir private Path folder;
 
-  /** Runs an experiment, and returns its points with their results. */
-  private List<JsonObject> run(String id) throws IOException {
+  private static List<Experiment> experiments(String scheme) {
     ProviderInfo provider =
         Ferrule.providers().stream()
-            .filter(candidate -> candidate.scheme().equals("sendrecv"))
+            .filter(candidate -> candidate.scheme().equals(scheme))
             .findFirst()
             .orElseThrow();
-    List<Experiment> all =
-        new Catalogue(
-                provider, true, Processors.ofOneHost(Runtime.getRuntime().availableProcessors()))
-            .experiments();
+    return new Catalogue(
+            provider, true, Processors.ofOneHost(Runtime.getRuntime().availableProcessors()))
+        .experiments().stream().filter(experiment -> experiment.obstacle().isEmpty()).toList();
+  }
+
+  private List<JsonObject> run(String id) throws IOException {
+    List<Experiment> chosen =
+        experiments("sendrecv").stream().filter(experiment -> experiment.id().equals(id)).toList();
+    return run("sendrecv", chosen, MESSAGES);
+  }
+
+  /** Runs experiments, and returns their points with their results. */
+  private List<JsonObject> run(String provider, List<Experiment> chosen, int messages)
+      throws IOException {
     List<String> problems = new ArrayList<>();
-    Servers servers = (scheme, settings, lines) -> Serving.start("sendrecv", settings.arguments());
+    Servers servers = (scheme, settings, lines) -> Serving.start(provider, settings.arguments());
     Evaluation.Outcome outcome =
         new Evaluation(
                 folder,
-                new Effort(true, 1, OptionalLong.of(MESSAGES)),
-                List.of("sendrecv"),
-                Set.of("sendrecv"),
-                all,
+                new Effort(true, 1, OptionalLong.of(messages)),
+                List.of(provider),
+                Set.of(provider),
+                experiments(provider),
                 "this test")
-            .run(Set.of(id), servers, problems::add);
+            .run(
+                chosen.stream().map(Experiment::id).collect(Collectors.toSet()),
+                servers,
+                problems::add);
 
     assertThat(outcome.failures()).as("%s", problems).isEmpty();
     assertThat(outcome.report()).isNotEmptyFile();
@@ -72,10 +89,21 @@ class ExperimentsTest {
     for (JsonElement point : file.getAsJsonArray("results")) {
       points.add(point.getAsJsonObject());
     }
-    Experiment experiment =
-        all.stream().filter(candidate -> candidate.id().equals(id)).findFirst().orElseThrow();
-    assertThat(points).as("%s", problems).hasSameSizeAs(experiment.tasks());
+    assertThat(points)
+        .as("%s", problems)
+        .hasSameSizeAs(
+            chosen.stream()
+                .flatMap(experiment -> experiment.tasks().stream())
+                .distinct() // two experiments may show the same
+                .toList());
     return points;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sendrecv", "magicring"})
+  @Tag("whole")
+  void everyPointOfEveryExperimentIsMeasured(String provider) throws IOException {
+    assertThat(run(provider, experiments(provider), FEW)).isNotEmpty();
   }
 
   /** With rnrRetry=0 a message that finds no receive posted ends the connection. */

@@ -162,6 +162,7 @@ class FerruleCommandTest {
     for (JsonElement element : new Gson().fromJson(json, JsonArray.class)) {
       JsonObject result = element.getAsJsonObject();
       assertThat(result.get("provider").getAsString()).isEqualTo("magicring");
+      assertThat(result.get("command").getAsString()).isEqualTo("latency-calls-one-way");
       assertThat(result.get("size_bytes").getAsInt()).isEqualTo(2048);
       assertThat(result.get("messages").getAsInt()).isEqualTo(1024);
       assertThat(result.getAsJsonObject("latency_ns").get("p50").getAsDouble()).isPositive();

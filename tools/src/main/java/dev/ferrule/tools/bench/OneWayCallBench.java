@@ -102,6 +102,6 @@ public final class OneWayCallBench {
   }
 
   private Result result(String call, Times times, LatencySummary summary) {
-    return Result.call(subject, call, times.size, times.send.getTotalCount(), summary);
+    return Result.oneWayCall(subject, call, times.size, times.send.getTotalCount(), summary);
   }
 }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The measurement of one message size.
  *
  * @param subject what was measured
- * @param command the command: {@code latency}, {@code latency-calls}, {@code bandwidth} or {@code
- *     rma}
+ * @param command the command: {@code latency}, {@code latency-calls}, {@code
+ *     latency-calls-one-way}, {@code bandwidth} or {@code rma}
  * @param call the call that was timed, or null if it was not a single one; {@code write} or {@code
  *     read}
  * @param sizeBytes the length of the messages
@@ -35,6 +35,8 @@ public record Result(
     OptionalDouble bytesPerSecond,
     OptionalDouble memcpyBytesPerSecond,
     @Nullable RmaFigures rma) {
+
+  static final String ONE_WAY_CALLS = "latency-calls-one-way";
 
   /**
    * The floors: what the machine can do at best.
@@ -119,9 +121,25 @@ public record Result(
 
   static Result call(
       Subject subject, String call, int size, long messages, LatencySummary latency) {
+    return call(subject, "latency-calls", call, size, messages, latency);
+  }
+
+  /** Returns the result of a call in one direction, in which each side times its own calls. */
+  static Result oneWayCall(
+      Subject subject, String call, int size, long messages, LatencySummary latency) {
+    return call(subject, ONE_WAY_CALLS, call, size, messages, latency);
+  }
+
+  private static Result call(
+      Subject subject,
+      String command,
+      String call,
+      int size,
+      long messages,
+      LatencySummary latency) {
     return new Result(
         subject,
-        "latency-calls",
+        command,
         call,
         size,
         messages,

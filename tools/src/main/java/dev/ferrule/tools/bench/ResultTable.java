@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /**
  * Formats results as a table. A ratio is the quotient of two columns beside it, which its name
@@ -17,6 +18,9 @@ public final class ResultTable {
   private static final double KILO = 1e3;
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
+
+  /** The calls that the server times if messages pass in one direction. */
+  private static final Set<String> OF_SERVER = Set.of("receive", "free");
 
   private ResultTable() {}
 
@@ -43,7 +47,9 @@ public final class ResultTable {
     Result first = results.get(0);
     boolean calls = first.call() != null;
     boolean floor = first.floor().lineNanos().isPresent();
+    boolean oneWay = first.command().equals(Result.ONE_WAY_CALLS);
     table.cellIf(calls, "call");
+    table.cellIf(oneWay, "at the");
     table.cells("bytes", "messages", "min ns", "p50");
     table.cellIf(!floor, "p90"); // with a floor the table would become too wide
     table.cells("p99", "p99.9", "max");
@@ -56,6 +62,7 @@ public final class ResultTable {
     for (Result result : results) {
       LatencySummary latency = Objects.requireNonNull(result.latency());
       table.cellIf(calls, String.valueOf(result.call()));
+      table.cellIf(oneWay, OF_SERVER.contains(String.valueOf(result.call())) ? "server" : "client");
       table.cells(
           String.valueOf(result.sizeBytes()),
           String.valueOf(result.messages()),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.evaluate;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.ferrule.tools.support.ExitCode;
@@ -15,15 +17,19 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /**
- * Runs experiments one after the other, and writes the report before and after each. Within an
- * experiment each round measures all points once, so that disturbances affect all of them alike.
- * Each round of each point is appended to the journal at once, from which an interrupted evaluation
- * continues.
+ * Runs experiments one after the other, and writes the report before and after each, and when a
+ * signal ends the process. Within an experiment each round measures all points once, so that
+ * disturbances affect all of them alike. Each round of each point is appended to the journal at
+ * once, from which an interrupted evaluation continues.
  */
 public final class Evaluation {
+
+  /** How long a signal waits for the report. */
+  private static final long PATIENCE_SECONDS = 10;
 
   private final ReportFolder folder;
   private final Effort effort;
@@ -99,28 +105,47 @@ public final class Evaluation {
               .filter(experiment -> chosen.contains(experiment.id()))
               .filter(experiment -> experiment.obstacle().isEmpty())
               .toList();
-      Set<Task> tasks = tasks(wanted);
-      long total = (long) tasks.size() * effort.rounds();
-      long left = left(tasks, journal);
       // the report keeps what it has while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
-      try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
-          Guarded<Workbench> bench = Guarded.of(new Workbench(effort, servers, problems))) {
-        if (left > 0) {
-          write(journal.records(), modelled, left);
-        }
-        Set<Task> failed = new HashSet<>(); // these are not retried in this run
-        for (Experiment experiment : wanted) {
-          tasks.removeAll(experiment.tasks());
-          if (left(experiment.tasks(), journal) > 0) {
-            run(experiment, journal, bench.get(), servers, progress, failed, problems);
-            bench.get().dismissGuests();
-            write(journal.records(), modelled, left(tasks, journal));
-          }
+      CountDownLatch written = new CountDownLatch(1);
+      try (Guarded<AutoCloseable> _ = Guarded.of(() -> written.await(PATIENCE_SECONDS, SECONDS))) {
+        try {
+          run(wanted, modelled, journal, servers, problems);
+          write(journal.records(), new LinkedHashSet<>(providers), 0);
+        } catch (ToolException e) { // a signal, or the servers' host is lost
+          write(journal.records(), modelled, left(tasks(wanted), journal));
+          throw e;
+        } finally {
+          written.countDown();
         }
       }
-      write(journal.records(), new LinkedHashSet<>(providers), 0);
       return new Outcome(folder.report(), failures(wanted, journal.records()));
+    }
+  }
+
+  private void run(
+      List<Experiment> wanted,
+      Set<String> modelled,
+      Journal journal,
+      Servers servers,
+      Consumer<String> problems) {
+    Set<Task> tasks = tasks(wanted);
+    long total = (long) tasks.size() * effort.rounds();
+    long left = left(tasks, journal);
+    try (StepProgress progress = StepProgress.of("evaluate", total, total - left, problems);
+        Guarded<Workbench> bench = Guarded.of(new Workbench(effort, servers, problems))) {
+      if (left > 0) {
+        write(journal.records(), modelled, left);
+      }
+      Set<Task> failed = new HashSet<>(); // these are not retried in this run
+      for (Experiment experiment : wanted) {
+        tasks.removeAll(experiment.tasks());
+        if (left(experiment.tasks(), journal) > 0) {
+          run(experiment, journal, bench.get(), servers, progress, failed, problems);
+          bench.get().dismissGuests();
+          write(journal.records(), modelled, left(tasks, journal));
+        }
+      }
     }
   }
 

@@ -36,6 +36,7 @@ public final class Machine {
   /** The variable that names the accelerator of a virtual machine of {@code with-rxe}. */
   private static final String WITH_RXE = "FERRULE_RXE_VM";
 
+  private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
   private static final Path CPUS = Path.of("/sys/devices/system/cpu");
   private static final Path CGROUP = Path.of("/sys/fs/cgroup");
@@ -92,6 +93,7 @@ public final class Machine {
    */
   public static Machine look(String version) {
     Machine machine = new Machine();
+    machine.put("host", text(HOST_NAME));
     machine.put(PROCESSOR, model());
     machine.put("topology", topology());
     machine.put(ALLOWED, Affinity.allowed().toString());

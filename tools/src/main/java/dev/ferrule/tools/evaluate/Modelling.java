@@ -6,6 +6,7 @@ import dev.ferrule.tools.model.Crowd;
 import dev.ferrule.tools.model.Estimate;
 import dev.ferrule.tools.model.Fit;
 import dev.ferrule.tools.model.FitResult;
+import dev.ferrule.tools.model.LackOfFit;
 import dev.ferrule.tools.model.Load;
 import dev.ferrule.tools.model.Observation;
 import dev.ferrule.tools.model.Parameter;
@@ -45,7 +46,15 @@ final class Modelling {
   private final boolean complete;
   private final Models models = new Models();
   private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
-  private final Map<String, List<Observation>> fitted = new HashMap<>(); // by provider
+  private final Map<String, List<Measured>> fitted = new HashMap<>(); // by provider
+
+  /**
+   * A point that the model is fitted to.
+   *
+   * @param observation the median of its rounds
+   * @param rounds the rounds
+   */
+  private record Measured(Observation observation, List<Double> rounds) {}
 
   /**
    * Fits the models.
@@ -82,8 +91,8 @@ final class Modelling {
             .map(Series.Sample::task)
             .toList();
     Placement place = records.placement(tasks);
-    List<Observation> all = observations(provider, EVERYWHERE);
-    List<Observation> here = observations(provider, place);
+    List<Measured> all = measured(provider, EVERYWHERE);
+    List<Measured> here = measured(provider, place);
     boolean enough = here.size() >= ENOUGH * all.size();
     Optional<FitResult> fit = enough ? fit(provider, here, place) : Optional.empty();
     if (fit.isEmpty()) {
@@ -103,9 +112,12 @@ final class Modelling {
     fit.ifPresent(found -> models.add(provider, found));
   }
 
-  private Optional<FitResult> fit(
-      String provider, List<Observation> observations, Placement place) {
-    return Fit.of(observations, calls(provider, place), acknowledged.contains(provider));
+  private Optional<FitResult> fit(String provider, List<Measured> points, Placement place) {
+    return Fit.of(observations(points), calls(provider, place), acknowledged.contains(provider));
+  }
+
+  private static List<Observation> observations(List<Measured> points) {
+    return points.stream().map(Measured::observation).toList();
   }
 
   Models models() {
@@ -126,33 +138,35 @@ final class Modelling {
         .filter(series -> series.model() == Series.Model.FITTED);
   }
 
-  private List<Observation> observations(String provider, Placement place) {
-    List<Observation> observations = new ArrayList<>();
+  private List<Measured> measured(String provider, Placement place) {
+    List<Measured> points = new ArrayList<>();
     modelled(provider)
         .forEach(series ->
             series
                 .samples()
-                .forEach(sample -> observe(series.figure(), sample.task(), place, observations)));
-    return observations;
+                .forEach(sample ->
+                    measured(series.figure(), sample.task(), place).ifPresent(points::add)));
+    return points;
   }
 
-  private void observe(Figure figure, Task task, Placement place, List<Observation> observations) {
-    double value = Medians.of(records.values(task, figure.name(), place)).orElse(0);
+  private Optional<Measured> measured(Figure figure, Task task, Placement place) {
+    List<Double> rounds = records.values(task, figure.name(), place);
+    double value = Medians.of(rounds).orElse(0);
     if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isUndisturbed()) {
-      return;
+      return Optional.empty();
     }
     Load load = task.crowd().get().load();
-    switch (figure.kind()) {
-      case NANOS -> observations.add(new Observation(Observation.Kind.LATENCY, load, value));
-      case MESSAGE_RATE ->
-          observations.add(
-              new Observation(Observation.Kind.PERIOD, load, NANOS_PER_SECOND / value));
-      case BYTE_RATE ->
-          observations.add(
+    Observation observation =
+        switch (figure.kind()) {
+          case NANOS -> new Observation(Observation.Kind.LATENCY, load, value);
+          case MESSAGE_RATE ->
+              new Observation(Observation.Kind.PERIOD, load, NANOS_PER_SECOND / value);
+          case BYTE_RATE ->
               new Observation(
-                  Observation.Kind.PERIOD, load, NANOS_PER_SECOND * load.sizeBytes() / value));
-      case NUMBER -> throw new IllegalArgumentException("no model of " + figure.label());
-    }
+                  Observation.Kind.PERIOD, load, NANOS_PER_SECOND * load.sizeBytes() / value);
+          case NUMBER -> throw new IllegalArgumentException("no model of " + figure.label());
+        };
+    return Optional.of(new Measured(observation, rounds));
   }
 
   /** Returns the calls on the shortest messages: those on longer ones include copying. */
@@ -237,9 +251,11 @@ final class Modelling {
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
+    LackOfFit.of(fitted.get(provider).stream().map(Measured::rounds).toList(), fit)
+        .ifPresent(found -> notes.add(found.text()));
     if (complete && acknowledged.contains(provider)) { // cards send packets
       notes.add(
-          SecondSlope.of(fitted.get(provider), fit)
+          SecondSlope.of(observations(fitted.get(provider)), fit)
               .map(SecondSlope::text)
               .orElse(
                   "a second G for the bytes beyond the MTU was not looked for: that takes three"
@@ -304,7 +320,7 @@ final class Modelling {
         estimate.parameter().symbol(),
         switch (estimate.source()) {
           case AT_MOST, AT_LEAST -> bound(estimate);
-          case TOGETHER -> "(" + value + ")";
+          case TOGETHER, UNDETERMINED -> "(" + value + ")";
           default -> value;
         },
         estimate.parameter().unit(),
@@ -317,6 +333,7 @@ final class Modelling {
           case MEASURED -> "measured";
           case FITTED -> "fitted";
           case TOGETHER -> "only in combination";
+          case UNDETERMINED -> "undetermined";
           case AT_MOST, AT_LEAST -> "bound";
           case GIVEN -> "given";
         },
@@ -329,7 +346,7 @@ final class Modelling {
             "Prediction and measurement",
             List.of(
                 "what", "bytes", "unacked", "batch", "measured", "model", "error", "bottleneck"));
-    for (Observation observation : fitted.getOrDefault(provider, List.of())) {
+    for (Observation observation : observations(fitted.get(provider))) {
       Load load = observation.load();
       boolean latency = observation.kind() == Observation.Kind.LATENCY;
       double predicted = observation.predictedBy(fit.model());

@@ -31,6 +31,8 @@ public record Estimate(
     FITTED,
     /** Only its combination with others is determined; its share of that was chosen. */
     TOGETHER,
+    /** The measurements do not depend on it by more than their noise. */
+    UNDETERMINED,
     /** No measurement depends on it, as long as it is at most {@link Estimate#high}. */
     AT_MOST,
     /** No measurement depends on it, as long as it is at least {@link Estimate#low}. */

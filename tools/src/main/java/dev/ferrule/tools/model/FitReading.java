@@ -35,7 +35,7 @@ final class FitReading {
   private static final double SUM_MOVES = 0.05;
 
   /** The least deviation, due to the clock and noise. */
-  private static final double LEAST_DEVIATION = 0.01;
+  static final double LEAST_DEVIATION = 0.01;
 
   /** The least relative difference of sums of squares. */
   private static final double SAME = 1e-9;
@@ -111,6 +111,7 @@ final class FitReading {
       case AT_MOST ->
           String.format(Locale.ROOT, "at most %.3g ns", estimate.high().orElse(estimate.value()));
       case TOGETHER -> "known only in combination";
+      case UNDETERMINED -> "undetermined";
       default -> nanos(estimate);
     };
   }
@@ -185,7 +186,7 @@ final class FitReading {
             : "any value is possible: its effect is less than the noise";
     Parameter parameter = free.get(index);
     double value = unused ? 0 : Math.exp(best[index]);
-    estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.TOGETHER, note));
+    estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.UNDETERMINED, note));
     notes.add(parameter.symbol() + ": " + note);
   }
 
@@ -296,8 +297,10 @@ final class FitReading {
         parameters.stream()
             .map(Parameter::symbol)
             .collect(Collectors.joining(sumIsKnown ? " + " : ", "));
+    Estimate.Source source = Estimate.Source.TOGETHER;
     String note;
     if (parameters.size() == 1) {
+      source = Estimate.Source.UNDETERMINED;
       note = alone(parameters.get(0));
     } else if (sumIsKnown) {
       note =
@@ -309,13 +312,13 @@ final class FitReading {
               + units.get(0)
               + " is determined; the measurements do not separate them";
     } else {
-      note = "the measurements do not separate " + names + "";
+      note = "the measurements do not separate " + names;
     }
     notes.add(note);
     for (int i : group) {
       Parameter parameter = free.get(heard.get(i));
       double value = Math.exp(best[heard.get(i)]);
-      estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.TOGETHER, note));
+      estimates.put(parameter, Estimate.bare(parameter, value, source, note));
     }
   }
 }

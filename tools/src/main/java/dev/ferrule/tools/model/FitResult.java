@@ -18,6 +18,16 @@ public record FitResult(
     double relativeError,
     List<String> notes) {
 
+  /** Returns how many parameters were chosen so that the predictions are close. */
+  int fitted() {
+    return (int)
+        estimates.values().stream()
+            .filter(estimate ->
+                estimate.source() == Estimate.Source.FITTED
+                    || estimate.source() == Estimate.Source.TOGETHER)
+            .count();
+  }
+
   /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
    *

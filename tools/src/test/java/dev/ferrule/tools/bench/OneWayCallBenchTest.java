@@ -90,6 +90,10 @@ class OneWayCallBenchTest {
           assertThat(result.latency().p99()).isBetween(0.0, result.latency().max());
           assertThat(result.latency().p999()).isBetween(0.0, result.latency().max());
         });
+    assertThat(ResultTable.format(results).lines())
+        .anyMatch(line -> line.matches(" *send +client +64 .*"))
+        .anyMatch(line -> line.matches(" *receive +server +64 .*"))
+        .anyMatch(line -> line.matches(" *free +server +64 .*"));
     assertThat(problems).isEmpty();
   }
 

@@ -87,7 +87,8 @@ class FitCoverageTest {
       }
       fit.estimates()
           .forEach((parameter, estimate) -> {
-            if (estimate.source() == Estimate.Source.TOGETHER) {
+            if (estimate.source() == Estimate.Source.TOGETHER
+                || estimate.source() == Estimate.Source.UNDETERMINED) {
               return; // no estimate
             }
             String what = parameter.symbol() + " " + estimate.source();
