@@ -11,6 +11,8 @@ reports=$2
 shift 2
 # Each message takes long under emulation.
 set_jvm -Dferrule.contract.cycles=100 -Dferrule.contract.messages=300 "$@"
+# Some of the tests on two hosts end the other one.
+jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation')
 
 # If this JVM crashes in an emulated virtual machine, with-rxe repeats the tests once, provided that there is no standard
 # input; the JVM's crash report is kept. If a process started by a test crashes, that test fails, and with-rxe names the
@@ -34,8 +36,6 @@ case $part in
     run=on_one_host
     ;;
   two-hosts)
-    # some of the tests end the other host
-    jvm+=('-Djunit.jupiter.testclass.order.default=org.junit.jupiter.api.ClassOrderer$OrderAnnotation')
     set_selection dev.ferrule.integration.rdma rdma-two
     run=on_two_hosts
     ;;

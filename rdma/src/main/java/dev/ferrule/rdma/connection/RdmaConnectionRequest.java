@@ -59,6 +59,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   private long patienceNanos;
   private @Nullable ConnectionResources resources;
   private boolean acceptanceSent;
+  private boolean rejected;
   private volatile @Nullable RdmaConnection made; // also read by the event loop
 
   RdmaConnectionRequest(
@@ -226,7 +227,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       FerruleException failure = RdmaFailures.of(listener.uri(), e);
       turnAway(Hello.Kind.NO_ROOM, failure);
       throw failure;
-    } catch (Error e) {
+    } catch (RuntimeException | Error e) {
       turnAway(Hello.Kind.REFUSE, e);
       throw e;
     } finally {
@@ -239,16 +240,17 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   /** Rejects the client, unless the acceptance is already sent or the client is gone. */
   private void turnAway(Hello.Kind kind, Throwable failure) {
     CmId client = id();
-    if (!acceptanceSent && client.isAcceptable()) {
+    if (!acceptanceSent && !rejected && client.isAcceptable()) {
       reject(client, kind, failure);
     }
   }
 
   private void reject(CmId client, Hello.Kind kind, Throwable failure) {
+    rejected = true;
     String reason =
-        failure instanceof Error
-            ? "the listener failed: " + failure
-            : String.valueOf(failure.getMessage());
+        failure instanceof VerbsException || failure instanceof FerruleException
+            ? String.valueOf(failure.getMessage())
+            : "the listener failed: " + failure;
     try {
       client.reject(Handshake.refusal(protocol, kind, reason));
     } catch (VerbsException e) {

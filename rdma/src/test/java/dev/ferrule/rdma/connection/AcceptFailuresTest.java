@@ -16,10 +16,13 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client that cannot be accepted is answered, and the listener serves others. */
 @Timeout(60)
@@ -28,7 +31,7 @@ class AcceptFailuresTest {
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
   private final List<String> rejections = new ArrayList<>();
-  private Error failure = new OutOfMemoryError("Java heap space");
+  private Throwable failure = new OutOfMemoryError("Java heap space");
   private boolean fails = true;
 
   @BeforeEach
@@ -76,12 +79,19 @@ class AcceptFailuresTest {
     }
   }
 
-  @Test
-  void aClientIsAnsweredAlthoughTheListenersProgramIsBroken() {
-    failure = new NoClassDefFoundError("dev/example/Missing");
+  static Stream<Throwable> faults() {
+    return Stream.of(
+        new NoClassDefFoundError("dev/example/Missing"),
+        new IllegalStateException("dev/example/Missing"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("faults")
+  void aClientIsAnsweredAlthoughTheListenersProgramIsBroken(Throwable fault) {
+    failure = fault;
     try (RdmaListener listener = provider.listen("")) {
       manager.bringClient(FakeProvider.hello(Hello.Kind.CONNECT));
-      assertThatThrownBy(listener::accept).isInstanceOf(NoClassDefFoundError.class);
+      assertThatThrownBy(listener::accept).isSameAs(fault);
       assertThat(rejections).singleElement().asString().contains("dev/example/Missing");
       assertServes(listener);
     }

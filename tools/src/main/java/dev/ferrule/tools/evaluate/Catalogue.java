@@ -474,7 +474,9 @@ public final class Catalogue {
 
   private Experiment singleReceiver() {
     List<Integer> senders = quick ? sizes(1, 2, 4) : sizes(1, 2, 4, 8, 16, 32);
-    int sending = processors.besideOneReceiver();
+    int serving = has(SRQ) ? 2 : 1; // a shared queue has a thread that posts the freed buffers
+    int sending = processors.beside(serving);
+    boolean spins = processors.suffice(sending, serving);
     List<Series> series = new ArrayList<>();
     for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
       for (int size : sizes(SHORT, 512)) {
@@ -485,7 +487,7 @@ public final class Catalogue {
                       .size(size)
                       .flow(PIPELINE, 1)
                       .server(SINGLE_RECEIVER, ON)
-                      .crowd(count, Math.min(count, sending), processors.suffice(sending, 1));
+                      .crowd(count, Math.min(count, sending), spins);
               return shared ? draft.server(SRQ, ON) : draft;
             };
         series.add(
@@ -501,10 +503,12 @@ public final class Catalogue {
         "single-receiver",
         scheme(),
         "N:1, one thread receiving from N connections",
-        "The connections are distributed among as many threads as leave one processor to the"
-            + " receiver: "
+        "The connections are distributed among as many threads as leave "
+            + (serving == 1
+                ? "one processor to the receiver: "
+                : "two processors to the receiver and to the thread that posts shared buffers: ")
             + sending
-            + ".",
+            + (spins ? "." : ". All threads wait adaptively: there are fewer processors."),
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(SINGLE_RECEIVER, "one receiver of all connections"),
@@ -556,7 +560,7 @@ public final class Catalogue {
   private Experiment oneByOne(
       String id, String title, String text, String option, String oneByOne, String name) {
     List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
-    int sending = Math.min(CROWD, processors.besideOneReceiver());
+    int sending = Math.min(CROWD, processors.beside(1));
     List<Series> series = new ArrayList<>();
     // one sender may be slower than a receiver; several that share one are not
     for (boolean crowd : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
@@ -725,7 +729,7 @@ public final class Catalogue {
         quick
             ? sizes(NO_PAUSE, 10_000, 300_000)
             : sizes(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
-    int sending = Math.min(senders, processors.besideOneReceiver());
+    int sending = Math.min(senders, processors.beside(1));
     series.add(
         Series.measured(
             senders + ":1, " + (credits ? "with credits" : "without credits"),

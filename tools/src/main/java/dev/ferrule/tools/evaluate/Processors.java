@@ -51,9 +51,9 @@ public record Processors(int client, int server, boolean shared) {
         : clientThreads <= client && serverThreads <= server;
   }
 
-  /** Returns for how many client threads there are processors beside one thread of the server. */
-  int besideOneReceiver() {
-    return shared ? Math.max(1, client - 1) : client;
+  /** Returns for how many client threads there are processors beside those of the server. */
+  int beside(int serverThreads) {
+    return shared ? Math.max(1, client - serverThreads) : client;
   }
 
   /** Returns for how many pairs of a client's and a server's thread there are processors. */

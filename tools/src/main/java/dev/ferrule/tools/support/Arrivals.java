@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The clients of a listener that serves one at a time. Each request is accepted in a thread of its
- * own: while its client does not confirm the connection, the next one is accepted concurrently.
+ * own: while its client does not confirm the connection, the next one is accepted concurrently, up
+ * to a limit.
  *
  * <p><b>Threads:</b> for one thread.
  */
@@ -24,11 +25,15 @@ public final class Arrivals implements AutoCloseable {
   /** Time for a client to confirm before the next one is accepted concurrently. */
   private static final Duration BESIDE = Duration.ofMillis(100);
 
+  /** Each unconfirmed client has a thread. */
+  private static final int MOST_UNCONFIRMED = 64;
+
   /** The outcome of a request: a connection, none, or a failure. */
   private record Outcome(Optional<Connection> connection, @Nullable RuntimeException failure) {}
 
   private final Listener listener;
   private final Function<ConnectionRequest, Optional<Connection>> accept;
+  private final int most;
   private final BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
   private int pending;
   private boolean closed; // guarded by outcomes
@@ -40,8 +45,13 @@ public final class Arrivals implements AutoCloseable {
    * @param accept accepts or rejects a request; called in a thread of its own
    */
   public Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept) {
+    this(listener, accept, MOST_UNCONFIRMED);
+  }
+
+  Arrivals(Listener listener, Function<ConnectionRequest, Optional<Connection>> accept, int most) {
     this.listener = listener;
     this.accept = accept;
+    this.most = most;
   }
 
   /**
@@ -85,6 +95,9 @@ public final class Arrivals implements AutoCloseable {
   private @Nullable ConnectionRequest nextRequest(@Nullable Duration left) {
     if (pending == 0) {
       return left == null ? listener.nextRequest() : listener.nextRequest(left);
+    }
+    if (pending >= most && (left == null || left.isPositive())) {
+      return null;
     }
     if (left != null && left.compareTo(BESIDE) < 0) {
       return listener.nextRequest(left);

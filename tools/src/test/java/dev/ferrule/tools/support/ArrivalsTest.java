@@ -12,10 +12,14 @@ import dev.ferrule.tools.bench.SilentClients;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +64,47 @@ class ArrivalsTest {
       assertThat(arrivals.next(null)).as("a late client").isPresent();
       first.join().close();
       second.join().close();
+    }
+  }
+
+  @Test
+  void theClientsThatAreAcceptedAtTheSameTimeAreLimited() throws Exception {
+    AtomicInteger accepting = new AtomicInteger();
+    CountDownLatch confirmed = new CountDownLatch(1);
+    try (Listener listener = listen();
+        Arrivals arrivals =
+            new Arrivals(
+                listener,
+                request -> {
+                  accepting.incrementAndGet();
+                  awaitUninterruptibly(confirmed);
+                  return Optional.of(request.accept());
+                },
+                3)) {
+      List<CompletableFuture<Connection>> clients =
+          Stream.generate(() -> connect(listener)).limit(6).toList();
+      CompletableFuture<Optional<Connection>> next = inThread(() -> arrivals.next(null));
+      while (accepting.get() < 3) {
+        Thread.onSpinWait();
+      }
+      // longer than for the next one to be accepted beside them
+      assertThat(next.copy().orTimeout(500, TimeUnit.MILLISECONDS))
+          .failsWithin(5, TimeUnit.SECONDS);
+      assertThat(accepting).hasValue(3);
+      confirmed.countDown();
+      assertThat(next.join()).isPresent();
+      for (int i = 1; i < clients.size(); i++) {
+        assertThat(arrivals.next(null)).isPresent();
+      }
+      clients.forEach(client -> client.join().close());
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 
