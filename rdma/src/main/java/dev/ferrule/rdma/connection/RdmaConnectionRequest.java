@@ -222,7 +222,9 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       acceptedAt = listener.now();
       done = true;
     } catch (VerbsException e) {
-      throw RdmaFailures.of(listener.uri(), e);
+      FerruleException failure = RdmaFailures.of(listener.uri(), e);
+      turnAway(Hello.Kind.NO_ROOM, failure);
+      throw failure;
     } catch (OutOfMemoryError e) {
       FerruleException failure = RdmaFailures.of(listener.uri(), e);
       turnAway(Hello.Kind.NO_ROOM, failure);
