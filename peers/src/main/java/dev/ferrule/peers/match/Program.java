@@ -151,7 +151,7 @@ final class Program {
   private static void awaitListening(int port, String name) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
     while (!isListening(port)) {
-      if (System.nanoTime() > end) {
+      if (System.nanoTime() > end || Guarded.exiting()) {
         throw new ToolException(
             ExitCode.FAILED, name + " does not listen after " + START_SECONDS + " s");
       }

@@ -222,9 +222,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
       acceptedAt = listener.now();
       done = true;
     } catch (VerbsException e) {
-      FerruleException failure = RdmaFailures.of(listener.uri(), e);
-      turnAway(Hello.Kind.NO_ROOM, failure);
-      throw failure;
+      throw RdmaFailures.of(listener.uri(), e);
     } catch (OutOfMemoryError e) {
       FerruleException failure = RdmaFailures.of(listener.uri(), e);
       turnAway(Hello.Kind.NO_ROOM, failure);
@@ -384,9 +382,10 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   }
 
   private void sendAcceptance(byte[] answer) {
+    ConnectionParameters parameters = Handshake.grant(answer, options);
     acceptanceSent = true;
     try {
-      id().accept(Handshake.grant(answer, options));
+      id().accept(parameters);
     } catch (VerbsException e) {
       throw outOfResources(e);
     }

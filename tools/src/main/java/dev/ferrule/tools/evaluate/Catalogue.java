@@ -503,12 +503,13 @@ public final class Catalogue {
         "single-receiver",
         scheme(),
         "N:1, one thread receiving from N connections",
-        "The connections are distributed among as many threads as leave "
-            + (serving == 1
-                ? "one processor to the receiver: "
-                : "two processors to the receiver and to the thread that posts shared buffers: ")
+        "Threads that send: up to "
             + sending
-            + (spins ? "." : ". All threads wait adaptively: there are fewer processors."),
+            + (spins
+                ? ", each with a processor of its own, as those of the server"
+                : ", waiting adaptively, as there are fewer processors than threads")
+            + " (the receiver"
+            + (serving == 1 ? ")." : ", and one that posts the buffers of a shared queue)."),
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
         RATE,
         without(SINGLE_RECEIVER, "one receiver of all connections"),

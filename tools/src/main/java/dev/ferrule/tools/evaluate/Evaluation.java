@@ -108,18 +108,36 @@ public final class Evaluation {
       // the report keeps what it has while more is measured
       Set<String> modelled = journal.records().rounds() > 0 ? Set.copyOf(providers) : Set.of();
       CountDownLatch written = new CountDownLatch(1);
-      try (Guarded<AutoCloseable> _ = Guarded.of(() -> written.await(PATIENCE_SECONDS, SECONDS))) {
+      try (Guarded<AutoCloseable> _ = Guarded.of(awaitedByOtherThreads(written))) {
         try {
           run(wanted, modelled, journal, servers, problems);
           write(journal.records(), new LinkedHashSet<>(providers), 0);
         } catch (ToolException e) { // a signal, or the servers' host is lost
-          write(journal.records(), modelled, left(tasks(wanted), journal));
+          writeAfter(e, journal.records(), modelled, left(tasks(wanted), journal));
           throw e;
         } finally {
           written.countDown();
         }
       }
       return new Outcome(folder.report(), failures(wanted, journal.records()));
+    }
+  }
+
+  /** A signal has a thread of its own close this; this thread itself may do so, too. */
+  private static AutoCloseable awaitedByOtherThreads(CountDownLatch latch) {
+    Thread own = Thread.currentThread();
+    return () -> {
+      if (Thread.currentThread() != own) {
+        boolean ignored = latch.await(PATIENCE_SECONDS, SECONDS);
+      }
+    };
+  }
+
+  private void writeAfter(ToolException failure, Records records, Set<String> modelled, long left) {
+    try {
+      write(records, modelled, left);
+    } catch (ToolException e) {
+      failure.addSuppressed(e);
     }
   }
 

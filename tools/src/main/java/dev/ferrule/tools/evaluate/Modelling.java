@@ -150,7 +150,8 @@ final class Modelling {
   }
 
   private Optional<Measured> measured(Figure figure, Task task, Placement place) {
-    List<Double> rounds = records.values(task, figure.name(), place);
+    List<Double> rounds =
+        records.values(task, figure.name(), place).stream().filter(each -> each > 0).toList();
     double value = Medians.of(rounds).orElse(0);
     if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isUndisturbed()) {
       return Optional.empty();

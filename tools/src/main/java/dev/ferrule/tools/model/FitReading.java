@@ -18,7 +18,7 @@ import org.hipparchus.linear.SingularValueDecomposition;
 /**
  * Determines how well the best point of a fit is identified. A direction in which the parameters
  * can change without any effect on the predictions is undetermined: a single parameter in such a
- * direction is only bounded, and several of them are known only in combination.
+ * direction is bounded or undetermined, and several of them are known only in combination.
  */
 final class FitReading {
 

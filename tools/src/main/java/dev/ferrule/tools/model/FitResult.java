@@ -18,7 +18,10 @@ public record FitResult(
     double relativeError,
     List<String> notes) {
 
-  /** Returns how many parameters were chosen so that the predictions are close. */
+  /**
+   * Returns how many parameters were chosen so that the predictions are close, including each of
+   * those that are known only in combination.
+   */
   int fitted() {
     return (int)
         estimates.values().stream()

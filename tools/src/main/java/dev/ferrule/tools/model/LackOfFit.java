@@ -9,7 +9,8 @@ import org.hipparchus.distribution.continuous.FDistribution;
 /**
  * Whether a model is off by more than the noise of its measurements explains: the variance of the
  * predictions' deviations over that of the medians they are compared with, which the rounds of each
- * point show (an F test, with the logarithms).
+ * point show (an F test, with the logarithms). The rounds of one experiment follow each other, so a
+ * change of the machine between two experiments is not part of that noise.
  *
  * @param statistic the ratio of the variances; about 1 if the model is right
  * @param limit the 95 % limit of the ratio
@@ -77,8 +78,8 @@ public record LackOfFit(double statistic, double limit, double noise) {
   public String text() {
     return String.format(
         Locale.ROOT,
-        "%s: the medians of the rounds are uncertain by a factor of %.2f (lack of fit: F = %.1f,"
-            + " 95 %% limit %.1f).",
+        "%s: within an experiment the medians of the rounds are uncertain by a factor of %.2f (lack"
+            + " of fit: F = %.1f, 95 %% limit %.1f).",
         fits()
             ? "The model fits: its deviations are no greater than the noise explains"
             : "The model does not fit: its deviations are greater than the noise explains",

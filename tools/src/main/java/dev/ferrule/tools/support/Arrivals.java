@@ -29,7 +29,7 @@ public final class Arrivals implements AutoCloseable {
   private static final int MOST_UNCONFIRMED = 64;
 
   /** The outcome of a request: a connection, none, or a failure. */
-  private record Outcome(Optional<Connection> connection, @Nullable RuntimeException failure) {}
+  private record Outcome(Optional<Connection> connection, @Nullable Throwable failure) {}
 
   private final Listener listener;
   private final Function<ConnectionRequest, Optional<Connection>> accept;
@@ -67,10 +67,12 @@ public final class Arrivals implements AutoCloseable {
       Outcome outcome = pending == 0 ? null : poll();
       if (outcome != null) {
         pending--;
-        if (outcome.failure != null) {
-          throw outcome.failure;
-        }
-        return outcome.connection;
+        return switch (outcome.failure) {
+          case null -> outcome.connection;
+          case RuntimeException e -> throw e;
+          case Error e -> throw e;
+          default -> throw new IllegalStateException(outcome.failure);
+        };
       }
       @Nullable Duration left =
           timeout == null ? null : timeout.minusNanos(System.nanoTime() - begin);
@@ -96,8 +98,12 @@ public final class Arrivals implements AutoCloseable {
     if (pending == 0) {
       return left == null ? listener.nextRequest() : listener.nextRequest(left);
     }
-    if (pending >= most && (left == null || left.isPositive())) {
-      return null;
+    if (pending >= most && !Thread.currentThread().isInterrupted()) {
+      if (left == null || left.isPositive()) {
+        return null;
+      }
+      throw new OperationTimeoutException(
+          listener.uri(), "none of " + pending + " clients confirmed its connection in time", null);
     }
     if (left != null && left.compareTo(BESIDE) < 0) {
       return listener.nextRequest(left);
@@ -118,7 +124,7 @@ public final class Arrivals implements AutoCloseable {
   private Outcome outcome(ConnectionRequest request) {
     try {
       return new Outcome(accept.apply(request), null);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // without an outcome it would be pending for ever
       return new Outcome(Optional.empty(), e);
     }
   }

@@ -207,7 +207,9 @@ class EvaluationTest {
   void theModelIsFittedToTheRoundsOfOnePlacement() throws IOException {
     elsewhere.add("latency 1024");
     String report = Files.readString(run(ALL));
-    assertThat(report).contains("Predictions are off by a factor of 1.00");
+    assertThat(report)
+        .contains("Predictions are off by a factor of 1.00")
+        .contains("The model fits: its deviations are no greater than the noise explains");
     assertThat(report).contains("1 of 3 points have none; they are in the table");
   }
 

@@ -49,6 +49,7 @@ class MachineTest {
   @Test
   void theReportHasNoRawFigureOfTheMachine() {
     Machine machine = Machine.look("test");
+    assertThat(machine.facts()).containsKey("host");
     assertThat(machine.facts().values())
         .noneMatch(fact -> fact.matches(".*\\d kB.*|.*\\d{7,} .*|.*\\d+/\\d+ \\d+$"));
     assertThat(machine.facts().get(Machine.BEGAN)).matches("\\d{4}-\\d\\d-\\d\\d [0-9:]{8} UTC");

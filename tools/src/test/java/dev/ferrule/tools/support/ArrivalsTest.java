@@ -37,6 +37,11 @@ class ArrivalsTest {
     return inThread(() -> Ferrule.connect(listener.uri()));
   }
 
+  private static CompletableFuture<Connection> connectPatiently(Listener listener) {
+    URI uri = URI.create(listener.uri() + "?connectTimeout=2m");
+    return inThread(() -> Ferrule.connect(uri));
+  }
+
   /**
    * Runs work in a new thread: the common pool may have one thread, and these wait for each other.
    */
@@ -82,21 +87,37 @@ class ArrivalsTest {
                 },
                 3)) {
       List<CompletableFuture<Connection>> clients =
-          Stream.generate(() -> connect(listener)).limit(6).toList();
-      CompletableFuture<Optional<Connection>> next = inThread(() -> arrivals.next(null));
-      while (accepting.get() < 3) {
-        Thread.onSpinWait();
-      }
-      // longer than for the next one to be accepted beside them
-      assertThat(next.copy().orTimeout(500, TimeUnit.MILLISECONDS))
-          .failsWithin(5, TimeUnit.SECONDS);
+          Stream.generate(() -> connectPatiently(listener)).limit(6).toList();
+      do { // one after the other is accepted, and none of them confirms
+        assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(200)))
+            .isInstanceOf(OperationTimeoutException.class);
+      } while (accepting.get() < 3);
+      assertThatThrownBy(() -> arrivals.next(Duration.ofMillis(200)))
+          .isInstanceOf(OperationTimeoutException.class)
+          .hasMessageContaining("none of 3 clients confirmed its connection in time");
       assertThat(accepting).hasValue(3);
       confirmed.countDown();
-      assertThat(next.join()).isPresent();
-      for (int i = 1; i < clients.size(); i++) {
+      for (int i = 0; i < clients.size(); i++) {
         assertThat(arrivals.next(null)).isPresent();
       }
       clients.forEach(client -> client.join().close());
+    }
+  }
+
+  @Test
+  void anErrorOfTheAcceptanceIsThrown() {
+    Error fault = new NoClassDefFoundError("dev/example/Missing");
+    try (Listener listener = listen();
+        Arrivals arrivals =
+            new Arrivals(
+                listener,
+                request -> {
+                  request.reject(new byte[0]);
+                  throw fault;
+                })) {
+      CompletableFuture<Connection> client = connect(listener);
+      assertThatThrownBy(() -> arrivals.next(null)).isSameAs(fault);
+      assertThat(client).failsWithin(1, TimeUnit.MINUTES);
     }
   }
 
