@@ -326,7 +326,7 @@ look_at_clock() {
   if [ "$kill_at" ] && [ "$SECONDS" -ge "$kill_at" ]; then over=yes; fi
   if [ -z "$waiting" ] && [ "$SECONDS" -ge $((started_at + SAID_AFTER)) ]; then
     waiting=yes
-    [ "${booted[1]:-}" ] || say "booting a virtual machine; this takes 10 s, and longer on a busy machine"
+    [ "${booted[1]:-}" ] || say "booting a virtual machine; this takes 10 to 60 s, and longer on a busy machine"
   fi
   [ "$SECONDS" -ge "$boot_deadline" ] && [ -z "$over" ] || return 0
   for machine in "${machines[@]}"; do

@@ -22,7 +22,6 @@ public abstract class SilentProgramContract extends Contract {
   private static final int ROUNDS = 10;
   private static final int MOST_CLAIMS = 128;
   private static final int RECEIVED_PER_ROUND = 100;
-  private static final int SENT_BEFORE = 400;
 
   private static final long SOAK_NANOS =
       TimeUnit.SECONDS.toNanos(Long.getLong("ferrule.soak.silentSeconds", 0));
@@ -36,23 +35,27 @@ public abstract class SilentProgramContract extends Contract {
     super(provider);
   }
 
-  @ParameterizedTest(name = "claims: {0}, receives: {1}, client: {2}")
+  @ParameterizedTest(name = "claims: {0}, receives: {1}, client: {2}, sent before: {3}")
   @CsvSource({
-    "true, false, true",
-    "true, false, false",
-    "false, true, true",
-    "false, true, false",
-    "true, true, true",
-    "true, true, false"
+    "true, false, true, 400",
+    "true, false, false, 400",
+    "false, true, true, 400",
+    "false, true, false, 400",
+    "true, true, true, 400",
+    "true, true, false, 400",
+    "true, true, true, 0",
+    "true, true, false, 0"
   })
-  void aProgramThatSendsNothingNeverWaitsInVain(boolean claims, boolean receives, boolean client) {
+  void aProgramThatSendsNothingNeverWaitsInVain(
+      boolean claims, boolean receives, boolean client, int sentBefore) {
     Pair pair = connect();
     Connection silent = client ? pair.client() : pair.server();
     Connection peer = client ? pair.server() : pair.client();
     int most = claim(silent.sender(), MOST_CLAIMS, false);
-    Background<Boolean> peersProgram = inBackground("peer", () -> receiveAndSend(peer, receives));
+    Background<Boolean> peersProgram =
+        inBackground("peer", () -> receiveAndSend(peer, sentBefore, receives));
     MemorySegment message = Arena.ofAuto().allocate(200);
-    for (int i = 0; i < SENT_BEFORE; i++) {
+    for (int i = 0; i < sentBefore; i++) {
       silent.sender().send(message);
     }
 
@@ -84,8 +87,8 @@ public abstract class SilentProgramContract extends Contract {
   }
 
   /** Receives what the other side sends first; then sends until that closes, if at all. */
-  private static void receiveAndSend(Connection connection, boolean sends) {
-    for (int i = 0; i < SENT_BEFORE; i++) {
+  private static void receiveAndSend(Connection connection, int receivedBefore, boolean sends) {
+    for (int i = 0; i < receivedBefore; i++) {
       connection.receiver().receive(PATIENCE).close();
     }
     MemorySegment message = Arena.ofAuto().allocate(200);

@@ -16,14 +16,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class DescriptorCloser {
 
   /** With this many descriptors to close, sockets receive no further ones. */
-  private static final int MAX_PENDING = 64;
+  static final int MAX_PENDING = 64;
 
   private static final int SO_LINGER = 13; // not among the bindings
   private static final MemorySegment NO_LINGER = Arena.global().allocate(2L * Integer.BYTES, 4);
   private static final AtomicInteger PENDING = new AtomicInteger();
 
   /** Created on first use, which is rare. */
-  private static final class Later {
+  static final class Later {
     static final ExecutorService EXECUTOR =
         Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("ferrule descriptor closer").factory());

@@ -101,16 +101,18 @@ public final class SealedFile implements AutoCloseable {
    * Maps the file, for reading and writing.
    *
    * @param limits the most that is mapped
-   * @param populated how much of it, from its start, is mapped with its pages, so that the first
-   *     messages cause no page faults
+   * @param allocated how much of it, from its start, must be allocated
+   * @param populated how much of that is mapped with its pages, so that the first messages cause no
+   *     page faults
    * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
    * @throws PosixException EINVAL if it is not such a file, has fewer bytes, cannot be written to,
    *     or that part of it is not allocated: the peer created it, and may be hostile; EFBIG if it
    *     exceeds the limit of a file, and ENOMEM if it exceeds that of the process
    */
-  public synchronized SharedMapping map(Limits limits, long populated, Arena views) {
-    long size = check(populated);
+  public synchronized SharedMapping map(
+      Limits limits, long allocated, long populated, Arena views) {
+    long size = check(allocated);
     if (size > limits.file()) {
       throw new PosixException(
           "mmap",
@@ -140,13 +142,14 @@ public final class SealedFile implements AutoCloseable {
   /**
    * Maps the file without limits.
    *
-   * @param populated how much of it, from its start, is mapped with its pages
+   * @param populated how much of it, from its start, must be allocated, and is mapped with its
+   *     pages
    * @param views the arena of the segments that the program sees
    * @return the mapping of the whole file
-   * @throws PosixException as for {@link #map(Limits, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, long, Arena)}
    */
   public SharedMapping map(long populated, Arena views) {
-    return map(Limits.NONE, populated, views);
+    return map(Limits.NONE, populated, populated, views);
   }
 
   /**
@@ -154,7 +157,7 @@ public final class SealedFile implements AutoCloseable {
    *
    * @param length the length in bytes, a multiple of 8
    * @return the copy
-   * @throws PosixException as for {@link #map(Limits, long, Arena)}
+   * @throws PosixException as for {@link #map(Limits, long, long, Arena)}
    */
   public synchronized MemorySegment read(int length) {
     check(length);

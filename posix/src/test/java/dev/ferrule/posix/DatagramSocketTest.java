@@ -17,6 +17,9 @@ import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,6 +96,39 @@ class DatagramSocketTest {
         assertThat(sender.send(new byte[8], null, to)).isZero();
         assertThat(receiver.receive()).isNotNull();
       }
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void whileTooManyFilesAreToBeClosedNothingMoreIsReceived() throws Exception {
+    Path to = folder.resolve("to");
+    CountDownLatch closing = new CountDownLatch(1);
+    try (DatagramSocket receiver = new DatagramSocket(to);
+        DatagramSocket sender = new DatagramSocket(folder.resolve("from"));
+        Fifo.Reader passed = new Fifo.Reader(folder.resolve("fifo"))) {
+      // as a close that blocks
+      Future<Boolean> blocked =
+          DescriptorCloser.Later.EXECUTOR.submit(() -> closing.await(50, TimeUnit.SECONDS));
+      for (int i = 0; i < DescriptorCloser.MAX_PENDING; i++) {
+        assertThat(sender.send(new byte[8], new SealedFile(passed.fd()), to)).isZero();
+        DatagramSocket.Datagram datagram = receiver.receive();
+        assertThat(datagram).isNotNull();
+        assertThat(datagram.file()).isNotNull();
+        datagram.file().close();
+      }
+      assertThat(sender.send(new byte[8], null, to)).isZero();
+      assertThat(receiver.receive()).as("while busy").isNull();
+
+      closing.countDown();
+      assertThat(blocked.get()).isTrue();
+      DatagramSocket.Datagram late = receiver.receive();
+      while (late == null) {
+        late = receiver.receive();
+      }
+      assertThat(late.bytes()).hasSize(8);
+    } finally {
+      closing.countDown();
     }
   }
 }

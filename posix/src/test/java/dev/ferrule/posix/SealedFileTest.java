@@ -128,7 +128,7 @@ class SealedFileTest {
   void aFileThatWouldFillTheAddressSpaceIsNotMapped() {
     try (SealedFile file = SealedFile.create(1L << 43, SIZE)) {
       SealedFile.Limits limits = new SealedFile.Limits(SIZE + PAGE, Long.MAX_VALUE);
-      assertThatThrownBy(() -> file.map(limits, SIZE, views))
+      assertThatThrownBy(() -> file.map(limits, SIZE, SIZE, views))
           .isInstanceOf(PosixException.class)
           .hasMessageContaining("of 8796093022208 bytes, which exceeds the maximum of 20480");
     }
@@ -144,7 +144,7 @@ class SealedFileTest {
       assertThatThrownBy(
               () -> {
                 while (mappings.size() <= 40) {
-                  mappings.add(file.map(limits, SIZE, views));
+                  mappings.add(file.map(limits, SIZE, SIZE, views));
                 }
               })
           .isInstanceOf(PosixException.class)
@@ -163,7 +163,7 @@ class SealedFileTest {
 
   private Optional<SharedMapping> tryToMap(SealedFile file, SealedFile.Limits limits) {
     try {
-      return Optional.of(file.map(limits, SIZE, views));
+      return Optional.of(file.map(limits, SIZE, SIZE, views));
     } catch (PosixException e) { // the collector has not removed them yet
       assertThat(e.is(Errno.ENOMEM)).isTrue();
       Thread.onSpinWait();

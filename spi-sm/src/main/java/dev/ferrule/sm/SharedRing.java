@@ -41,6 +41,13 @@ record SharedRing(
     RmaArea rma) {
 
   /**
+   * How much of a peer's memory is mapped with its pages when connecting, in bytes; more than a
+   * ring and a buffer of the default sizes. The peer decides on the size, and mapping the pages of
+   * all of it would let it delay others, and take kernel memory for page tables.
+   */
+  static final long MAX_POPULATED = 8 << 20;
+
+  /**
    * The address space for remote memory access that is allocated on demand.
    *
    * @param buffer for fragments
@@ -73,7 +80,8 @@ record SharedRing(
       @Nullable Knem knem,
       SealedFile.Limits limits,
       Arena views) {
-    SharedMapping mapping = file.map(limits, allocatedSize(layout), views);
+    long allocated = allocatedSize(layout);
+    SharedMapping mapping = file.map(limits, allocated, allocated, views);
     boolean done = false;
     try {
       SharedRing made = create(mapping, layout, sizes, hasReadiness, peerGeneration, knem);
@@ -104,11 +112,11 @@ record SharedRing(
   }
 
   /**
-   * Maps a peer's file; empty if it is not valid. A file with an invalid descriptor is not mapped
-   * any further.
+   * Maps a peer's file; empty if its descriptor is not right, or not valid. Such a file is not
+   * mapped any further.
    *
-   * @throws PosixException EINVAL if a peer may not pass the file; EFBIG or ENOMEM if it exceeds a
-   *     limit
+   * @throws PosixException EINVAL if a peer may not pass the file, or its area for remote memory
+   *     access is not valid; EFBIG or ENOMEM if it exceeds a limit
    */
   static Optional<SharedRing> attach(
       PassedMemory memory,
@@ -121,33 +129,45 @@ record SharedRing(
     if (it == null || !isRight.test(it)) {
       return Optional.empty();
     }
-    SharedMapping mapping = file.map(limits, allocatedSize(it.layout()), views);
-    Optional<SharedRing> ring = Optional.empty();
+    long allocated = allocatedSize(it.layout());
+    SharedMapping mapping = file.map(limits, allocated, Math.min(allocated, MAX_POPULATED), views);
+    boolean done = false;
     try {
-      ring = attach(mapping, it, memory.sender());
-      return ring;
+      SharedRing ring = attach(mapping, it, memory.sender());
+      done = true;
+      return Optional.of(ring);
     } finally {
-      if (ring.isEmpty()) {
+      if (!done) {
         mapping.retire();
       }
     }
   }
 
-  private static Optional<SharedRing> attach(
+  private static SharedRing attach(
       SharedMapping mapping, RingLayout.Descriptor it, Credentials maker) {
     long allocated = allocatedSize(it.layout());
     long allocatable =
         RmaArea.allocatableSize(
             mapping.address() + rmaOffset(it.layout()), mapping.size() - allocated);
     if (allocatable < 0) {
-      return Optional.empty();
+      throw invalidRma(it.layout(), "the size of its allocatable memory");
     }
     RmaArea rma = rmaArea(mapping, it.layout(), allocatable, maker);
-    return rma.isOf(it.generation())
-        ? Optional.of(
-            new SharedRing(
-                mapping, it.layout(), it.flags(), it.generation(), it.peerGeneration(), rma))
-        : Optional.empty();
+    if (!rma.isOf(it.generation())) {
+      throw invalidRma(it.layout(), "its magic number, version or generation");
+    }
+    return new SharedRing(
+        mapping, it.layout(), it.flags(), it.generation(), it.peerGeneration(), rma);
+  }
+
+  private static PosixException invalidRma(RingLayout layout, String what) {
+    return new PosixException(
+        "mmap",
+        "a file whose area for remote memory access, at offset "
+            + rmaOffset(layout)
+            + ", is not valid: "
+            + what,
+        Errno.EINVAL);
   }
 
   private static long rmaOffset(RingLayout layout) {

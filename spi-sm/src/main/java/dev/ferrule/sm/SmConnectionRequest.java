@@ -188,8 +188,9 @@ final class SmConnectionRequest implements ConnectionRequest {
       resources.openPeer(handshake.client(), handshake.clientId());
       Optional<SharedRing> ring =
           resources.attachPeerRing(memory, found -> found.generation() == handshake.generation());
-      return ring.orElseThrow(
-          () -> refused(uri, "the client's memory has changed since its request", null));
+      return ring.orElseThrow(() ->
+          refused(
+              uri, "the descriptor in the client's memory has changed since its request", null));
     } catch (PosixException e) {
       if (e.is(Errno.ENOENT, Errno.ENXIO)) { // in case it lives, but has no FIFO
         handshake.refuse(Acceptor.unusable(e));
