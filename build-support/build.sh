@@ -6,10 +6,7 @@
 # Prints the folder from which module $1 is run: its libraries are in lib, and the file "built" has the time of the
 # build.
 built_folder() {
-  case $1 in
-    tools) echo "$root/tools/target/ferrule" ;;
-    *) echo "$root/$1/target/$1" ;;
-  esac
+  echo "$root/$1/target/$1"
 }
 
 # Folders count as well as files: a deleted source changes only its folder.

@@ -11,9 +11,9 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 . "$root/build-support/build.sh"
 
 jdk=$(find_jdk) || { explain_missing_jdk; exit 1; }
-ensure_built many-connections.sh peers
+ensure_built many-connections.sh lab
 
 # shellcheck disable=SC2086 # FERRULE_JAVA_OPTS is a list of words.
 exec "$jdk/bin/java" -XX:+UseSerialGC -XX:-UsePerfData --enable-native-access=ALL-UNNAMED \
-  --add-opens java.base/jdk.internal.misc=ALL-UNNAMED ${FERRULE_JAVA_OPTS:-} -cp "$(built_folder peers)/lib/*" \
-  dev.ferrule.peers.concurrency.ManyConnections "$@"
+  --add-opens java.base/jdk.internal.misc=ALL-UNNAMED ${FERRULE_JAVA_OPTS:-} -cp "$(built_folder lab)/lib/*" \
+  dev.ferrule.lab.compare.concurrency.ManyConnections "$@"

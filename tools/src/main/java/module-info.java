@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** The {@code ferrule} command. */
-@SuppressWarnings("requires-automatic") // HdrHistogram and Hipparchus have no descriptor
+@SuppressWarnings("requires-automatic") // HdrHistogram has no descriptor
 module dev.ferrule.tools {
   requires com.google.gson;
   requires dev.ferrule;
   requires dev.ferrule.posix;
   requires HdrHistogram;
-  requires hipparchus.core;
-  requires hipparchus.optim;
   requires info.picocli;
   requires java.desktop;
   requires java.logging;
@@ -17,7 +15,8 @@ module dev.ferrule.tools {
   requires static org.jspecify;
 
   uses dev.ferrule.spi.ConnectionProvider;
-  uses dev.ferrule.tools.evaluate.ExperimentSource;
+  uses dev.ferrule.tools.EvaluationServer;
+  uses dev.ferrule.tools.Subcommand;
 
   exports dev.ferrule.tools.support to
       java.logging;

@@ -2,6 +2,7 @@
 package dev.ferrule.integration;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -56,6 +57,8 @@ class ArchitectureTest {
       SENDRECV.or(MAGICRING).or(SM).as("the providers");
   private static final DescribedPredicate<JavaClass> TOOLS =
       resideInAPackage("dev.ferrule.tools..").as("the tools");
+  private static final DescribedPredicate<JavaClass> LAB =
+      resideInAPackage("dev.ferrule.lab..").as("the lab");
   private static final DescribedPredicate<JavaClass> CONTRACT =
       resideInAPackage("dev.ferrule.contract..").as("the contract");
   private static final DescribedPredicate<JavaClass> TEST_LIBRARIES =
@@ -212,6 +215,16 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat(PROVIDERS.or(SUPPORT).or(RDMA).or(VERBS))
         .check(FERRULE);
+  }
+
+  @Test
+  void theLabMeasuresThroughTheToolsAndIsUsedByNoOther() {
+    noClasses()
+        .that(LAB)
+        .should()
+        .dependOnClassesThat(PROVIDERS.or(SUPPORT).or(RDMA).or(VERBS))
+        .check(FERRULE);
+    noClasses().that(not(LAB)).should().dependOnClassesThat(LAB).check(FERRULE);
   }
 
   @Test

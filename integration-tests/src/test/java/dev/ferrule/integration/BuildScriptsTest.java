@@ -55,7 +55,7 @@ class BuildScriptsTest {
             StandardCopyOption.COPY_ATTRIBUTES);
       }
     }
-    for (String module : List.of("tools", "peers", "benchmarks")) {
+    for (String module : List.of("lab", "benchmarks")) {
       Files.createDirectories(root.resolve(module).resolve("src/main"));
       Files.createFile(root.resolve(module).resolve("pom.xml"));
     }
@@ -69,7 +69,7 @@ class BuildScriptsTest {
         echo "[INFO] Building Ferrule API 0.1.0-SNAPSHOT                     [1/2]"
         echo "[INFO] Building Ferrule tools 0.1.0-SNAPSHOT                   [2/2]"
         [ ! -f "$HOME/broken" ] || { echo "[ERROR] Foo.java:[3,4] ';' expected"; exit 1; }
-        mkdir -p tools/target/ferrule/lib peers/target/peers/lib benchmarks/target/benchmarks/lib
+        mkdir -p lab/target/lab/lib benchmarks/target/benchmarks/lib
         """);
     program("jdk/bin/javac", "");
     program("jdk/bin/java", "echo java \"$@\"");
@@ -158,7 +158,7 @@ class BuildScriptsTest {
     assertThat(ended.exitCode()).as(ended.err()).isZero();
     assertThat(ended.err()).startsWith("many-connections.sh: building for the first time");
     assertThat(ended.out()).contains("concurrency.ManyConnections --rounds 1");
-    assertThat(builds()).hasSize(1).first().asString().contains("-pl peers ");
+    assertThat(builds()).hasSize(1).first().asString().contains("-pl lab ");
   }
 
   @Test
@@ -190,12 +190,7 @@ class BuildScriptsTest {
 
   /** The virtual machine builds slowly, and cannot fetch anything. */
   @ParameterizedTest
-  @CsvSource({
-    "./ferrule latency, tools",
-    "./ferrule evaluate --peers, peers",
-    "./compare --quick, peers",
-    "./benchmark -l, benchmarks"
-  })
+  @CsvSource({"./ferrule latency, lab", "./compare --quick, lab", "./benchmark -l, benchmarks"})
   void withRxeBuildsTheCommandsModuleBeforeItLooksForADevice(String command, String module)
       throws Exception {
     List<String> line = new ArrayList<>(List.of("./with-rxe", "--device", "no-such-device"));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,9 +46,11 @@ final class FerruleCommand implements Runnable {
           Map.entry("latency", LatencyCommand.class),
           Map.entry("bandwidth", BandwidthCommand.class),
           Map.entry("rma", RmaCommand.class),
-          Map.entry("serve", ServeCommand.class),
-          Map.entry("evaluate", EvaluateCommand.class),
-          Map.entry("model", ModelCommand.class),
+          Map.entry("serve", ServeCommand.class));
+
+  /** Those that come after the commands of other modules. */
+  private static final List<Map.Entry<String, Class<?>>> LAST_COMMANDS =
+      List.of(
           Map.entry("ls", LsCommand.class),
           Map.entry("clean", CleanCommand.class),
           Map.entry("help", CommandLine.HelpCommand.class),
@@ -66,16 +70,25 @@ final class FerruleCommand implements Runnable {
    */
   CommandLine commandLine(String... arguments) {
     CommandLine root = new CommandLine(this);
+    List<Map.Entry<String, Class<?>>> all = all();
     String first = arguments.length == 0 ? "" : arguments[0];
     boolean isNamed =
-        !first.equals("help")
-            && COMMANDS.stream().anyMatch(command -> command.getKey().equals(first));
-    for (Map.Entry<String, Class<?>> command : COMMANDS) {
+        !first.equals("help") && all.stream().anyMatch(command -> command.getKey().equals(first));
+    for (Map.Entry<String, Class<?>> command : all) {
       if (!isNamed || command.getKey().equals(first)) {
         root.addSubcommand(command.getKey(), command.getValue());
       }
     }
     return root;
+  }
+
+  private static List<Map.Entry<String, Class<?>>> all() {
+    List<Map.Entry<String, Class<?>>> all = new ArrayList<>(COMMANDS);
+    ServiceLoader.load(Subcommand.class).stream()
+        .map(ServiceLoader.Provider::type)
+        .forEach(type -> all.add(Map.entry(type.getAnnotation(Command.class).name(), type)));
+    all.addAll(LAST_COMMANDS);
+    return all;
   }
 
   @Override

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import dev.ferrule.tools.bench.ServerProcess;
-import dev.ferrule.tools.evaluate.Machine;
-import dev.ferrule.tools.evaluate.Servers;
-import dev.ferrule.tools.remote.AllowedSettings;
-import dev.ferrule.tools.remote.EvaluationHost;
 import dev.ferrule.tools.support.ExitCode;
-import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.ToolException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -51,24 +44,13 @@ final class ForEvaluationOptions {
           ExitCode.USAGE,
           "--for-evaluation " + control + ": the servers need an address of an RDMA device here");
     }
-    Optional<String> host = Optional.of(address.getAddress().getHostAddress());
-    Servers servers =
-        (provider, settings, lines) -> {
-          List<String> arguments = new ArrayList<>(settings.arguments());
-          arguments.addAll(AllowedSettings.bounds(provider, settings));
-          return ServerProcess.start(provider, host, arguments, lines);
-        };
-    try (Guarded<EvaluationHost> serving =
-        Guarded.of(
-            new EvaluationHost(
-                address,
-                token.required(),
-                () -> Machine.look("ferrule " + VersionProvider.build()).json(),
-                servers,
-                problems))) {
-      out.println(serving.get().address());
-      out.flush();
-      serving.get().run();
-    }
+    ServiceLoader.load(EvaluationServer.class)
+        .findFirst()
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.USAGE,
+                "--for-evaluation needs Ferrule's module 'lab' on the class path; run ./ferrule"
+                    + " from a checkout"))
+        .serve(address, token.required(), out, problems);
   }
 }

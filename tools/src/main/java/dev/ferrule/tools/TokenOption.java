@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools;
 
-import dev.ferrule.tools.remote.Token;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.net.InetSocketAddress;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The secret of an evaluation between two hosts, and the address at which they meet. */
-final class TokenOption {
+public final class TokenOption {
 
   private static final String VARIABLE = "FERRULE_TOKEN";
   private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?([^\\[\\]]+?)\\]?:(\\d{1,5})");
@@ -26,18 +25,32 @@ final class TokenOption {
               + " host do not see.")
   private @Nullable String secret;
 
-  boolean isSet() {
+  /** Called by picocli. */
+  public TokenOption() {}
+
+  /**
+   * Returns whether the option is given.
+   *
+   * @return whether it is given
+   */
+  public boolean isSet() {
     return secret != null;
   }
 
-  Token required() {
+  /**
+   * Returns the secret.
+   *
+   * @return the option's value, or else the variable's
+   * @throws ToolException if neither is given
+   */
+  public String required() {
     String text = secret != null ? secret : System.getenv(VARIABLE);
     if (text == null) {
       throw new ToolException(
           ExitCode.USAGE,
           "no token; set the same on both hosts by --token or the variable " + VARIABLE);
     }
-    return new Token(text);
+    return text;
   }
 
   /**
@@ -45,8 +58,10 @@ final class TokenOption {
    *
    * @param option the option whose value it is
    * @param text host and port
+   * @return the address
+   * @throws ToolException if the text is no address, or there is no such host
    */
-  static InetSocketAddress address(String option, String text) {
+  public static InetSocketAddress address(String option, String text) {
     Matcher matcher = HOST_AND_PORT.matcher(text);
     if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > MAX_PORT) {
       throw new ToolException(

@@ -154,14 +154,6 @@ final class TransportOptions {
   }
 
   /**
-   * Returns whether messages of a provider complete only when acknowledged, so that an option
-   * limits the number of incomplete ones.
-   */
-  static boolean isAcknowledged(ProviderInfo provider) {
-    return find(provider, UNACKED).isPresent();
-  }
-
-  /**
    * Checks that no flag for the server is set, since the server is already running.
    *
    * @throws ToolException if one of them is set

@@ -228,11 +228,8 @@ class CommandLineTest {
         "serve --for-evaluation 127.0.0.1:0 --wait spin | --wait has no effect with --for-eval",
         "serve sm:///tmp/x --max-clients 0      | --max-clients is from 1 to 1024",
         "serve --for-evaluation 127.0.0.1       | is not a host and a port, such as 10.0.0.2:7470",
-        "serve --for-evaluation 127.0.0.1:0 --token short | a token of at least 8 characters",
+        "serve --for-evaluation 127.0.0.1:0 --token 12345678 | needs Ferrule's module 'lab'",
         "serve --for-evaluation 0.0.0.0:0 --token 12345678 | need an address of an RDMA device",
-        "evaluate --out x --token 12345678      | --token is for --server",
-        "evaluate --out x --server 127.0.0.1:1 --provider sm | sm does not connect hosts",
-        "evaluate --out x --server 127.0.0.1:1 --peers | are for servers on this host",
         "listen sm:///tmp/x another             | Unmatched argument at index 2: 'another'",
         "serve a:b:c://                         | ",
       })

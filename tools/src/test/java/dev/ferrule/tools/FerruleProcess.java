@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A {@code ferrule} process as started by a shell, with files or pipes as its standard streams. */
-final class FerruleProcess implements AutoCloseable {
+public final class FerruleProcess implements AutoCloseable {
 
   private static final int TIMEOUT_SECONDS = 120;
 
@@ -25,7 +25,7 @@ final class FerruleProcess implements AutoCloseable {
   }
 
   /** Starts a process with pipes as standard input and output. */
-  static FerruleProcess start(Path folder, String... arguments) throws IOException {
+  public static FerruleProcess start(Path folder, String... arguments) throws IOException {
     return start(new ProcessBuilder(), Main.class, folder, arguments);
   }
 
@@ -110,29 +110,29 @@ final class FerruleProcess implements AutoCloseable {
         builder.command(command).redirectError(errors.toFile()).start(), errors);
   }
 
-  Process process() {
+  public Process process() {
     return process;
   }
 
-  BufferedReader output() {
+  public BufferedReader output() {
     return process.inputReader();
   }
 
   /** Waits until the process has ended. */
-  FerruleProcess mustEndWith(int exitCode) throws Exception {
+  public FerruleProcess mustEndWith(int exitCode) throws Exception {
     assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("ended in time").isTrue();
     assertThat(process.exitValue()).as("exit code, with errors '%s'", errors()).isEqualTo(exitCode);
     return this;
   }
 
-  String errors() throws IOException {
+  public String errors() throws IOException {
     return Files.readString(errors);
   }
 
   /**
    * Sends SIGTERM, as {@code kill} does. Unlike {@code Process.destroy} it leaves the pipes open.
    */
-  void terminate() {
+  public void terminate() {
     process.toHandle().destroy();
   }
 

@@ -11,9 +11,15 @@ import java.io.StringWriter;
  * @param out its standard output
  * @param err its standard error
  */
-record Run(int exitCode, String out, String err) {
+public record Run(int exitCode, String out, String err) {
 
-  static Run of(String... arguments) {
+  /**
+   * Runs a command line.
+   *
+   * @param arguments its words
+   * @return the result
+   */
+  public static Run of(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int code = Main.run(new PrintWriter(out), new PrintWriter(err, true), arguments);

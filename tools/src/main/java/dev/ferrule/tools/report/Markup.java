@@ -2,12 +2,17 @@
 package dev.ferrule.tools.report;
 
 /** Text within HTML and SVG. */
-final class Markup {
+public final class Markup {
 
   private Markup() {}
 
-  /** Escapes text for use between tags and in quoted attributes. */
-  static String escape(String text) {
+  /**
+   * Escapes text for use between tags and in quoted attributes.
+   *
+   * @param text the text
+   * @return the escaped text, without control characters that XML does not allow
+   */
+  public static String escape(String text) {
     StringBuilder escaped = new StringBuilder(text.length());
     for (int i = 0; i < text.length(); i++) {
       char letter = text.charAt(i);

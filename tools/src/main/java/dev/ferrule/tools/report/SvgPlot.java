@@ -53,7 +53,7 @@ public final class SvgPlot {
    * @param background whether a plot paints its own background
    * @return the rules, for light and dark
    */
-  static String style(String root, boolean background) {
+  public static String style(String root, boolean background) {
     StringBuilder rules = new StringBuilder();
     rule(rules, root, "text", "font:" + PlotLayout.FONT_SIZE + "px system-ui,sans-serif");
     rule(rules, root, ".curve", "fill:none;" + width(PlotLayout.MEASURED_WIDTH));

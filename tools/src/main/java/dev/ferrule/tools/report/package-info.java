@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The presentation of measurements: plots, tables, and a page of them. */
+/** The presentation of measurements: plots, and the words for numbers. */
 package dev.ferrule.tools.report;

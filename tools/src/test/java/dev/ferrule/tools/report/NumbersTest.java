@@ -3,8 +3,6 @@ package dev.ferrule.tools.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class NumbersTest {
@@ -27,11 +25,5 @@ class NumbersTest {
     assertThat(Numbers.error(0.01)).isEqualTo("0.01 times");
     assertThat(Numbers.rate(1.25e6)).isEqualTo("1.25 M/s");
     assertThat(Numbers.byteRate(1.25e9)).isEqualTo("1.25 GB/s");
-  }
-
-  @Test
-  void rowsOfDifferentColumnsMakeOneTable() {
-    assertThat(Csv.format(List.of(Map.of("a", "1"), Map.of("b", "x,\"y\""))))
-        .isEqualTo("a,b\n1,\n,\"x,\"\"y\"\"\"\n");
   }
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ferrule.ConnectionOptions;
+import dev.ferrule.ProviderInfo;
+import dev.ferrule.sendrecv.SendRecvOptions;
+import dev.ferrule.sendrecv.queue.SendRecvChannel;
+import dev.ferrule.tools.support.Endpoint;
+import java.net.URI;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The evaluation's host bounds memory by the number of receives that a provider chooses. It knows
+ * no provider, and so repeats the rule.
+ */
+class AllowedReceivesTest {
+
+  private static final ProviderInfo SENDRECV = Endpoint.requiredProvider("sendrecv");
+
+  private static ConnectionOptions options(String query) {
+    return ConnectionOptions.defaults()
+        .resolve(URI.create("sendrecv://host:1?" + query), SENDRECV.options());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "maxMessage=1",
+        "maxMessage=64",
+        "maxMessage=8KiB",
+        "maxMessage=16KiB",
+        "maxMessage=17KiB",
+        "maxMessage=64KiB",
+        "maxMessage=1MiB",
+        "maxMessage=64MiB"
+      })
+  void theNumbersOfReceivesAreThoseThatTheProviderChooses(String longest) {
+    for (String chosen : new String[] {"", "&receives=1", "&receives=100"}) {
+      ConnectionOptions own = options(longest + chosen);
+      assertThat(AllowedSettings.receives(SENDRECV, own))
+          .as(longest + chosen)
+          .isEqualTo(SendRecvOptions.receives(own) + SendRecvChannel.CONTROL_RECEIVES);
+      ConnectionOptions shared = options(longest + chosen + "&srq=on");
+      assertThat(AllowedSettings.receives(SENDRECV, shared))
+          .as(longest + chosen + ", shared")
+          .isEqualTo(SendRecvOptions.sharedReceives(shared));
+    }
+  }
+}

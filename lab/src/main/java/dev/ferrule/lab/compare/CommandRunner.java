@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare;
+
+import dev.ferrule.tools.Main;
+import dev.ferrule.tools.Values;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.LogLines;
+import dev.ferrule.tools.support.Problems;
+import dev.ferrule.tools.support.Terminal;
+import dev.ferrule.tools.support.ToolException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+
+/**
+ * Runs the commands of this module like {@code ferrule}'s own: a usage error is reported in one
+ * line.
+ */
+public final class CommandRunner {
+
+  private CommandRunner() {}
+
+  /**
+   * Runs a command and ends the process.
+   *
+   * @param command the command
+   * @param name its name, with which problems begin
+   * @param program the command line with which a user runs it
+   * @param arguments the command line
+   */
+  public static void exit(Object command, String name, String program, String... arguments) {
+    LogLines.install(name);
+    System.exit(
+        run(
+            command,
+            name,
+            program,
+            new PrintWriter(System.out, true),
+            new PrintWriter(System.err, true),
+            new Main.Look(Terminal.textWidth(), Terminal.hasColours()),
+            arguments));
+  }
+
+  /**
+   * Runs a command within this process.
+   *
+   * @param command the command
+   * @param name its name, with which problems begin
+   * @param program the command line with which a user runs it
+   * @param out receives the results
+   * @param err receives progress and problems
+   * @param look how help texts are displayed
+   * @param arguments the command line
+   * @return its exit code
+   */
+  public static int run(
+      Object command,
+      String name,
+      String program,
+      PrintWriter out,
+      PrintWriter err,
+      Main.Look look,
+      String... arguments) {
+    CommandLine commandLine = new CommandLine(command).setOut(out).setErr(err);
+    Values.register(commandLine);
+    look.applyTo(commandLine);
+    commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+    commandLine.setParameterExceptionHandler((failure, ignored) -> {
+      Problems.print(err, name, failure.getMessage() + " (try '" + program + " --help')");
+      return ExitCode.USAGE;
+    });
+    commandLine.setExecutionExceptionHandler((failure, ignored, result) -> {
+      boolean expected = failure instanceof ToolException;
+      Problems.print(err, name, expected ? failure.getMessage() : failure.toString());
+      return ExitCode.of(failure);
+    });
+    return Main.flush(out, commandLine.execute(arguments), err, name);
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * The results of one run.
+ *
+ * @param ours the name of Ferrule's competitor
+ * @param start when the run began
+ * @param rounds the number of rounds
+ * @param parties the competitors, including those that could not run
+ * @param figures the results, by measure, size and competitor
+ * @param loadBefore the machine's load average at the begin; empty if unknown
+ * @param loadAfter the load average at the end, which includes the run's own
+ */
+public record Comparison(
+    String ours,
+    Instant start,
+    int rounds,
+    List<Party> parties,
+    List<Figure> figures,
+    OptionalDouble loadBefore,
+    OptionalDouble loadAfter) {
+
+  /**
+   * A competitor.
+   *
+   * @param name the short name
+   * @param version the version measured
+   * @param missing why it was not measured; empty if it was
+   */
+  public record Party(String name, String version, String missing) {}
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare;
+
+import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.evaluate.Experiment;
+import java.util.Arrays;
+import java.util.List;
+
+/** The comparisons for {@code ferrule evaluate --peers}. */
+public final class PeerExperiments {
+
+  private PeerExperiments() {}
+
+  /**
+   * Returns experiments that compare one of Ferrule's transports with others.
+   *
+   * @param scheme the transport's scheme
+   * @param quick whether to measure fewer points
+   * @return the experiments; none if there is nothing to compare that transport with
+   */
+  public static List<Experiment> of(String scheme, boolean quick) {
+    return Arrays.stream(Field.values())
+        .filter(field -> field.ours().equals(scheme))
+        .flatMap(
+            field -> field.measures().stream().map(measure -> experiment(field, measure, quick)))
+        .toList();
+  }
+
+  private static Experiment experiment(Field field, Measure measure, boolean quick) {
+    return new PeerExperiment(field, measure, Schedule.usual(quick));
+  }
+}

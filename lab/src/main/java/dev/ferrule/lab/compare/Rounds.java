@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare;
+
+import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.match.Outcome;
+import dev.ferrule.tools.bench.LineSpan;
+import dev.ferrule.tools.bench.Medians;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The rounds of one measure at one size, for all competitors. */
+final class Rounds {
+
+  private final Measure measure;
+  private final int sizeBytes;
+  private final List<Turns> rounds = new ArrayList<>();
+
+  Rounds(Measure measure, int sizeBytes) {
+    this.measure = measure;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /** Adds the next round, which has an outcome of each competitor. */
+  void add(Turns round) {
+    rounds.add(round);
+  }
+
+  /**
+   * Returns the figures, in the order of the competitors; separately for each placement if the
+   * processors were in several, nearest first.
+   *
+   * @param ours the competitor with which the others are compared
+   * @param floor the name of the floor, which may not have been measured
+   */
+  List<Figure> figures(String ours, String floor) {
+    return places().stream().flatMap(place -> figures(place, ours, floor)).toList();
+  }
+
+  /** Groups the rounds by placement. Rounds with a migration count only if there are no others. */
+  private List<List<Turns>> places() {
+    List<List<Turns>> places = new ArrayList<>();
+    List<Turns> left = rounds.stream().filter(round -> !round.moved()).toList();
+    while (!left.isEmpty()) {
+      Optional<LineSpan> place =
+          LineSpan.usual(left.stream().map(Turns::line).flatMap(Optional::stream).toList());
+      Map<Boolean, List<Turns>> split =
+          left.stream()
+              .collect(
+                  Collectors.partitioningBy(
+                      round -> place.isEmpty() || round.line().get().isWithin(place.get())));
+      places.add(split.get(true));
+      left = split.get(false);
+    }
+    places.sort(Comparator.comparingDouble(place -> middle(place).orElse(0)));
+    return places.isEmpty() && !rounds.isEmpty() ? List.of(rounds) : places;
+  }
+
+  private static OptionalDouble middle(List<Turns> place) {
+    return place.get(0).moved()
+        ? OptionalDouble.empty()
+        : Medians.of(
+            place.stream()
+                .flatMap(round -> round.line().stream())
+                .map(LineSpan::middleNanos)
+                .toList());
+  }
+
+  private Stream<Figure> figures(List<Turns> place, String ours, String floor) {
+    OptionalDouble line = middle(place);
+    return place.get(0).outcomes().keySet().stream()
+        .map(name ->
+            new Figure(
+                measure,
+                sizeBytes,
+                name,
+                value(place, name).orElseThrow(),
+                median(place, name, Outcome::p99Nanos),
+                place.size(),
+                line,
+                place.get(0).moved(),
+                ratio(place, name, floor),
+                name.equals(ours) ? OptionalDouble.empty() : ratio(place, ours, name)));
+  }
+
+  private static OptionalDouble median(
+      List<Turns> place, String name, Function<Outcome, OptionalDouble> value) {
+    return median(place.stream().map(round -> value.apply(round.outcomes().get(name))));
+  }
+
+  private static OptionalDouble median(Stream<OptionalDouble> values) {
+    return Medians.of(
+        values.filter(OptionalDouble::isPresent).map(OptionalDouble::getAsDouble).toList());
+  }
+
+  /** Returns the ratio of two medians, which are shown as well; empty if either is missing. */
+  private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
+    return Medians.ratio(value(place, dividend), value(place, divisor));
+  }
+
+  private static OptionalDouble value(List<Turns> place, String name) {
+    return place.get(0).outcomes().containsKey(name)
+        ? median(place, name, outcome -> OptionalDouble.of(outcome.value()))
+        : OptionalDouble.empty();
+  }
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Many concurrent connections, each with a thread of its own, on few processors. */
+package dev.ferrule.lab.compare.concurrency;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare.transport;
+
+import java.nio.file.Path;
+import java.util.function.Supplier;
+
+/**
+ * The server's side of a transport with files in a directory, which is not notified of clients.
+ *
+ * @param directory the directory of the files
+ * @param end creates the server's end
+ */
+record InDirectory(Path directory, Supplier<Transport> end) implements Listening {
+
+  @Override
+  public String address() {
+    return directory.toString();
+  }
+
+  @Override
+  public Transport accept() {
+    return end.get();
+  }
+
+  @Override
+  public void close() {
+    // the directory's creator removes it
+  }
+}

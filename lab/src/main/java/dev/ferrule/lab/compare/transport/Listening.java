@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare.transport;
+
+/** The server's side of a transport, with the address for a client. */
+public interface Listening extends AutoCloseable {
+
+  /**
+   * Returns the address for {@link Contender#connect}.
+   *
+   * @return the address, in one line
+   */
+  String address();
+
+  /**
+   * Waits for the client.
+   *
+   * @return the server's end, which must be closed before this
+   */
+  Transport accept();
+
+  /**
+   * Suspends threads other than those that send and receive, as far as possible, until {@link
+   * #resume}: they would disturb other measurements.
+   */
+  default void pause() {}
+
+  /** Resumes the threads after {@link #pause}. */
+  default void resume() {}
+
+  @Override
+  void close();
+}

@@ -1,0 +1,927 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import dev.ferrule.Option;
+import dev.ferrule.ProviderInfo;
+import dev.ferrule.tools.report.Axis;
+import dev.ferrule.tools.report.Plot;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+/**
+ * The experiments on the connections of one provider. Its list of options determines which of them
+ * are possible.
+ */
+public final class Catalogue {
+
+  /** The name in results of messages that found no receive posted (receiver not ready). */
+  static final String RNR = "rnr";
+
+  /** The option that limits a device's retransmissions of such messages. */
+  static final String RNR_RETRY = "rnrRetry";
+
+  /** The option that limits the number of unacknowledged messages. */
+  static final String UNACKED = "unacked";
+
+  /** The experiment on receivers that are too slow. */
+  static final String OVERRUN = "overrun";
+
+  /** The option without which messages may find no receive. */
+  static final String CREDITS = "credits";
+
+  /** A value of options that are on or off. */
+  static final String OFF = "off";
+
+  /** The name in results of how many messages a connection sent before one found no receive. */
+  static final String SENT = "sent_messages_per_connection";
+
+  /** The experiment that fails if a single point does. */
+  static final String RNR_EXPERIMENT = "rnr";
+
+  private static final String SRQ = "srq";
+  private static final String SINGLE_RECEIVER = "singleReceiver";
+  private static final String INLINE = "inline";
+  private static final String MAPPING = "mapping";
+  private static final String RING = "ring";
+
+  /** The longest inline message with ring=4KiB. */
+  private static final int INLINE_IN_SMALLEST_RING = 504;
+
+  private static final String RECEIVES = "receives";
+  private static final String RMA = "rma";
+  private static final String ON = "on";
+  private static final String MAX_MESSAGE = "maxMessage";
+
+  /** The size for which message rates are measured. */
+  private static final int SHORT = 16;
+
+  /** Enough messages in flight to keep the pipeline full, as measured. */
+  private static final int PIPELINE = 64;
+
+  private static final int MOST_UNACKED = 256;
+  private static final int BATCH = 8;
+
+  /** Few enough that a receiver which is a little too slow is so within a round. */
+  static final int OVERRUN_RECEIVES = 64;
+
+  /** Three quarters of them are granted: enough for what 12 connections have in flight. */
+  private static final int SHARED_RECEIVES = 4096;
+
+  /** The place of a receiver that spends no time, on a logarithmic axis, in nanoseconds. */
+  static final int NO_PAUSE = 10;
+
+  /** Connections to one receiver. */
+  private static final int CROWD = 4;
+
+  /** Servers differ in their limit on messages, and few are kept running. */
+  private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
+
+  private static final Axis SIZE = Axis.logarithmic("message size (bytes)", Axis.Unit.BYTES);
+  private static final Axis LATENCY = Axis.logarithmic("one-way latency (time)", Axis.Unit.NANOS);
+  private static final Axis RATE = Axis.logarithmic("rate (messages/s)", Axis.Unit.RATE);
+  private static final Axis BYTE_RATE =
+      Axis.logarithmic("bandwidth (bytes/s)", Axis.Unit.BYTE_RATE);
+
+  private final ProviderInfo provider;
+  private final boolean quick;
+  private final Processors processors;
+
+  /**
+   * Creates the catalogue of a provider.
+   *
+   * @param provider the provider
+   * @param quick whether to measure fewer points
+   * @param processors the processors of both sides
+   */
+  public Catalogue(ProviderInfo provider, boolean quick, Processors processors) {
+    this.provider = provider;
+    this.quick = quick;
+    this.processors = processors;
+  }
+
+  /**
+   * Returns all experiments, including those that are not possible.
+   *
+   * @return the experiments, in the order of the report
+   */
+  public List<Experiment> experiments() {
+    return List.of(
+        latency(),
+        calls(),
+        unacked(),
+        batch(),
+        bandwidth(),
+        threads(),
+        singleReceiver(),
+        srq(),
+        polling(),
+        reposting(),
+        acknowledging(),
+        rnr(),
+        overrun(),
+        overrunRate(),
+        inline(),
+        magic(),
+        paths(),
+        rma(),
+        rmaBesideCopies());
+  }
+
+  private String scheme() {
+    return provider.scheme();
+  }
+
+  /**
+   * Returns whether messages of a provider complete only when acknowledged, so that an option
+   * limits the number of incomplete ones.
+   *
+   * @param provider the provider
+   * @return whether it has that option
+   */
+  public static boolean isAcknowledged(ProviderInfo provider) {
+    return has(provider, UNACKED);
+  }
+
+  private boolean has(String option) {
+    return has(provider, option);
+  }
+
+  private static boolean has(ProviderInfo provider, String option) {
+    return provider.options().stream().map(Option::name).anyMatch(option::equals);
+  }
+
+  private Optional<String> without(String option, String what) {
+    return has(option)
+        ? Optional.empty()
+        : Optional.of(scheme() + " has no option '" + option + "': " + what);
+  }
+
+  private List<Integer> sizes(Integer... some) {
+    return List.of(some);
+  }
+
+  /** A point with default settings, of which each experiment changes those that it varies. */
+  private final class Draft {
+    private final String experiment;
+    private final Point.Kind kind;
+    private final Map<String, String> server = new LinkedHashMap<>();
+    private final Map<String, String> client = new LinkedHashMap<>();
+    private int size = SHORT;
+    private int connections = 1;
+    private int threads = 1;
+    private int unacked;
+    private int batch = 1;
+    private int pause; // nanoseconds
+    private boolean spinning = processors.suffice(1, 1);
+
+    private Draft(String experiment, Point.Kind kind) {
+      this.experiment = experiment;
+      this.kind = kind;
+      limit(MOST_UNACKED);
+    }
+
+    private Draft size(int bytes) {
+      size = bytes;
+      return this;
+    }
+
+    private Draft flow(int unackedMessages, int batched) {
+      unacked = unackedMessages;
+      batch = batched;
+      limit(unackedMessages);
+      return this;
+    }
+
+    /**
+     * Limits the unacknowledged messages, by the transport's option if it has one, else in the
+     * sender.
+     */
+    private void limit(int unackedMessages) {
+      if (has(UNACKED)) {
+        client.put(UNACKED, String.valueOf(unackedMessages));
+      }
+    }
+
+    private Draft adaptive() {
+      spinning = false;
+      return this;
+    }
+
+    /**
+     * Sets the connections and threads; and whether the largest point of the curve has a processor
+     * for each of its threads, so that all points wait alike.
+     */
+    private Draft crowd(int connectionCount, int threadCount, boolean spins) {
+      connections = connectionCount;
+      threads = threadCount;
+      spinning = spins;
+      return this;
+    }
+
+    private Draft pause(int nanos) {
+      pause = nanos;
+      return this;
+    }
+
+    private Draft client(String option, String value) {
+      client.put(option, value);
+      return this;
+    }
+
+    private Draft server(String option, String value) {
+      server.put(option, value);
+      return this;
+    }
+
+    private Draft both(String option, String value) {
+      server.put(option, value);
+      client.put(option, value);
+      return this;
+    }
+
+    private Point point() {
+      int longest = kind == Point.Kind.RMA ? 0 : size;
+      String room = String.valueOf(maxMessage(longest));
+      server.putIfAbsent(MAX_MESSAGE, room);
+      client.putIfAbsent(MAX_MESSAGE, room);
+      return new Point(
+          experiment,
+          scheme(),
+          kind,
+          size,
+          connections,
+          threads,
+          unacked,
+          batch,
+          pause,
+          spinning ? "spin" : "adaptive",
+          server,
+          client,
+          processors.all());
+    }
+  }
+
+  private static int maxMessage(int size) {
+    return IntStream.of(MAX_MESSAGES).filter(room -> room >= size).findFirst().orElse(size);
+  }
+
+  private static List<Series.Sample> samples(List<Integer> values, IntFunction<Draft> drafts) {
+    return values.stream()
+        .map(value -> new Series.Sample(value, drafts.apply(value).point()))
+        .toList();
+  }
+
+  private Experiment latency() {
+    List<Integer> sizes =
+        quick
+            ? sizes(16, 64, 512, 2048, 8192)
+            : sizes(1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    List<Series.Sample> samples =
+        samples(sizes, size -> new Draft("latency", Point.Kind.LATENCY).size(size));
+    List<Series> series = new ArrayList<>();
+    series.add(Series.measured("p50", 0, Metric.P50, samples).forModel());
+    series.add(new Series("p99", 1, Plot.Style.BESIDE, Metric.P99, Series.Model.NONE, samples));
+    if (has(SRQ)) {
+      series.add(
+          Series.measured(
+              "p50, SRQ at the server",
+              2,
+              Metric.P50,
+              samples(
+                  sizes,
+                  size -> new Draft("latency", Point.Kind.LATENCY).size(size).server(SRQ, ON))));
+    }
+    return new SeriesExperiment(
+        "latency",
+        scheme(),
+        "latency over message size",
+        "Half of the round-trip time of a message and its echo, one message in flight.",
+        SIZE,
+        LATENCY,
+        Optional.empty(),
+        series);
+  }
+
+  private Experiment calls() {
+    List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 512, 2048, 8192);
+    List<Series.Sample> samples =
+        samples(sizes, size -> new Draft("calls", Point.Kind.CALLS).size(size));
+    List<Series> series = new ArrayList<>();
+    for (String call : List.of("send", "receive", "free", "clock")) {
+      series.add(
+          Series.measured(
+              call,
+              series.size(),
+              new Metric(call + "_ns", "call time, p50", Metric.Kind.NANOS),
+              samples));
+    }
+    return new SeriesExperiment(
+        "calls",
+        scheme(),
+        "call times over message size",
+        "Each send, receive and free call of a ping-pong, timed individually, and the clock, whose"
+            + " cost each of these times includes. They are the model's parameters o_snd, o_rcv"
+            + " and g_rcv.",
+        SIZE,
+        Axis.logarithmic("call (time)", Axis.Unit.NANOS),
+        Optional.empty(),
+        series);
+  }
+
+  private Experiment unacked() {
+    List<Integer> limits =
+        quick ? sizes(1, 4, 16, 64, 128) : sizes(1, 2, 4, 8, 16, 32, 64, 128, 256);
+    return new SeriesExperiment(
+        UNACKED,
+        scheme(),
+        "rate at 16 bytes over the number of unacknowledged messages",
+        "Messages are sent one by one, with at most this many incomplete."
+            + (has(UNACKED)
+                ? ""
+                : " Over this transport a message is complete when it is in the receiver's memory,"
+                    + " without an acknowledgement."),
+        Axis.logarithmic("unacknowledged messages (number)", Axis.Unit.NUMBER),
+        RATE,
+        Optional.empty(),
+        List.of(
+            Series.measured(
+                    "16 B",
+                    0,
+                    Metric.MESSAGES,
+                    samples(
+                        limits, limit -> new Draft(UNACKED, Point.Kind.BANDWIDTH).flow(limit, 1)))
+                .forModel()));
+  }
+
+  private Experiment batch() {
+    List<Integer> batches = quick ? sizes(1, 4, 8, 16) : sizes(1, 2, 4, 8, 16, 32, 64);
+    List<Series> series = new ArrayList<>();
+    for (int limit : quick ? sizes(16, 64, 256) : sizes(16, 32, 64, 128, 256)) {
+      List<Integer> fitting = batches.stream().filter(size -> size <= limit).toList();
+      series.add(
+          Series.measured(
+                  limit + " unacknowledged",
+                  series.size(),
+                  Metric.MESSAGES,
+                  samples(
+                      fitting, size -> new Draft("batch", Point.Kind.BANDWIDTH).flow(limit, size)))
+              .forModel());
+    }
+    return new SeriesExperiment(
+        "batch",
+        scheme(),
+        "rate at 16 bytes over batch size",
+        "This many messages are posted together, with several limits on unacknowledged messages.",
+        Axis.logarithmic("messages in a batch (number)", Axis.Unit.NUMBER),
+        RATE,
+        Optional.empty(),
+        series);
+  }
+
+  private Experiment bandwidth() {
+    List<Integer> sizes =
+        quick
+            ? sizes(16, 512, 2048, 8192)
+            : sizes(16, 64, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    IntFunction<IntFunction<Draft>> by =
+        batch ->
+            size ->
+                new Draft("bandwidth", Point.Kind.BANDWIDTH)
+                    .size(size)
+                    .flow(
+                        batch == 0 ? 1 : batch == 1 ? PIPELINE : MOST_UNACKED, Math.max(1, batch));
+    return new SeriesExperiment(
+        "bandwidth",
+        scheme(),
+        "bandwidth over message size",
+        (has(UNACKED)
+                ? "Single: each message is acknowledged before the next is sent."
+                : "A message is complete when it is in the receiver's memory, so that single and"
+                    + " pipelined are the same.")
+            + " Pipelined: up to "
+            + PIPELINE
+            + " unacknowledged messages. Batched: up to "
+            + MOST_UNACKED
+            + ", posted "
+            + BATCH
+            + " at a time.",
+        SIZE,
+        BYTE_RATE,
+        Optional.empty(),
+        List.of(
+            Series.measured("single", 0, Metric.BYTES, samples(sizes, by.apply(0))).forModel(),
+            Series.measured("pipelined", 1, Metric.BYTES, samples(sizes, by.apply(1))).forModel(),
+            Series.measured(
+                    "pipelined and batched", 2, Metric.BYTES, samples(sizes, by.apply(BATCH)))
+                .forModel()));
+  }
+
+  /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
+  private List<Integer> crowds() {
+    int most = quick ? Math.max(2, processors.all()) : Math.max(4, 2 * processors.all());
+    List<Integer> crowds = new ArrayList<>();
+    for (int crowd = 1; crowd <= most; ) {
+      crowds.add(crowd);
+      crowd *= 2;
+    }
+    return crowds;
+  }
+
+  private Experiment threads() {
+    List<Integer> crowds = crowds();
+    List<Integer> spinning =
+        crowds.stream().filter(crowd -> processors.suffice(crowd, crowd)).toList();
+    List<Series> series = new ArrayList<>();
+    for (int size : sizes(SHORT, 512, 8192)) {
+      threads(series, size + " B", size, crowds, Draft::adaptive);
+    }
+    if (has(SRQ)) {
+      for (int size : sizes(SHORT, 512, 8192)) {
+        threads(series, size + " B, SRQ", size, crowds, draft -> draft.adaptive().server(SRQ, ON));
+      }
+    }
+    threads(series, SHORT + " B, spinning", SHORT, spinning, draft -> draft);
+    return new SeriesExperiment(
+        "threads",
+        scheme(),
+        "rate over threads with one connection each",
+        "The total rate of all connections, with "
+            + PIPELINE
+            + " unacknowledged messages each"
+            + (has(SRQ)
+                ? ", without and with a shared receive queue (SRQ)."
+                : ". " + scheme() + " has no shared receive queue (option 'srq').")
+            + " All threads wait adaptively, as there may be more threads than processors; those"
+            + " of one curve spin, up to one thread per processor. The model assumes spinning"
+            + " threads.",
+        Axis.logarithmic("threads and connections (number)", Axis.Unit.NUMBER),
+        RATE,
+        Optional.empty(),
+        series);
+  }
+
+  private void threads(
+      List<Series> series,
+      String name,
+      int size,
+      List<Integer> crowds,
+      UnaryOperator<Draft> change) {
+    IntFunction<Draft> drafts =
+        crowd ->
+            change.apply(
+                new Draft("threads", Point.Kind.BANDWIDTH)
+                    .size(size)
+                    .flow(PIPELINE, 1)
+                    .crowd(crowd, crowd, processors.suffice(crowd, crowd)));
+    if (!crowds.isEmpty()) {
+      series.add(
+          Series.measured(name, series.size(), Metric.MESSAGES, samples(crowds, drafts))
+              .withModel());
+    }
+  }
+
+  private Experiment singleReceiver() {
+    List<Integer> senders = quick ? sizes(1, 2, 4) : sizes(1, 2, 4, 8, 16, 32);
+    int serving = has(SRQ) ? 2 : 1; // a shared queue has a thread that posts the freed buffers
+    int sending = processors.beside(serving);
+    boolean spins = processors.suffice(sending, serving);
+    List<Series> series = new ArrayList<>();
+    for (boolean shared : has(SRQ) ? new boolean[] {false, true} : new boolean[] {false}) {
+      for (int size : sizes(SHORT, 512)) {
+        IntFunction<Draft> drafts =
+            count -> {
+              Draft draft =
+                  new Draft("single-receiver", Point.Kind.BANDWIDTH)
+                      .size(size)
+                      .flow(PIPELINE, 1)
+                      .server(SINGLE_RECEIVER, ON)
+                      .crowd(count, Math.min(count, sending), spins);
+              return shared ? draft.server(SRQ, ON) : draft;
+            };
+        series.add(
+            Series.measured(
+                    size + " B" + (shared ? ", SRQ" : ""),
+                    series.size(),
+                    Metric.MESSAGES,
+                    samples(senders, drafts))
+                .withModel());
+      }
+    }
+    return new SeriesExperiment(
+        "single-receiver",
+        scheme(),
+        "N:1, one thread receiving from N connections",
+        "Threads that send: up to "
+            + sending
+            + (spins
+                ? ", each with a processor of its own, as those of the server"
+                : ", waiting adaptively, as there are fewer processors than threads")
+            + " (the receiver"
+            + (serving == 1 ? ")." : ", and one that posts the buffers of a shared queue)."),
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        RATE,
+        without(SINGLE_RECEIVER, "one receiver of all connections"),
+        series);
+  }
+
+  private Experiment srq() {
+    List<Integer> counts = quick ? sizes(1, 4, 16) : sizes(1, 2, 4, 8, 16);
+    int sending = processors.pairs();
+    List<Series> series = new ArrayList<>();
+    for (boolean shared : new boolean[] {false, true}) {
+      series.add(
+          Series.measured(
+              shared ? "SRQ" : "a receive queue each",
+              series.size(),
+              Metric.MESSAGES,
+              samples(
+                  counts,
+                  count -> {
+                    Draft draft =
+                        new Draft(SRQ, Point.Kind.BANDWIDTH)
+                            .flow(MOST_UNACKED, BATCH)
+                            .crowd(count, Math.min(count, sending), false);
+                    return shared
+                        ? draft.server(SRQ, ON).server(RECEIVES, String.valueOf(SHARED_RECEIVES))
+                        : draft;
+                  })));
+    }
+    return new SeriesExperiment(
+        SRQ,
+        scheme(),
+        "the highest rate of a shared receive queue",
+        "The total rate at 16 bytes, waiting adaptively, in batches of "
+            + BATCH
+            + " with up to "
+            + MOST_UNACKED
+            + " unacknowledged messages, over the number of connections: a shared receive queue"
+            + " has a cap if its curve ends at a rate that the other exceeds: that of the device, or"
+            + " that of the one thread which posts the freed buffers of all connections. It has "
+            + SHARED_RECEIVES
+            + " buffers: beyond 12 connections credit is a limit, too.",
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        RATE,
+        without(SRQ, "each connection has its own receives"),
+        series);
+  }
+
+  /** The same load with an option that takes things one by one, and with its default. */
+  private Experiment oneByOne(
+      String id, String title, String text, String option, String oneByOne, String name) {
+    List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
+    int sending = Math.min(CROWD, processors.beside(1));
+    List<Series> series = new ArrayList<>();
+    // one sender may be slower than a receiver; several that share one are not
+    for (boolean crowd : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
+      for (boolean one : new boolean[] {false, true}) {
+        series.add(
+            Series.measured(
+                (crowd ? CROWD + ":1, " : "") + (one ? "one by one" : name),
+                series.size(),
+                Metric.MESSAGES,
+                samples(
+                    sizes,
+                    size -> {
+                      Draft draft =
+                          new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
+                      if (crowd) {
+                        draft
+                            .server(SINGLE_RECEIVER, ON)
+                            .crowd(CROWD, sending, processors.suffice(sending, 1));
+                      }
+                      return one ? draft.server(option, oneByOne) : draft;
+                    })));
+      }
+    }
+    return new SeriesExperiment(
+        id,
+        scheme(),
+        title,
+        text
+            + " The sender posts batches of "
+            + BATCH
+            + ", with up to "
+            + MOST_UNACKED
+            + " unacknowledged messages. "
+            + CROWD
+            + ":1: one thread receives from "
+            + CROWD
+            + " connections.",
+        SIZE,
+        RATE,
+        without(option, "nothing to choose"),
+        series);
+  }
+
+  private Experiment polling() {
+    return oneByOne(
+        "polling",
+        "rate with completions polled in batches, and one by one",
+        "The receiver takes up to 32 completions from the device together, or one (pollBatch=1).",
+        "pollBatch",
+        "1",
+        "up to 32");
+  }
+
+  private Experiment reposting() {
+    return oneByOne(
+        "reposting",
+        "rate with receive buffers posted in batches, and one by one",
+        "The receiver posts up to 16 freed receive buffers together, or each by itself"
+            + " (repostBatch=1).",
+        "repostBatch",
+        "1",
+        "up to 16");
+  }
+
+  private Experiment acknowledging() {
+    return oneByOne(
+        "acknowledging",
+        "rate with messages acknowledged in batches, and one by one",
+        "The receiver acknowledges freed messages when a quarter of the ring or the window is free,"
+            + " or each by itself (acknowledge=each), while fewer than eight acknowledgments are under"
+            + " way: beyond that one covers several, so that their full cost is higher.",
+        "acknowledge",
+        "each",
+        "batched");
+  }
+
+  private Experiment rnr() {
+    List<Integer> counts = quick ? sizes(1, 4) : sizes(1, 2, 4, 8);
+    List<Series> series = new ArrayList<>();
+    rnr(series, "one by one", counts, 1, true, draft -> draft);
+    rnr(series, "in batches of " + BATCH, counts, BATCH, true, draft -> draft);
+    if (has(RECEIVES)) {
+      rnr(series, "8 receives", counts, BATCH, false, draft -> draft.both(RECEIVES, "8"));
+    }
+    if (has(SRQ)) {
+      rnr(series, "SRQ", counts, BATCH, true, draft -> draft.server(SRQ, ON));
+    }
+    return new SeriesExperiment(
+        RNR_EXPERIMENT,
+        scheme(),
+        "no retransmission if the receiver is not ready (rnrRetry=0)",
+        "Devices retransmit a message for which no receive is posted (RNR), which is slow. With"
+            + " rnrRetry=0 the connection fails instead. Credits guarantee that this never"
+            + " happens: the experiment passes if every point is measured at the first attempt and"
+            + " the devices' RNR counters stay at 0. Any failed point fails the evaluation.",
+        Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
+        RATE,
+        without(RNR_RETRY, "a receiver is always ready"),
+        series);
+  }
+
+  private void rnr(
+      List<Series> series,
+      String name,
+      List<Integer> counts,
+      int batch,
+      boolean modelled,
+      UnaryOperator<Draft> change) {
+    IntFunction<Draft> drafts =
+        count ->
+            change.apply(
+                new Draft(RNR_EXPERIMENT, Point.Kind.BANDWIDTH)
+                    .flow(MOST_UNACKED, batch)
+                    .both(RNR_RETRY, "0")
+                    .crowd(count, 1, false));
+    Series one = Series.measured(name, series.size(), Metric.MESSAGES, samples(counts, drafts));
+    series.add(modelled ? one.withModel() : one);
+  }
+
+  private Experiment overrun() {
+    return overrun(
+        OVERRUN,
+        "messages sent until the receiver is not ready, over its time for each",
+        "shown is how many messages each connection had sent until then. With credits it never"
+            + " happens, so all are sent; where fewer are, the receiver is too slow.",
+        Axis.logarithmic("sent, or sent before the error (messages)", Axis.Unit.NUMBER),
+        new Metric(SENT, "sent", Metric.Kind.NUMBER));
+  }
+
+  /** Shows the points of {@link #overrun()} again, which are measured once. */
+  private Experiment overrunRate() {
+    return overrun(
+        "overrun-rate",
+        "the rate of messages sent to a receiver that may be too slow, over its time for each",
+        "with credits the rate is that of the receiver; without, points that ended in the error have"
+            + " no rate.",
+        RATE,
+        Metric.MESSAGES);
+  }
+
+  private Experiment overrun(String id, String title, String text, Axis axis, Metric metric) {
+    List<Series> series = new ArrayList<>();
+    for (boolean credits : new boolean[] {false, true}) {
+      for (int senders : quick ? sizes(1, 4) : sizes(1, 4, 16)) {
+        overrun(series, metric, senders, credits);
+      }
+    }
+    return new SeriesExperiment(
+        id,
+        scheme(),
+        title,
+        "The receiver spends this time with each message, at the leftmost points none, and has "
+            + OVERRUN_RECEIVES
+            + " receives for each connection. With rnrRetry=0 a connection fails at the first"
+            + " message that finds no receive (receiver not ready), and credits=off permits that: "
+            + text
+            + " N:1: one thread receives from N connections.",
+        Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS),
+        axis,
+        without(CREDITS, "a sender always waits for its receiver"),
+        series);
+  }
+
+  private void overrun(List<Series> series, Metric metric, int senders, boolean credits) {
+    List<Integer> pauses =
+        quick
+            ? sizes(NO_PAUSE, 10_000, 300_000)
+            : sizes(NO_PAUSE, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000);
+    int sending = Math.min(senders, processors.beside(1));
+    series.add(
+        Series.measured(
+            senders + ":1, " + (credits ? "with credits" : "without credits"),
+            series.size(),
+            metric,
+            samples(
+                pauses,
+                nanos -> {
+                  Draft draft =
+                      new Draft(OVERRUN, Point.Kind.OVERRUN)
+                          .flow(OVERRUN_RECEIVES / 2, 1)
+                          .pause(nanos == NO_PAUSE ? 0 : nanos)
+                          .both(RNR_RETRY, "0")
+                          .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
+                          .crowd(senders, sending, processors.suffice(sending, 1));
+                  Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
+                  return credits ? one : one.both(CREDITS, OFF);
+                })));
+  }
+
+  private Experiment inline() {
+    List<Integer> sizes = quick ? sizes(16, 128) : sizes(16, 32, 64, 128, 220);
+    List<Series> series = new ArrayList<>();
+    for (boolean inline : new boolean[] {true, false}) {
+      series.add(
+          Series.measured(
+              inline ? "inline" : "not inline",
+              series.size(),
+              Metric.P50,
+              samples(
+                  sizes,
+                  size -> {
+                    Draft draft = new Draft(INLINE, Point.Kind.LATENCY).size(size);
+                    return inline ? draft : draft.both(INLINE, "0");
+                  })));
+    }
+    return new SeriesExperiment(
+        INLINE,
+        scheme(),
+        "latency with and without inline messages",
+        "Messages of up to 220 bytes, or the device's limit, are sent inline in the work request;"
+            + " with inline=0 the device reads them from memory.",
+        SIZE,
+        LATENCY,
+        without(INLINE, "all short messages take one path"),
+        series);
+  }
+
+  private Experiment magic() {
+    List<Integer> sizes =
+        quick ? sizes(1000, 3000, 7000) : sizes(64, 1000, 2000, 3000, 5000, 7000, 8000);
+    List<Series> series = new ArrayList<>();
+    for (String mapping : List.of("magic", "plain")) {
+      series.add(
+          Series.measured(
+              mapping + " ring",
+              series.size(),
+              Metric.BYTES,
+              samples(
+                  sizes,
+                  size ->
+                      new Draft("magic", Point.Kind.BANDWIDTH)
+                          .size(size)
+                          .flow(PIPELINE, 1)
+                          .server("ring", "64KiB")
+                          .server(MAPPING, mapping))));
+    }
+    return new SeriesExperiment(
+        "magic",
+        scheme(),
+        "bandwidth of a ring mapped twice, and of a plain one",
+        "A ring of 64 KiB. In a plain ring, a message that does not fit before the end leaves a"
+            + " gap; in a ring mapped twice (magic), it wraps around.",
+        SIZE,
+        BYTE_RATE,
+        without(MAPPING, "no ring"),
+        series);
+  }
+
+  private Experiment paths() {
+    List<Integer> sizes =
+        quick
+            ? sizes(16, 512, 2048, 8192)
+            : sizes(16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536, 1 << 20);
+    List<Integer> inLines = sizes.stream().filter(size -> size > INLINE_IN_SMALLEST_RING).toList();
+    List<Series> series = new ArrayList<>();
+    series.add(
+        Series.measured(
+            "message: inline up to 4096 B, then lines",
+            0,
+            Metric.P50,
+            samples(sizes, size -> new Draft("paths", Point.Kind.LATENCY).size(size))));
+    series.add(
+        Series.measured(
+            "message: lines (ring=4KiB)",
+            1,
+            Metric.P50,
+            samples(
+                inLines,
+                size -> new Draft("paths", Point.Kind.LATENCY).size(size).both(RING, "4KiB"))));
+    for (String path : List.of("cma", "mmap")) {
+      series.add(
+          Series.measured(
+              "RMA write: " + path,
+              series.size(),
+              new Metric("write_p50_ns", "access latency, p50", Metric.Kind.NANOS),
+              samples(
+                  sizes, size -> new Draft("paths", Point.Kind.RMA).size(size).client(RMA, path))));
+    }
+    return new SeriesExperiment(
+        "paths",
+        scheme(),
+        "inline messages, payload lines and remote memory access over size",
+        "The path of the bytes: behind the message's header in the ring, in payload lines of the"
+            + " buffer, or directly from memory to memory. A message's latency is half the round"
+            + " trip; an access's is the time to completion, without notifying the peer.",
+        SIZE,
+        LATENCY,
+        has(RMA)
+            ? Optional.empty()
+            : Optional.of("paths of sm only: " + scheme() + " has no payload lines"),
+        series);
+  }
+
+  private List<Series> rmaSeries(Function<String, Metric> metric) {
+    List<Integer> sizes =
+        quick ? sizes(64, 4096, 65536) : sizes(64, 512, 4096, 65536, 1 << 20, 16 << 20);
+    List<Series> series = new ArrayList<>();
+    for (String path : has(RMA) ? List.of("knem", "cma", "mmap") : List.of("rdma")) {
+      for (String call : List.of("write", "read")) {
+        series.add(
+            Series.measured(
+                path + ", " + call,
+                series.size(),
+                metric.apply(call),
+                samples(
+                    sizes,
+                    size -> {
+                      Draft draft = new Draft("rma", Point.Kind.RMA).size(size);
+                      return has(RMA) ? draft.both(RMA, path) : draft; // knem takes both
+                    })));
+      }
+    }
+    return series;
+  }
+
+  private Experiment rma() {
+    return new SeriesExperiment(
+        "rma",
+        scheme(),
+        "remote memory access by path over size",
+        "Bytes per second with many accesses in flight. Over RDMA the device's path is the only"
+            + " one.",
+        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
+        BYTE_RATE,
+        Optional.empty(),
+        rmaSeries(call -> new Metric(call + "_bytes_per_s", "bytes/s", Metric.Kind.BYTE_RATE)));
+  }
+
+  /** Shows the points of {@link #rma} again, which are measured once. */
+  private Experiment rmaBesideCopies() {
+    return new SeriesExperiment(
+        "rma-copy",
+        scheme(),
+        "remote memory access beside a bare copy",
+        "The ratio of two medians: the throughput above over that of a bare copy of the same size,"
+            + " interleaved with it. The bare copy is the system call for cma, else a copy within"
+            + " one process, which has both buffers in its own caches.",
+        Axis.logarithmic("access size (bytes)", Axis.Unit.BYTES),
+        Axis.logarithmic("bandwidth / bare copy (ratio)", Axis.Unit.NUMBER),
+        Optional.empty(),
+        rmaSeries(call ->
+            new Metric(
+                call + "_bytes_per_s",
+                "bytes/s / bare copy, of the medians",
+                Metric.Kind.NUMBER,
+                Optional.of(call + "_bare_copy_bytes_per_s"))));
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.bench.LineSpan;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Where the hypervisor placed the two processors during the rounds of an experiment, or of a model,
+ * and which of the rounds count. A bare cache line's latency identifies a placement.
+ */
+public final class Placement {
+
+  /** The figure of a bare line right before a measurement, in nanoseconds. */
+  public static final String BEFORE = "line_before_ns";
+
+  /** The figure of the line right after it. */
+  public static final String AFTER = "line_after_ns";
+
+  private final List<LineSpan> all;
+  private final Optional<LineSpan> usual;
+
+  /**
+   * Determines the placement of most rounds.
+   *
+   * @param results the figures of the rounds; those without a line do not count
+   */
+  Placement(Collection<JsonObject> results) {
+    all = spans(results);
+    usual = LineSpan.usual(all);
+  }
+
+  private static List<LineSpan> spans(Collection<JsonObject> results) {
+    return results.stream().map(Placement::span).flatMap(Optional::stream).toList();
+  }
+
+  /** Returns the range of the line's latency; empty if it was not measured. */
+  private static Optional<LineSpan> span(JsonObject result) {
+    List<Double> lines = new ArrayList<>();
+    for (String name : List.of(BEFORE, AFTER)) {
+      JsonElement line = result.get(name);
+      if (line != null && line.isJsonPrimitive() && line.getAsJsonPrimitive().isNumber()) {
+        lines.add(line.getAsDouble());
+      }
+    }
+    return lines.size() == 2 ? LineSpan.of(lines) : Optional.empty();
+  }
+
+  /**
+   * Returns whether the processors were migrated during a measurement.
+   *
+   * @param result its figures
+   * @return true if the line's latency changed; false also if it was not measured
+   */
+  static boolean moved(JsonObject result) {
+    return span(result).map(span -> !span.isOfOnePlace()).orElse(false);
+  }
+
+  /**
+   * Returns the line's latency, in nanoseconds.
+   *
+   * @param results the figures of rounds
+   * @return the mean; empty if it was not measured
+   */
+  static Optional<Double> lineNanos(Collection<JsonObject> results) {
+    List<LineSpan> spans = spans(results);
+    return spans.isEmpty()
+        ? Optional.empty()
+        : Optional.of(spans.stream().mapToDouble(LineSpan::middleNanos).average().orElseThrow());
+  }
+
+  /**
+   * Returns whether the processors stayed in the placement of most rounds.
+   *
+   * @param result the figures of a round
+   * @return true if they did, if the line was not measured, or if there is no such placement
+   */
+  boolean isUsual(JsonObject result) {
+    return usual.isEmpty() || span(result).map(span -> span.isWithin(usual.get())).orElse(true);
+  }
+
+  /**
+   * Returns the rounds of a point that count.
+   *
+   * @param results all of its rounds
+   * @return those of the usual placement; if there are none, those of this point's most frequent
+   *     placement; if it was migrated in all of them, all
+   */
+  List<JsonObject> counting(Collection<JsonObject> results) {
+    List<JsonObject> here = results.stream().filter(this::isUsual).toList();
+    if (!here.isEmpty()) {
+      return here;
+    }
+    Placement own = new Placement(results);
+    return results.stream().filter(own::isUsual).toList();
+  }
+
+  /**
+   * Returns a note about which rounds count; empty if the processors were not migrated, so that all
+   * do.
+   */
+  Optional<String> note() {
+    if (all.isEmpty() || usual.isPresent() && all.stream().allMatch(this::isHere)) {
+      return Optional.empty();
+    }
+    double least = all.stream().mapToDouble(LineSpan::leastNanos).min().orElseThrow();
+    double most = all.stream().mapToDouble(LineSpan::mostNanos).max().orElseThrow();
+    String moved =
+        String.format(
+            Locale.ROOT,
+            "The processors were migrated meanwhile: a bare cache line took %.0f to %.0f ns between"
+                + " them",
+            least,
+            most);
+    return Optional.of(
+        usual.isEmpty()
+            ? moved + ", and changed within every round: these figures are not reliable."
+            : moved
+                + ". Of the rounds with a measured line, those count in which it took "
+                + here());
+  }
+
+  private String here() {
+    return String.format(
+        Locale.ROOT,
+        "%.0f to %.0f ns.",
+        usual.orElseThrow().leastNanos(),
+        usual.orElseThrow().mostNanos());
+  }
+
+  private boolean isHere(LineSpan span) {
+    return span.isWithin(usual.orElseThrow());
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+/**
+ * The processors that the threads of a measurement may use.
+ *
+ * @param client the number of those that the client may use
+ * @param server the number of those that the server may use
+ * @param shared whether they are the same ones, of one host
+ */
+public record Processors(int client, int server, boolean shared) {
+
+  /** Checks the values. */
+  public Processors {
+    if (client < 1 || server < 1 || shared && client != server) {
+      throw new IllegalArgumentException(
+          "no such processors: " + client + ", " + server + (shared ? ", shared" : ""));
+    }
+  }
+
+  /**
+   * Returns the processors of a client and a server on one host.
+   *
+   * @param count their number
+   * @return the processors
+   */
+  public static Processors ofOneHost(int count) {
+    return new Processors(count, count, true);
+  }
+
+  /**
+   * Returns the processors of a client and a server on two hosts.
+   *
+   * @param client the number of the client's
+   * @param server the number of the server's
+   * @return the processors
+   */
+  public static Processors ofTwoHosts(int client, int server) {
+    return new Processors(client, server, false);
+  }
+
+  /** Returns the number of all processors. */
+  int all() {
+    return shared ? client : client + server;
+  }
+
+  /** Returns whether each of some threads has a processor of its own. */
+  boolean suffice(int clientThreads, int serverThreads) {
+    return shared
+        ? clientThreads + serverThreads <= client
+        : clientThreads <= client && serverThreads <= server;
+  }
+
+  /** Returns for how many client threads there are processors beside those of the server. */
+  int beside(int serverThreads) {
+    return shared ? Math.max(1, client - serverThreads) : client;
+  }
+
+  /** Returns for how many pairs of a client's and a server's thread there are processors. */
+  int pairs() {
+    return shared ? Math.max(1, client / 2) : Math.min(client, server);
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.ferrule.tools.bench.Medians;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** All measurements: for each task, the figures of each round. */
+public final class Records {
+
+  private static final String EXPERIMENT = "experiment";
+  private static final String PROVIDER = "provider";
+
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final List<JsonObject> starts = new ArrayList<>();
+  private final Map<String, Placement> placements = new HashMap<>(); // of the rounds in the entries
+
+  /** The results of one task. */
+  private static final class Entry {
+    private final JsonObject description;
+    private final TreeMap<Integer, JsonObject> rounds = new TreeMap<>();
+    private @Nullable String failure;
+    private int failures;
+
+    private Entry(JsonObject description) {
+      this.description = description;
+    }
+  }
+
+  /** Creates empty records. */
+  public Records() {}
+
+  /**
+   * Returns the entry of a task, keyed by its text: in Gson, a parsed number does not equal the
+   * number written.
+   */
+  private Entry entry(JsonObject description) {
+    return entries.computeIfAbsent(description.toString(), text -> new Entry(description));
+  }
+
+  private Collection<JsonObject> results(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? List.of() : entry.rounds.values();
+  }
+
+  void add(JsonObject description, int round, JsonObject result) {
+    Entry entry = entry(description);
+    entry.rounds.put(round, result);
+    entry.failure = null;
+    placements.clear();
+  }
+
+  void fail(JsonObject description, String reason) {
+    Entry entry = entry(description);
+    entry.failure = reason;
+    entry.failures++;
+  }
+
+  /** Returns the placement of the processors in the rounds of a task's experiment. */
+  Placement placement(Task task) {
+    return placements.computeIfAbsent(
+        group(task.description()),
+        wanted ->
+            new Placement(
+                entries.values().stream()
+                    .filter(entry -> group(entry.description).equals(wanted))
+                    .flatMap(entry -> entry.rounds.values().stream())
+                    .toList()));
+  }
+
+  private static String group(JsonObject description) {
+    return description.get(PROVIDER) + " " + description.get(EXPERIMENT);
+  }
+
+  /** Returns their placement in the rounds of some tasks. */
+  Placement placement(Collection<Task> tasks) {
+    return new Placement(tasks.stream().flatMap(task -> results(task).stream()).toList());
+  }
+
+  /** Returns whether any round of a task was measured in the given placement. */
+  boolean isAt(Placement place, Task task) {
+    return results(task).stream().anyMatch(place::isUsual);
+  }
+
+  /** Returns the rounds that count: those in the experiment's usual placement, if there are any. */
+  private List<JsonObject> counting(Task task) {
+    return placement(task).counting(results(task));
+  }
+
+  /**
+   * Returns a cache line's latency between the processors meanwhile; empty if it was not measured.
+   */
+  Optional<Double> lineNanos(Task task) {
+    return Placement.lineNanos(counting(task));
+  }
+
+  /** Returns whether a task was measured in any round. */
+  boolean isMeasured(Task task) {
+    return !results(task).isEmpty();
+  }
+
+  /** Returns whether a task was measured in a round. */
+  boolean has(Task task, int round) {
+    Entry entry = entries.get(task.description().toString());
+    return entry != null && entry.rounds.containsKey(round);
+  }
+
+  /**
+   * Returns why a task could not be measured.
+   *
+   * @param task the task
+   * @return the reason; empty if it was measured, or not tried yet
+   */
+  public Optional<String> failure(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? Optional.empty() : Optional.ofNullable(entry.failure);
+  }
+
+  /** Returns how often a task failed, even if it succeeded later. */
+  int failures(Task task) {
+    Entry entry = entries.get(task.description().toString());
+    return entry == null ? 0 : entry.failures;
+  }
+
+  private static OptionalDouble number(JsonObject result, String metric) {
+    JsonElement value = result.get(metric);
+    return value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()
+        ? OptionalDouble.of(value.getAsDouble())
+        : OptionalDouble.empty();
+  }
+
+  /**
+   * Returns the number of rounds of any task.
+   *
+   * @return the number of the last round
+   */
+  public int rounds() {
+    return entries.values().stream()
+        .filter(entry -> !entry.rounds.isEmpty())
+        .mapToInt(entry -> entry.rounds.lastKey())
+        .max()
+        .orElse(0);
+  }
+
+  /**
+   * Returns a metric of a task in each round that counts.
+   *
+   * @param task the task
+   * @param metric its name
+   * @return the values of the rounds that have it; without those measured in another placement, if
+   *     there are others
+   */
+  public List<Double> values(Task task, String metric) {
+    return values(counting(task), metric);
+  }
+
+  /** Returns the values of the rounds in a placement; none if there are none. */
+  List<Double> values(Task task, String metric, Placement place) {
+    return values(results(task).stream().filter(place::isUsual).toList(), metric);
+  }
+
+  private static List<Double> values(List<JsonObject> results, String metric) {
+    return results.stream()
+        .map(result -> number(result, metric))
+        .filter(OptionalDouble::isPresent)
+        .map(OptionalDouble::getAsDouble)
+        .toList();
+  }
+
+  /** Returns the values of a metric, which may be a quotient: of each round's values. */
+  List<Double> values(Task task, Metric metric) {
+    if (metric.divisor().isEmpty()) {
+      return values(task, metric.name());
+    }
+    List<Double> quotients = new ArrayList<>();
+    for (JsonObject result : counting(task)) {
+      Medians.ratio(number(result, metric.name()), number(result, metric.divisor().get()))
+          .ifPresent(quotients::add);
+    }
+    return quotients;
+  }
+
+  /**
+   * Returns the median of a metric over the rounds that count; of a quotient, that of the two
+   * medians.
+   */
+  OptionalDouble median(Task task, Metric metric) {
+    OptionalDouble median = median(task, metric.name());
+    return metric.divisor().isEmpty()
+        ? median
+        : Medians.ratio(median, median(task, metric.divisor().get()));
+  }
+
+  /**
+   * Returns the ratio of the medians of two tasks.
+   *
+   * @param dividend the dividend
+   * @param divisor the divisor
+   * @param metric the name of the figure
+   * @return the quotient of the two medians; empty if either was not measured, or only in another
+   *     placement than most rounds of the experiment
+   */
+  public OptionalDouble ratio(Task dividend, Task divisor, String metric) {
+    return isAt(placement(dividend), dividend) && isAt(placement(divisor), divisor)
+        ? Medians.ratio(median(dividend, metric), median(divisor, metric))
+        : OptionalDouble.empty();
+  }
+
+  /**
+   * Returns the median of a metric over the rounds that count.
+   *
+   * @param task the task
+   * @param metric its name
+   * @return the median; empty if no round has it
+   */
+  public OptionalDouble median(Task task, String metric) {
+    return Medians.of(values(task, metric));
+  }
+
+  /**
+   * Returns the spread of the rounds.
+   *
+   * @param task the task
+   * @param metric the figure
+   * @return the maximum over the minimum; empty for fewer than two rounds
+   */
+  public OptionalDouble spread(Task task, Metric metric) {
+    double[] values = values(task, metric).stream().mapToDouble(Double::doubleValue).toArray();
+    double least = Arrays.stream(values).min().orElse(0);
+    return values.length < 2 || least <= 0
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(Arrays.stream(values).max().orElse(0) / least);
+  }
+
+  void start(JsonObject machine) {
+    starts.add(machine);
+  }
+
+  /** Returns the state of the machine at each start or continuation. */
+  List<JsonObject> starts() {
+    return List.copyOf(starts);
+  }
+
+  /** Returns the ids of all experiments with a measured or failed point. */
+  Set<String> experiments() {
+    Set<String> ids = new TreeSet<>();
+    for (Entry entry : entries.values()) {
+      JsonElement id = entry.description.get(EXPERIMENT);
+      if (id != null && id.isJsonPrimitive()) {
+        ids.add(id.getAsString());
+      }
+    }
+    return ids;
+  }
+
+  /** Iterates over all measurements. */
+  void forEach(BiConsumer<JsonObject, Map<Integer, JsonObject>> action) {
+    entries.values().forEach(entry -> action.accept(entry.description, entry.rounds));
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import dev.ferrule.tools.report.Plot;
+import java.util.List;
+
+/**
+ * A curve of an experiment.
+ *
+ * @param name its name in the legend
+ * @param colour its colour; the model's line has the same
+ * @param style how it is drawn
+ * @param metric the figure of its tasks that is shown
+ * @param model its relation to the model
+ * @param samples its points
+ */
+public record Series(
+    String name, int colour, Plot.Style style, Metric metric, Model model, List<Sample> samples) {
+
+  /** The relation of a curve to the model. */
+  public enum Model {
+    /** The model does not cover it. */
+    NONE,
+    /** The model's line is shown beside it. */
+    PREDICTED,
+    /** The model's line is shown beside it, and the model is fitted to its points. */
+    FITTED
+  }
+
+  /**
+   * A point of a curve.
+   *
+   * @param x the position on the x axis
+   * @param task what is measured there
+   */
+  public record Sample(double x, Task task) {}
+
+  /**
+   * Creates a measured line without a model.
+   *
+   * @param name its name in the legend
+   * @param colour its colour
+   * @param metric the figure of its tasks that is shown
+   * @param samples its points
+   * @return the series
+   */
+  public static Series measured(String name, int colour, Metric metric, List<Sample> samples) {
+    return new Series(name, colour, Plot.Style.MEASURED, metric, Model.NONE, samples);
+  }
+
+  /** Returns whether its spread is shown and counts. */
+  boolean isMeasured() {
+    return style == Plot.Style.MEASURED;
+  }
+
+  /** Returns the series with the model's line, and for the model to be fitted to. */
+  Series forModel() {
+    return new Series(name, colour, style, metric, Model.FITTED, samples);
+  }
+
+  /** Returns the series with the model's line. */
+  Series withModel() {
+    return new Series(name, colour, style, metric, Model.PREDICTED, samples);
+  }
+}

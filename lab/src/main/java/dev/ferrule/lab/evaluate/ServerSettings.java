@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a server of an evaluation is started.
+ *
+ * @param options the listener's connection options, by name
+ * @param waiting the wait strategy, such as {@code spin}
+ * @param pinned whether its threads are pinned to processors
+ */
+public record ServerSettings(Map<String, String> options, String waiting, boolean pinned) {
+
+  /** Creates settings. */
+  public ServerSettings {
+    options = Map.copyOf(options);
+  }
+
+  /**
+   * Returns the arguments of the command {@code serve}.
+   *
+   * @return the arguments, without the address
+   */
+  public List<String> arguments() {
+    List<String> arguments = new ArrayList<>();
+    options.forEach((name, value) -> arguments.add("--option=" + name + "=" + value));
+    arguments.add("--wait=" + waiting);
+    arguments.add(pinned ? "--pin" : "--no-pin");
+    return arguments;
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.ProviderInfo;
+import dev.ferrule.tools.bench.RunningServer;
+import dev.ferrule.tools.bench.ServerProcess;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Starts the servers of an evaluation, on this host or another. */
+public interface Servers {
+
+  /**
+   * Starts a server in a process of its own, and waits until it listens.
+   *
+   * @param provider the transport
+   * @param settings how it is started
+   * @param problems receives the server's error output, by line
+   * @return the running server
+   */
+  RunningServer start(ProviderInfo provider, ServerSettings settings, Consumer<String> problems);
+
+  /**
+   * Returns the facts of the other host.
+   *
+   * @return the facts; empty if the servers run on this one
+   */
+  default Optional<JsonObject> machine() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns why no server can be started any more.
+   *
+   * @return the reason, with what to do; empty if servers can be started
+   */
+  default Optional<String> lost() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns servers on this host.
+   *
+   * @param host the listen address, for transports that have hosts; if empty, one is chosen
+   * @return the servers
+   */
+  static Servers onThisHost(Optional<String> host) {
+    return (provider, settings, problems) ->
+        ServerProcess.start(provider, host, settings.arguments(), problems);
+  }
+}

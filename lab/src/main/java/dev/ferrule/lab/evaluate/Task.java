@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.evaluate;
+
+import com.google.gson.JsonObject;
+import dev.ferrule.lab.model.Crowd;
+import java.util.Optional;
+
+/** One point of an experiment, to be measured once in each round. */
+public interface Task {
+
+  /**
+   * Returns what is measured. The journal identifies the task by this: it must be the same in every
+   * run of the command, and differ between any two tasks.
+   *
+   * @return members that are numbers, strings or objects of strings
+   */
+  JsonObject description();
+
+  /**
+   * Measures, for about a second.
+   *
+   * @param bench the resources for it
+   * @return the figures by name
+   */
+  JsonObject run(Workbench bench);
+
+  /**
+   * Returns what the model needs for a prediction.
+   *
+   * @return how messages are sent; empty if the model does not cover this
+   */
+  default Optional<Crowd> crowd() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the set-up that it needs. Tasks of one experiment with equal set-ups are measured one
+   * after the other, as setting up may take longer than measuring.
+   *
+   * @return a value with {@code equals}; by default one that no other task has
+   */
+  default Object setting() {
+    return this;
+  }
+}

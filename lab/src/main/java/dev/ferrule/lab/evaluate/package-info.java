@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * {@code ferrule evaluate}: the experiments, the order in which their points are measured, the
+ * journal of the measurements, and the report.
+ *
+ * <p>Other packages add experiments by implementing {@link Experiment}, whose {@link Task}s may
+ * measure anything.
+ */
+package dev.ferrule.lab.evaluate;

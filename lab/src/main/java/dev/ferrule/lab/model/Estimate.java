@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.OptionalDouble;
+
+/**
+ * An estimate of a parameter.
+ *
+ * @param parameter the parameter
+ * @param value its value, in its unit; where only bounds are known, one within them
+ * @param standardError the standard error of the value; empty if unknown
+ * @param low the lower end of the 95 % interval; empty if unknown
+ * @param high the upper end; likewise
+ * @param source the source of the value
+ * @param note a remark, or empty
+ */
+public record Estimate(
+    Parameter parameter,
+    double value,
+    OptionalDouble standardError,
+    OptionalDouble low,
+    OptionalDouble high,
+    Source source,
+    String note) {
+
+  /** The source of a value. */
+  public enum Source {
+    /** The call was timed. */
+    MEASURED,
+    /** It explains the measurements best. */
+    FITTED,
+    /** Only its combination with others is determined; its share of that was chosen. */
+    TOGETHER,
+    /** The measurements do not depend on it by more than their noise. */
+    UNDETERMINED,
+    /** No measurement depends on it, as long as it is at most {@link Estimate#high}. */
+    AT_MOST,
+    /** No measurement depends on it, as long as it is at least {@link Estimate#low}. */
+    AT_LEAST,
+    /** Entered by the user. */
+    GIVEN
+  }
+
+  /**
+   * Returns a value without a confidence interval.
+   *
+   * @param parameter the parameter
+   * @param value its value
+   * @param source its source
+   * @param note a remark, or empty
+   * @return the estimate
+   */
+  public static Estimate bare(Parameter parameter, double value, Source source, String note) {
+    return new Estimate(
+        parameter,
+        value,
+        OptionalDouble.empty(),
+        OptionalDouble.empty(),
+        OptionalDouble.empty(),
+        source,
+        note);
+  }
+}

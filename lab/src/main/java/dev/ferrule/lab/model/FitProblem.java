@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntUnaryOperator;
+import java.util.function.UnaryOperator;
+
+/**
+ * The problem of a fit: measurements, known parameters and free parameters. A point is the
+ * logarithms of the free parameters, so that none becomes negative.
+ */
+final class FitProblem {
+
+  private static final double DIFFERENCE = 1e-5;
+
+  /**
+   * The weight of a preference beside a measurement: just enough to choose among equally good fits.
+   */
+  private static final double PREFERENCE = 2e-3;
+
+  /** The preferred time of a card if only its sum with L is determined. */
+  private static final double SMALL_NANOS = 1;
+
+  /** The preferred additional time per byte if only the sum with G is determined. */
+  private static final double SMALL_NANOS_PER_BYTE = 1e-4;
+
+  private static final int WISHES = 4;
+
+  /** Practically no time. */
+  private static final double LEAST_NANOS = 1e-3;
+
+  private final List<Observation> observations;
+  private final boolean acknowledged;
+  private final Map<Parameter, Double> known;
+  private final List<Parameter> free;
+  private final List<Pull> pulls;
+  private final int sending;
+  private final int receiving;
+  private final int alone;
+
+  /**
+   * A residual that holds a parameter near its measured value.
+   *
+   * @param parameter the parameter
+   * @param nanos the value
+   * @param reachNanos the deviation that counts as much as a measurement that is off by {@code
+   *     weight}
+   * @param weight that measurement's deviation, as a logarithm
+   */
+  private record Pull(Parameter parameter, double nanos, double reachNanos, double weight) {}
+
+  private FitProblem(
+      List<Observation> observations,
+      boolean acknowledged,
+      Map<Parameter, Double> known,
+      List<Parameter> free,
+      List<Pull> pulls) {
+    this.observations = List.copyOf(observations);
+    this.acknowledged = acknowledged;
+    this.known = Map.copyOf(known);
+    this.free = List.copyOf(free);
+    this.pulls = List.copyOf(pulls);
+    this.sending = free.indexOf(Parameter.SEND_NIC);
+    this.receiving = free.indexOf(Parameter.RECEIVE_NIC);
+    this.alone = free.indexOf(Parameter.BYTE_ALONE);
+  }
+
+  /**
+   * Creates a problem.
+   *
+   * @param observations the measurements
+   * @param acknowledged see {@link PerformanceModel}
+   * @param known the parameters whose values are given
+   * @param free the parameters to find, including both cards and {@code G_alone}
+   */
+  FitProblem(
+      List<Observation> observations,
+      boolean acknowledged,
+      Map<Parameter, Double> known,
+      List<Parameter> free) {
+    this(observations, acknowledged, known, free, List.of());
+  }
+
+  /**
+   * Returns the problem with the timed parameters free, too, but held near their measured values.
+   *
+   * @param timed the estimates of these parameters, with their errors
+   * @param weight the deviation of a measurement, as a logarithm, that counts as much as one
+   *     standard error of a parameter
+   */
+  FitProblem relaxed(Collection<Estimate> timed, double weight) {
+    Map<Parameter, Double> rest = new EnumMap<>(Parameter.class);
+    rest.putAll(known);
+    List<Parameter> found = new ArrayList<>(free);
+    List<Pull> all = new ArrayList<>();
+    for (Estimate estimate : timed) {
+      double reach = estimate.high().orElse(estimate.value()) - estimate.value();
+      if (reach > 0) {
+        rest.remove(estimate.parameter());
+        found.add(estimate.parameter());
+        all.add(new Pull(estimate.parameter(), estimate.value(), reach, weight));
+      }
+    }
+    return new FitProblem(observations, acknowledged, rest, found, all);
+  }
+
+  /** Returns the same problem with messages of other sizes. */
+  FitProblem withSizes(IntUnaryOperator size) {
+    List<Observation> others =
+        observations.stream()
+            .map(observation -> {
+              Load load = observation.load();
+              int bytes = size.applyAsInt(load.sizeBytes());
+              Load other = new Load(bytes, load.unacked(), load.batch());
+              return new Observation(observation.kind(), other, observation.nanos());
+            })
+            .toList();
+    return new FitProblem(others, acknowledged, known, free, pulls);
+  }
+
+  /** Converts a point of the original problem to this relaxed one. */
+  double[] extended(double[] point) {
+    double[] extended = Arrays.copyOf(point, free.size());
+    for (int i = point.length; i < extended.length; i++) {
+      extended[i] = Math.log(Math.max(LEAST_NANOS, pulls.get(i - point.length).nanos()));
+    }
+    return extended;
+  }
+
+  List<Observation> observations() {
+    return observations;
+  }
+
+  List<Parameter> free() {
+    return free;
+  }
+
+  PerformanceModel model(double[] point) {
+    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+    values.putAll(known);
+    for (int i = 0; i < point.length; i++) {
+      values.put(free.get(i), Math.exp(point[i]));
+    }
+    return new PerformanceModel(values, acknowledged);
+  }
+
+  /** Returns the model with the values read from the best point. */
+  PerformanceModel model(Map<Parameter, Estimate> estimates) {
+    Map<Parameter, Double> values = new EnumMap<>(Parameter.class);
+    estimates.forEach((parameter, estimate) -> values.put(parameter, estimate.value()));
+    return new PerformanceModel(values, acknowledged);
+  }
+
+  /**
+   * Returns the deviations of the predictions, as logarithms, and those of the timed parameters.
+   */
+  double[] residuals(double[] point) {
+    return residuals(point, 0);
+  }
+
+  private double[] residuals(double[] point, int more) {
+    PerformanceModel model = model(point);
+    double[] residuals = new double[observations.size() + pulls.size() + more];
+    int row = 0;
+    for (Observation observation : observations) {
+      residuals[row++] = Math.log(observation.predictedBy(model) / observation.nanos());
+    }
+    for (Pull pull : pulls) {
+      double off = model.get(pull.parameter()) - pull.nanos();
+      residuals[row++] = off / pull.reachNanos() * pull.weight();
+    }
+    return residuals;
+  }
+
+  double squares(double[] point) {
+    return sumOfSquares(residuals(point));
+  }
+
+  /** Returns the residuals to minimize: those of the predictions, and the preferences. */
+  double[] all(double[] point) {
+    double[] all = residuals(point, WISHES);
+    addPreferences(point, all, all.length - WISHES);
+    return all;
+  }
+
+  double cost(double[] point) {
+    return sumOfSquares(all(point));
+  }
+
+  /**
+   * Adds the preferences among equally good explanations: equal cards; a card's time that may as
+   * well be latency counts as latency; and no additional time per byte unless it is needed.
+   */
+  private void addPreferences(double[] point, double[] rows, int from) {
+    double small = Math.log(SMALL_NANOS);
+    rows[from] = PREFERENCE * (point[sending] - point[receiving]);
+    rows[from + 1] = PREFERENCE * (point[sending] - small) / 4;
+    rows[from + 2] = PREFERENCE * (point[receiving] - small) / 4;
+    rows[from + 3] = PREFERENCE * (point[alone] - Math.log(SMALL_NANOS_PER_BYTE)) / 4;
+  }
+
+  /** Returns the Jacobian: one row for each residual, one column for each free parameter. */
+  static double[][] jacobian(double[] point, UnaryOperator<double[]> residuals) {
+    double[][] columns = new double[point.length][];
+    for (int i = 0; i < point.length; i++) {
+      double[] moved = point.clone();
+      moved[i] = point[i] + DIFFERENCE;
+      double[] above = residuals.apply(moved);
+      moved[i] = point[i] - DIFFERENCE;
+      double[] below = residuals.apply(moved);
+      columns[i] = new double[above.length];
+      for (int row = 0; row < above.length; row++) {
+        columns[i][row] = (above[row] - below[row]) / (2 * DIFFERENCE);
+      }
+    }
+    double[][] rows = new double[columns[0].length][point.length];
+    for (int i = 0; i < point.length; i++) {
+      for (int row = 0; row < rows.length; row++) {
+        rows[row][i] = columns[i][row];
+      }
+    }
+    return rows;
+  }
+
+  private static double sumOfSquares(double[] values) {
+    double sum = 0;
+    for (double value : values) {
+      sum += value * value;
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The result of a fit.
+ *
+ * @param model the model that explains the measurements best
+ * @param estimates each parameter, with its uncertainty
+ * @param relativeError the root mean square deviation of the predictions; 0.1 is about 10 %
+ * @param notes what the measurements do not determine, and contradictions
+ */
+public record FitResult(
+    PerformanceModel model,
+    Map<Parameter, Estimate> estimates,
+    double relativeError,
+    List<String> notes) {
+
+  /**
+   * Returns how many parameters were chosen so that the predictions are close, including each of
+   * those that are known only in combination.
+   */
+  int fitted() {
+    return (int)
+        estimates.values().stream()
+            .filter(estimate ->
+                estimate.source() == Estimate.Source.FITTED
+                    || estimate.source() == Estimate.Source.TOGETHER)
+            .count();
+  }
+
+  /**
+   * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
+   *
+   * @param load how messages are sent
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Load load) {
+    return bottleneck(Crowd.of(load));
+  }
+
+  /**
+   * Returns the slowest stage for several connections.
+   *
+   * @param crowd the connections
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Crowd crowd) {
+    Stage stage = model.bottleneck(crowd);
+    return stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : stage;
+  }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The latency and bandwidth of messages from one process to another.
+ *
+ * <p>A message of {@code k} bytes passes four stages in sequence: the sender's processor, the
+ * sender's card, the receiver's card, and the receiver's processor. The latency of a single message
+ * is the sum of their times before the receiver has it, and the latency between the cards. In a
+ * stream the stages work concurrently, and the slowest sets the pace: the bandwidth is the
+ * <em>minimum</em> over the bandwidths of the stages.
+ */
+public final class PerformanceModel {
+
+  /** The least relative difference of two stages. */
+  private static final double TIE = 0.01;
+
+  private static final Stage[] STAGES = Stage.values();
+
+  private static final List<Parameter> LATENCY_PARTS =
+      List.of(
+          Parameter.SEND_OVERHEAD,
+          Parameter.SEND_NIC,
+          Parameter.BYTE_GAP,
+          Parameter.LATENCY,
+          Parameter.RECEIVE_NIC,
+          Parameter.RECEIVE_OVERHEAD);
+
+  private final double[] values = new double[Parameter.values().length]; // a fit reads millions
+  private final boolean acknowledged;
+
+  /**
+   * Creates a model.
+   *
+   * @param values the parameters, in their units; missing ones are 0
+   * @param acknowledged whether a message counts as sent only when its acknowledgement has arrived,
+   *     as over RDMA, so that the number of unacknowledged messages limits the rate
+   */
+  public PerformanceModel(Map<Parameter, Double> values, boolean acknowledged) {
+    values.forEach((parameter, value) -> {
+      if (!(value >= 0) || Double.isInfinite(value)) {
+        throw new IllegalArgumentException(parameter.symbol() + " is " + value);
+      }
+      this.values[parameter.ordinal()] = value;
+    });
+    this.acknowledged = acknowledged;
+  }
+
+  /**
+   * Returns a parameter.
+   *
+   * @param parameter the parameter
+   * @return its value, in its unit
+   */
+  public double get(Parameter parameter) {
+    return values[parameter.ordinal()];
+  }
+
+  /**
+   * Returns all parameters.
+   *
+   * @return each with its value
+   */
+  public Map<Parameter, Double> values() {
+    Map<Parameter, Double> all = new EnumMap<>(Parameter.class);
+    for (Parameter parameter : Parameter.values()) {
+      all.put(parameter, get(parameter));
+    }
+    return all;
+  }
+
+  /**
+   * Returns whether the number of unacknowledged messages limits the rate.
+   *
+   * @return true if it does
+   */
+  public boolean acknowledged() {
+    return acknowledged;
+  }
+
+  /**
+   * Returns the time of the bytes after the first; a message without bytes takes no less than one.
+   */
+  private double bytesNanos(int sizeBytes) {
+    return Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_GAP);
+  }
+
+  /**
+   * Returns their time if no other message is in flight, so that copies and hops do not overlap.
+   */
+  private double loneBytesNanos(int sizeBytes) {
+    return bytesNanos(sizeBytes) + Math.max(0, sizeBytes - 1) * get(Parameter.BYTE_ALONE);
+  }
+
+  /**
+   * Returns the latency of a single message: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + L +
+   * o_nrcv + o_rcv}.
+   *
+   * @param sizeBytes its length
+   * @return nanoseconds from one program to the other
+   */
+  public double latencyNanos(int sizeBytes) {
+    return get(Parameter.SEND_OVERHEAD)
+        + get(Parameter.SEND_NIC)
+        + loneBytesNanos(sizeBytes)
+        + get(Parameter.LATENCY)
+        + get(Parameter.RECEIVE_NIC)
+        + get(Parameter.RECEIVE_OVERHEAD);
+  }
+
+  /**
+   * Returns the time until a message is acknowledged. The card acknowledges it, so the receiver's
+   * processor is not involved: {@code o_snd + o_nsnd + (k-1)(G + G_alone) + 2L + o_nrcv}.
+   *
+   * @param sizeBytes its length
+   * @return nanoseconds since the send
+   */
+  public double acknowledgementNanos(int sizeBytes) {
+    return get(Parameter.SEND_OVERHEAD)
+        + get(Parameter.SEND_NIC)
+        + loneBytesNanos(sizeBytes)
+        + 2 * get(Parameter.LATENCY)
+        + get(Parameter.RECEIVE_NIC);
+  }
+
+  /**
+   * Returns the time of a stage for each message of a stream.
+   *
+   * @param stage a stage that a message passes
+   * @param load how messages are sent
+   * @return nanoseconds
+   */
+  public double stageNanos(Stage stage, Load load) {
+    return switch (stage) {
+      case SENDER_CPU -> sendNanos(load.batch()) + get(Parameter.SEND_GAP);
+      case SENDER_NIC -> get(Parameter.SEND_NIC) + bytesNanos(load.sizeBytes());
+      case RECEIVER_NIC -> get(Parameter.RECEIVE_NIC) + bytesNanos(load.sizeBytes());
+      case EITHER_NIC ->
+          Math.max(stageNanos(Stage.SENDER_NIC, load), stageNanos(Stage.RECEIVER_NIC, load));
+      case LINK -> bytesNanos(load.sizeBytes());
+      case RECEIVER_CPU -> get(Parameter.RECEIVE_OVERHEAD) + get(Parameter.RECEIVE_GAP);
+      case ACKNOWLEDGEMENT ->
+          acknowledged ? acknowledgementNanos(load.sizeBytes()) / load.unacked() : 0;
+      case PROCESSORS -> 0; // one connection has as many as it needs
+    };
+  }
+
+  /**
+   * Returns the time of a stage for each message of several connections together. Over RDMA they
+   * share the cards; in shared memory, where the transfer of cache lines between two processors is
+   * the "card", each has its own. Threads share the processors if there are more threads.
+   *
+   * @param stage a stage that messages pass
+   * @param crowd the connections
+   * @return nanoseconds
+   */
+  public double stageNanos(Stage stage, Crowd crowd) {
+    Load load = crowd.load();
+    double one = stageNanos(stage, load);
+    return switch (stage) {
+      case SENDER_CPU -> one / crowd.busy(crowd.senders());
+      case RECEIVER_CPU -> one / crowd.busy(crowd.receivers());
+      case ACKNOWLEDGEMENT -> one / crowd.connections();
+      case SENDER_NIC, RECEIVER_NIC, EITHER_NIC, LINK ->
+          acknowledged ? one : one / crowd.connections();
+      case PROCESSORS -> {
+        int threads = crowd.busy(crowd.senders()) + crowd.busy(crowd.receivers());
+        yield threads <= crowd.processors() ? 0 : processorNanos(load) / crowd.processors();
+      }
+    };
+  }
+
+  /**
+   * Returns the processor time of each message of a stream, on both sides. In shared memory the
+   * processors also transfer the bytes, and are the "cards".
+   *
+   * @param load how messages are sent
+   * @return nanoseconds of all processors together
+   */
+  public double processorNanos(Load load) {
+    double nanos = stageNanos(Stage.SENDER_CPU, load) + stageNanos(Stage.RECEIVER_CPU, load);
+    return acknowledged
+        ? nanos
+        : nanos + stageNanos(Stage.SENDER_NIC, load) + stageNanos(Stage.RECEIVER_NIC, load);
+  }
+
+  /** Returns the time of posting each message of a batch. */
+  private double sendNanos(int batch) {
+    double whole = get(Parameter.SEND_OVERHEAD);
+    double once = Math.min(whole, get(Parameter.DOORBELL));
+    return whole - once + once / batch;
+  }
+
+  /**
+   * Returns the time from one message of a stream to the next: the time of the slowest stage.
+   *
+   * @param load how messages are sent
+   * @return nanoseconds; 0 if no stage takes any time
+   */
+  public double periodNanos(Load load) {
+    double period = 0;
+    for (Stage stage : STAGES) {
+      period = Math.max(period, stageNanos(stage, load));
+    }
+    return period;
+  }
+
+  /**
+   * Returns the time from one message of several connections to the next.
+   *
+   * @param crowd the connections
+   * @return nanoseconds; 0 if no stage takes any time
+   */
+  public double periodNanos(Crowd crowd) {
+    double period = 0;
+    for (Stage stage : STAGES) {
+      period = Math.max(period, stageNanos(stage, crowd));
+    }
+    return period;
+  }
+
+  /**
+   * Returns the stage that sets the pace.
+   *
+   * @param load how messages are sent
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Load load) {
+    return bottleneck(Crowd.of(load));
+  }
+
+  /**
+   * Returns the stage that sets the pace of several connections.
+   *
+   * @param crowd the connections
+   * @return the slowest stage
+   */
+  public Stage bottleneck(Crowd crowd) {
+    double period = periodNanos(crowd);
+    for (Stage stage :
+        List.of(Stage.PROCESSORS, Stage.ACKNOWLEDGEMENT, Stage.SENDER_CPU, Stage.RECEIVER_CPU)) {
+      if (stageNanos(stage, crowd) == period) {
+        return stage;
+      }
+    }
+    if (stageNanos(Stage.LINK, crowd) > period / 2) {
+      return Stage.LINK;
+    }
+    double sending = stageNanos(Stage.SENDER_NIC, crowd);
+    double receiving = stageNanos(Stage.RECEIVER_NIC, crowd);
+    if (Math.abs(sending - receiving) <= TIE * period) {
+      return Stage.EITHER_NIC;
+    }
+    return sending > receiving ? Stage.SENDER_NIC : Stage.RECEIVER_NIC;
+  }
+
+  /**
+   * Returns the largest part of a message's latency.
+   *
+   * @param sizeBytes its length
+   * @return the parameter with the largest part in {@link #latencyNanos}
+   */
+  public Parameter greatestPart(int sizeBytes) {
+    return LATENCY_PARTS.stream()
+        .max(Comparator.comparingDouble(part -> partNanos(part, sizeBytes)))
+        .orElseThrow();
+  }
+
+  /**
+   * Returns a parameter's part in the latency. That of {@code G} is the time of all bytes,
+   * including their additional time in a single message.
+   *
+   * @param parameter the parameter
+   * @param sizeBytes the message's length
+   * @return nanoseconds; 0 if it has no part in it
+   */
+  public double partNanos(Parameter parameter, int sizeBytes) {
+    if (!LATENCY_PARTS.contains(parameter)) {
+      return 0;
+    }
+    return parameter == Parameter.BYTE_GAP ? loneBytesNanos(sizeBytes) : get(parameter);
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * Whether the bytes beyond one packet take another time each, as the model of DARE has it: {@code
+ * (B-1)G + (k-B)G'} instead of {@code (k-1)G}, for each MTU {@code B}.
+ *
+ * <p>The models are compared by Akaike's information criterion, corrected for few measurements
+ * (AICc): a further parameter has to improve the fit by more than it would by chance.
+ *
+ * @param mtu the bytes from which on the others have their own time
+ * @param factor their time over that of the bytes before them
+ * @param gain by how much the criterion is lower than that of one time for all bytes; negative if
+ *     it is higher
+ * @param error by which factor the fit is off, as a root mean square; 1 is exact
+ */
+public record SecondSlope(int mtu, double factor, double gain, double error) {
+
+  /** The MTUs of InfiniBand, in bytes. */
+  private static final int[] MTUS = {256, 512, 1024, 2048, 4096};
+
+  /** A line through two sizes fits by chance. */
+  private static final int LEAST_SIZES = 3;
+
+  /** The parameters more than those of one slope: the MTU and the factor. */
+  private static final int MORE = 2;
+
+  private static final double GREATEST_FACTOR = 8;
+  private static final int STEPS = 16;
+  private static final int REFINEMENTS = 12;
+  private static final double GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+  /** A gain from which on the other model is hardly possible. */
+  private static final double CLEAR = 10;
+
+  /**
+   * Fits the model with a second slope.
+   *
+   * @param observations the measurements
+   * @param fit the model without it
+   * @return the best one; empty if there are too few measurements
+   */
+  public static Optional<SecondSlope> of(List<Observation> observations, FitResult fit) {
+    Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
+    List<Parameter> free = new ArrayList<>();
+    fit.estimates()
+        .forEach((parameter, estimate) -> {
+          if (estimate.source() == Estimate.Source.MEASURED) {
+            known.put(parameter, estimate.value());
+          } else {
+            free.add(parameter);
+          }
+        });
+    if (observations.size() <= free.size() + MORE + 2) {
+      return Optional.empty();
+    }
+    FitProblem one = new FitProblem(observations, fit.model().acknowledged(), known, free);
+    double[] start =
+        free.stream()
+            .mapToDouble(parameter -> Math.log(fit.model().get(parameter)))
+            .map(log -> Math.clamp(log, Descent.LEAST_LOG, Descent.MOST_LOG))
+            .toArray();
+    double[] best = Descent.from(start, one);
+    double without = criterion(one, best, free.size());
+    List<Search> searches = new ArrayList<>();
+    for (int mtu : MTUS) {
+      if (sizes(observations, 0, mtu) >= LEAST_SIZES
+          && sizes(observations, mtu, Integer.MAX_VALUE) >= LEAST_SIZES) {
+        Search search = new Search(one, best, mtu);
+        search.run();
+        searches.add(search);
+        // where the search has ended there may be a better fit of one slope, too
+        double[] other = Descent.from(search.point, one);
+        without = Math.min(without, criterion(one, other, free.size()));
+      }
+    }
+    double oneSlope = without;
+    return searches.stream()
+        .min(Comparator.comparingDouble(search -> search.criterion))
+        .map(search -> search.result(oneSlope));
+  }
+
+  private static long sizes(List<Observation> observations, int above, int most) {
+    return observations.stream()
+        .mapToInt(observation -> observation.load().sizeBytes())
+        .filter(size -> size > above && size <= most)
+        .distinct()
+        .count();
+  }
+
+  /** Returns the criterion of a fit, whose error is another parameter. */
+  private static double criterion(FitProblem problem, double[] point, int fitted) {
+    double count = problem.observations().size();
+    double parameters = fitted + 1.0;
+    // below the accuracy of any measurement all fits are equal
+    double squares = Math.max(problem.squares(point), count * 1e-8);
+    return count * Math.log(squares / count)
+        + 2 * parameters
+        + 2 * parameters * (parameters + 1) / (count - parameters - 1);
+  }
+
+  /** The search for the factor of one MTU. */
+  private static final class Search {
+    private final FitProblem one;
+    private final int mtu;
+    private double[] point; // the best so far, where the next search starts
+    private double factor = 1;
+    private double criterion = Double.MAX_VALUE;
+    private double error;
+
+    Search(FitProblem one, double[] start, int mtu) {
+      this.one = one;
+      this.mtu = mtu;
+      this.point = start;
+    }
+
+    void run() {
+      double most = Math.log(GREATEST_FACTOR);
+      double step = 2 * most / STEPS;
+      double middle = 0;
+      double least = Double.MAX_VALUE;
+      for (int i = 0; i <= STEPS; i++) {
+        double cost = cost(-most + i * step);
+        if (cost < least) {
+          least = cost;
+          middle = -most + i * step;
+        }
+      }
+      double low = middle - step;
+      double high = middle + step;
+      for (int i = 0; i < REFINEMENTS; i++) {
+        double left = high - GOLDEN * (high - low);
+        double right = low + GOLDEN * (high - low);
+        if (cost(left) < cost(right)) {
+          high = right;
+        } else {
+          low = left;
+        }
+      }
+      double log = (low + high) / 2;
+      FitProblem problem = with(log);
+      point = Descent.from(point, problem);
+      factor = Math.exp(log);
+      criterion = SecondSlope.criterion(problem, point, one.free().size() + MORE);
+      error = Math.exp(Math.sqrt(problem.squares(point) / problem.observations().size()));
+    }
+
+    SecondSlope result(double criterionOfOne) {
+      return new SecondSlope(mtu, factor, criterionOfOne - criterion, error);
+    }
+
+    private double cost(double log) {
+      FitProblem problem = with(log);
+      point = Descent.from(point, problem);
+      return problem.cost(point);
+    }
+
+    /** A longer or shorter message in place of one whose further bytes take another time. */
+    private FitProblem with(double log) {
+      double factor = Math.exp(log);
+      IntUnaryOperator size =
+          bytes -> bytes <= mtu ? bytes : (int) Math.round(mtu + (bytes - mtu) * factor);
+      return one.withSizes(size);
+    }
+  }
+
+  /**
+   * Describes the comparison.
+   *
+   * @return a sentence
+   */
+  public String text() {
+    String bytes =
+        String.format(
+            Locale.ROOT,
+            "bytes beyond an MTU of %d take %.2f times as long as those before (the best choice;"
+                + " AICc %s by %.1f than with one G; predictions are off by a factor of %.2f)",
+            mtu,
+            factor,
+            gain > 0 ? "lower" : "higher",
+            Math.abs(gain),
+            error);
+    if (gain <= 0) {
+      return "a second G for the bytes beyond the MTU is not needed: " + bytes;
+    }
+    return gain < CLEAR
+        ? "a second G for the bytes beyond the MTU may be right: " + bytes
+        : "one G for all bytes does not fit: " + bytes;
+  }
+}

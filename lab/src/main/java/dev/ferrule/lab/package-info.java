@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Experiments with Ferrule, and comparisons with others, on the measuring engine of {@link
+ * dev.ferrule.tools.bench}. Adds {@code evaluate} and {@code model} to the {@code ferrule} command.
+ */
+package dev.ferrule.lab;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.report;
+
+import java.util.List;
+
+/**
+ * The most important figures of a report.
+ *
+ * @param title the provider measured
+ * @param tiles a few figures
+ * @param trust how far to trust them
+ * @param reasons the reasons, one sentence each
+ */
+public record Headline(String title, List<Tile> tiles, Trust trust, List<String> reasons) {
+
+  /**
+   * One figure.
+   *
+   * @param label its name
+   * @param value its value, with the unit
+   * @param where the point where it was measured
+   */
+  public record Tile(String label, String value, String where) {}
+
+  /** How far to trust a run. */
+  public enum Trust {
+    /** The figures are reproducible on this machine. */
+    HIGH("Trust: high."),
+    /** The figures show large differences only. */
+    FAIR("Trust: fair."),
+    /** The figures are not reliable. */
+    LOW("Trust: low.");
+
+    private final String words;
+
+    Trust(String words) {
+      this.words = words;
+    }
+
+    /**
+     * Returns the text for the reader.
+     *
+     * @return a sentence
+     */
+    public String words() {
+      return words;
+    }
+  }
+}

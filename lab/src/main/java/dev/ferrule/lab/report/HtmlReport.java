@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.report;
+
+import dev.ferrule.tools.report.Markup;
+import dev.ferrule.tools.report.Plot;
+import dev.ferrule.tools.report.SvgPlot;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A self-contained page: it includes its style and pictures, and references nothing on a network.
+ * It is also well-formed XML, for programs that parse it.
+ */
+public final class HtmlReport {
+
+  private static final String STYLE =
+      """
+      :root{color-scheme:light dark;--text:#222;--back:#fff;--faint:#666;--line:#d8d8d8;--mark:#f4f4f4}
+      @media(prefers-color-scheme:dark){
+      :root{--text:#ddd;--back:#181a1b;--faint:#a0a0a0;--line:#444;--mark:#232627}}
+      body{margin:0 auto;max-width:64rem;padding:1rem 1.2rem 4rem;color:var(--text);
+      background:var(--back);font:15px/1.5 system-ui,sans-serif}
+      h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.2rem;margin:2.6rem 0 .4rem}
+      p{margin:.4rem 0}a{color:inherit}.faint,nav{color:var(--faint)}
+      svg.plot{width:100%;height:auto;display:block;margin:.8rem 0}
+      @media(min-width:601px){svg.narrow{display:none}}
+      @media(max-width:600px){svg.wide{display:none}body{padding:.6rem .8rem 3rem}
+      nav ul{padding-left:1.2rem}}
+      .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;margin:.6rem 0}
+      .tile{background:var(--mark);padding:.5rem .8rem}.tile b{display:block;font-size:1.5rem}
+      .trust{border-left:.3rem solid var(--faint);padding-left:.7rem}
+      .high{border-color:#2a8a4a}.fair{border-color:#a67c00}.low{border-color:#b02a5b}
+      .scroll{overflow-x:auto}
+      table{border-collapse:separate;border-spacing:0;margin:.8rem 0;font-size:.85rem;font-variant-numeric:tabular-nums}
+      caption{text-align:left;padding:.2rem 0;font-weight:600}
+      th,td{padding:.15rem .7rem;border-bottom:1px solid var(--line);text-align:right}
+      td{white-space:nowrap}td:last-child{white-space:normal;min-width:8rem}th{vertical-align:bottom}
+      th:first-child,td:first-child{text-align:left;padding-left:0;
+      position:sticky;left:0;background:var(--back)}
+      .words td,.words th{text-align:left;white-space:normal;overflow-wrap:anywhere}
+      @media(max-width:600px){.words th,.words td{padding:.15rem .45rem}
+      .rows,.rows tbody,.rows caption{display:block}.rows tr:first-child{display:none}
+      .rows tr{display:flex;flex-wrap:wrap;padding:.3rem 0;border-bottom:1px solid var(--line)}
+      .rows td{border:0;padding:0 .9rem 0 0;min-width:0;text-align:left;white-space:normal}
+      .rows td::before{content:attr(data-name) " ";color:var(--faint)}
+      .rows td:first-child{flex-basis:100%;font-weight:600}.rows td:first-child::before{content:""}
+      .rows td:empty{display:none}}
+      ul.notes{background:var(--mark);padding:.5rem .5rem .5rem 1.6rem;margin:.8rem 0}
+      """;
+
+  private final StringBuilder page = new StringBuilder();
+
+  private HtmlReport() {}
+
+  /**
+   * Formats a page that begins with the headline figures.
+   *
+   * @param title its title
+   * @param subtitle a line below
+   * @param headlines the most important figures
+   * @param sections its sections
+   * @return the text of the page
+   */
+  public static String format(
+      String title, String subtitle, List<Headline> headlines, List<Section> sections) {
+    HtmlReport report = new HtmlReport();
+    report.head(title, subtitle);
+    headlines.forEach(report::headline);
+    report.contents(sections);
+    sections.forEach(report::section);
+    return report.page.append("</body>\n</html>\n").toString();
+  }
+
+  private void head(String title, String subtitle) {
+    page.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
+    page.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
+    element("title", title);
+    page.append("<style>\n").append(STYLE).append(SvgPlot.style("svg.plot", false));
+    page.append("\n</style>\n</head>\n<body>\n");
+    element("h1", title);
+    page.append("<p class=\"faint\">").append(Markup.escape(subtitle)).append("</p>\n");
+  }
+
+  private void headline(Headline headline) {
+    page.append("<section class=\"headline\">\n");
+    element("h2", headline.title());
+    page.append("<div class=\"tiles\">\n");
+    for (Headline.Tile tile : headline.tiles()) {
+      page.append("<div class=\"tile\">").append(Markup.escape(tile.label()));
+      page.append("<b>").append(Markup.escape(tile.value())).append("</b><span class=\"faint\">");
+      page.append(Markup.escape(tile.where())).append("</span></div>\n");
+    }
+    page.append("</div>\n<p class=\"trust ");
+    page.append(headline.trust().name().toLowerCase(Locale.ROOT)).append("\"><b>");
+    page.append(headline.trust().words()).append("</b> ");
+    page.append(Markup.escape(String.join(" ", headline.reasons()))).append("</p>\n</section>\n");
+  }
+
+  private void contents(List<Section> sections) {
+    page.append("<nav><ul>\n");
+    for (Section section : sections) {
+      page.append("<li><a href=\"#")
+          .append(Markup.escape(section.id()))
+          .append("\">")
+          .append(Markup.escape(section.title()))
+          .append("</a></li>\n");
+    }
+    page.append("</ul></nav>\n");
+  }
+
+  private void section(Section section) {
+    page.append("<section id=\"").append(Markup.escape(section.id())).append("\">\n");
+    element("h2", section.title());
+    if (!section.text().isEmpty()) {
+      element("p", section.text());
+    }
+    if (!section.notes().isEmpty()) {
+      page.append("<ul class=\"notes\">\n");
+      section.notes().forEach(note -> element("li", note));
+      page.append("</ul>\n");
+    }
+    for (Plot plot : section.plots()) {
+      if (!plot.isEmpty()) {
+        page.append("<figure style=\"margin:0\">\n").append(SvgPlot.inline(plot));
+        if (!plot.title().equals(section.title())) {
+          page.append("\n<figcaption class=\"faint\">").append(Markup.escape(plot.title()));
+          page.append("</figcaption>");
+        }
+        page.append("\n</figure>\n");
+      }
+    }
+    section.tables().forEach(this::table);
+    page.append("</section>\n");
+  }
+
+  private void table(Table table) {
+    boolean words = table.header().size() == 2;
+    page.append("<div class=\"scroll\"><table")
+        .append(words ? " class=\"words\"" : " class=\"rows\"")
+        .append(">\n");
+    if (!table.caption().isEmpty()) {
+      element("caption", table.caption());
+    }
+    row("th", table.header(), List.of());
+    table.rows().forEach(cells -> row("td", cells, words ? List.of() : table.header()));
+    page.append("</table></div>\n");
+  }
+
+  /**
+   * Formats a row. In a narrow window it is a paragraph, in which each cell begins with its
+   * column's name.
+   */
+  private void row(String element, List<String> cells, List<String> names) {
+    page.append("<tr>");
+    for (int i = 0; i < cells.size(); i++) {
+      page.append('<').append(element);
+      if (i < names.size()) {
+        page.append(" data-name=\"").append(Markup.escape(names.get(i))).append('"');
+      }
+      page.append('>').append(Markup.escape(cells.get(i)));
+      page.append("</").append(element).append('>');
+    }
+    page.append("</tr>\n");
+  }
+
+  private void element(String name, String text) {
+    page.append('<').append(name).append('>').append(Markup.escape(text));
+    page.append("</").append(name).append(">\n");
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.report;
+
+import dev.ferrule.tools.report.Plot;
+import java.util.List;
+
+/**
+ * A section of a report.
+ *
+ * @param id a name for links, unique in the report
+ * @param title its title
+ * @param text what was measured, and how
+ * @param plots plots of the results
+ * @param tables the results in numbers
+ * @param notes remarks: what is missing and why, and failures
+ */
+public record Section(
+    String id,
+    String title,
+    String text,
+    List<Plot> plots,
+    List<Table> tables,
+    List<String> notes) {}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Rows of text under a header. */
+public final class Table {
+
+  private final String caption;
+  private final List<String> header;
+  private final List<List<String>> rows = new ArrayList<>();
+
+  /**
+   * Creates a table without rows.
+   *
+   * @param caption its caption; may be empty
+   * @param header the names of the columns, with units
+   */
+  public Table(String caption, List<String> header) {
+    this.caption = caption;
+    this.header = List.copyOf(header);
+  }
+
+  /**
+   * Adds a row.
+   *
+   * @param cells one for each column
+   */
+  public void row(List<String> cells) {
+    if (cells.size() != header.size()) {
+      throw new IllegalArgumentException(cells.size() + " cells for " + header);
+    }
+    rows.add(List.copyOf(cells));
+  }
+
+  /**
+   * Returns the caption.
+   *
+   * @return the caption, or an empty string
+   */
+  public String caption() {
+    return caption;
+  }
+
+  /**
+   * Returns the names of the columns.
+   *
+   * @return the header
+   */
+  public List<String> header() {
+    return header;
+  }
+
+  /**
+   * Returns the rows.
+   *
+   * @return the rows, each as long as the header
+   */
+  public List<List<String>> rows() {
+    return List.copyOf(rows);
+  }
+}

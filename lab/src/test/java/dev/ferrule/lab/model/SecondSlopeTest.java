@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Random;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Compares models of cards that have a second slope, and of one that has none. */
+class SecondSlopeTest {
+
+  private static final PerformanceModel CARD =
+      new PerformanceModel(PerformanceModelTest.CARD, true);
+
+  private static List<TimedCall> calls() {
+    return List.of(Parameter.SEND_OVERHEAD, Parameter.RECEIVE_OVERHEAD, Parameter.RECEIVE_GAP)
+        .stream()
+        .map(parameter -> new TimedCall(parameter, List.of(CARD.get(parameter)), 0))
+        .toList();
+  }
+
+  /** Returns measurements of a card whose further bytes beyond an MTU take another time. */
+  private static List<Observation> observations(int mtu, double factor, double noise, long seed) {
+    Random random = new Random(seed);
+    return Measurements.of(CARD, 0, new Random(0)).stream()
+        .map(exact -> {
+          Load load = exact.load();
+          int size = load.sizeBytes();
+          int asIf = size <= mtu ? size : (int) (mtu + (size - mtu) * factor);
+          Load other = new Load(asIf, load.unacked(), load.batch());
+          double nanos = new Observation(exact.kind(), other, 1).predictedBy(CARD);
+          return new Observation(
+              exact.kind(), load, nanos * Math.exp(noise * random.nextGaussian()));
+        })
+        .toList();
+  }
+
+  private static SecondSlope compare(List<Observation> observations) {
+    FitResult fit = Fit.of(observations, calls(), true).orElseThrow();
+    return SecondSlope.of(observations, fit).orElseThrow();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1024, 0.4, 1", "1024, 0.4, 2", "1024, 3, 3", "1024, 3, 4", "256, 0.3, 5"})
+  void aSecondSlopeIsFound(int mtu, double factor, long seed) {
+    SecondSlope found = compare(observations(mtu, factor, 0.03, seed));
+    assertThat(found.gain()).isGreaterThan(10);
+    assertThat(found.factor()).isCloseTo(factor, Percentage.withPercentage(30));
+    assertThat(found.text()).startsWith("one G for all bytes does not fit");
+  }
+
+  @Test
+  void noSecondSlopeIsClaimedWhereThereIsNone() {
+    int claims = 0;
+    for (long seed = 0; seed < 10; seed++) {
+      SecondSlope found = compare(observations(1024, 1, 0.05, seed));
+      claims += found.gain() > 10 ? 1 : 0;
+      assertThat(found.text()).contains("MTU", "AICc");
+    }
+    assertThat(claims).isZero();
+  }
+
+  @Test
+  void fewSizesDoNotShowASecondSlope() {
+    List<Observation> few =
+        observations(1024, 0.4, 0.03, 1).stream()
+            .filter(observation -> observation.load().sizeBytes() <= 4096)
+            .toList();
+    FitResult fit = Fit.of(few, calls(), true).orElseThrow();
+    assertThat(SecondSlope.of(few, fit)).isEmpty();
+  }
+}

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-/** Compares Ferrule with other messaging libraries and transports, in one interleaved run. */
-package dev.ferrule.peers;
