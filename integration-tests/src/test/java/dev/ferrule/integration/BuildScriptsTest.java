@@ -126,7 +126,7 @@ class BuildScriptsTest {
     run("./ferrule", "--version");
     assertThat(run("./ferrule", "--version").err()).isEmpty();
     assertThat(builds()).hasSize(1);
-    Path source = Files.createFile(root.resolve("tools/src/main/New.java"));
+    Path source = Files.createFile(root.resolve("lab/src/main/New.java"));
     Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(5)));
     assertThat(run("./ferrule", "--version").err())
         .startsWith("ferrule: building, because the sources have changed\n");
