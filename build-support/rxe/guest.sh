@@ -120,7 +120,7 @@ drain() {
 
 exec 3<>"$(port control)" 6>"$(port out)" 7>"$(port err)"
 ulimit -l unlimited
-hostname "$name"
+hostname "$name${peer:+-$host}"
 make_device || fail "cannot make the device rxe0"
 mount_kept || fail "cannot mount the folders to keep"
 cd "$directory" || fail "no folder $directory in the virtual machine"

@@ -35,8 +35,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A batch preserves order: {@code Sender.sendAsync} and {@code Sender.send} flush it before they
  * send. A batch may be as large as the connection's buffer space. When that space runs out, {@code
- * claim} and {@code add} of a copy flush the batch before they wait, so a batch never blocks
- * itself.
+ * claim} and {@code add} of a copy flush the batch before they wait, and {@code tryClaim} before it
+ * returns null, so a batch never blocks itself.
  *
  * <p>If several threads may use the Sender ({@code concurrentSenders=on} in {@code sm}), {@code
  * add} sends at once: the size stays 0 and {@code flush} does nothing.

@@ -94,9 +94,10 @@ public interface Sender {
   SendRegion claim(int length, Duration timeout);
 
   /**
-   * Claims a region for a message, if there is space. Does not wait until there is, and makes no
-   * system call; allocates only while the program claims more regions at once than ever before.
-   * Over shared memory it may pause for up to 1 µs for the buffer of a large message.
+   * Claims a region for a message, if there is space. Does not wait until there is. Makes no system
+   * call where there is space; if there is none, flushes the batch. Allocates only while the
+   * program claims more regions at once than ever before. Over shared memory it may pause for up to
+   * 1 µs for the buffer of a large message.
    *
    * @param length the message's length in bytes; 0 to {@link #maxMessageSize()}
    * @return the region, to be sent or aborted; null if there is no space (back pressure)

@@ -80,6 +80,26 @@ public abstract class BatchContract extends Contract {
     receiver.expectNoMore();
   }
 
+  /** Otherwise a program that waits for room, by any means but claim, would wait in vain. */
+  @Test
+  void aClaimThatFindsNoRoomFlushesTheBatch() {
+    Pair pair = connect();
+    Sender sender = pair.client().sender();
+    int staged = 0;
+    SendRegion region = sender.tryClaim(KIB);
+    while (region != null) {
+      sender.batch().add(region);
+      staged++;
+      region = sender.tryClaim(KIB);
+    }
+
+    assertThat(sender.batch().size()).isZero();
+    for (int i = 0; i < staged; i++) {
+      pair.server().receiver().receive(PATIENCE).close();
+    }
+    sender.claim(KIB, PATIENCE).abort();
+  }
+
   @Test
   void flushingAnEmptyBatchDoesNothing() {
     Pair pair = connect();

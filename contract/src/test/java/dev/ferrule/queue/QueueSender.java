@@ -109,6 +109,7 @@ final class QueueSender extends QueueHalf<Slot.Outgoing> implements Sender, Batc
       Slot.Outgoing slot = lendNext();
       if (slot == null) {
         stalls++;
+        flush();
       } else {
         slot.length = length;
       }

@@ -125,6 +125,7 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       stalls.increment();
+      flush(); // what is staged occupies space, and the peer frees only what it has received
       place = reserveAfterRequest(length);
     }
     return place == FULL ? null : lend(place, length);

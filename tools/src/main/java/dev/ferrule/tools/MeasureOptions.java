@@ -199,6 +199,7 @@ final class MeasureOptions {
     int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
     Endpoint endpoint = endpoint(uri, plan, load, busyThreads);
     TransportOptions.requireNoneOfListener(endpoint);
+    TransportOptions.requireNoneOfReceiver(endpoint);
     Pinning pinning = waitOptions.pinning(endpoint.waitStrategy(), busyThreads, problems(command));
     measureServer(command, endpoint, plan, load, pinning, measurement);
   }

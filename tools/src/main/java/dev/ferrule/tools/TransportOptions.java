@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -31,6 +32,10 @@ final class TransportOptions {
 
   /** Options that have an effect on a listener only. */
   private static final List<String> OF_LISTENER = List.of(SRQ, SINGLE_RECEIVER);
+
+  /** Options of a ring into which a side receives. */
+  private static final List<String> OF_RECEIVER =
+      List.of("mapping", "ring", "acknowledge", "hugePages");
 
   /** A provider with this option allocates so many buffers of {@code maxMessage} bytes. */
   private static final String RECEIVES = "receives";
@@ -191,6 +196,30 @@ final class TransportOptions {
     }
   }
 
+  /**
+   * Checks that an endpoint that does not receive sets no option of a receiver.
+   *
+   * @throws ToolException if it does
+   */
+  static void requireNoneOfReceiver(Endpoint endpoint) {
+    if (!isSimplex(endpoint)) {
+      return;
+    }
+    for (String name : OF_RECEIVER) {
+      if (value(endpoint, name, (option, value) -> !value.equals(option.defaultValue()))) {
+        throw new ToolException(
+            ExitCode.USAGE,
+            endpoint.address()
+                + ": option '"
+                + name
+                + "' has no effect at a client that does not receive; start the server with"
+                + " 'ferrule serve --simplex --option "
+                + name
+                + "=… URI'");
+      }
+    }
+  }
+
   /** Returns whether one receiver serves all connections of a listener at this endpoint. */
   static boolean isSingleReceiver(Endpoint endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
@@ -217,12 +246,21 @@ final class TransportOptions {
   }
 
   private static boolean isOn(Endpoint endpoint, String name) {
+    // a flag, or an option that is on, off or left to the provider
+    return value(
+        endpoint,
+        name,
+        (option, value) -> value.equals(true) || value.toString().equalsIgnoreCase(ON));
+  }
+
+  /** Returns whether the provider has an option, and its value meets a condition. */
+  private static boolean value(
+      Endpoint endpoint, String name, BiPredicate<dev.ferrule.Option<?>, Object> condition) {
     return Optional.ofNullable(endpoint.address().getScheme())
         .flatMap(Endpoint::provider)
-        .flatMap(
-            provider -> find(provider, name).map(option -> endpoint.resolved(provider).get(option)))
-        // a flag, or an option that is on, off or left to the provider
-        .map(value -> value.equals(true) || value.toString().equalsIgnoreCase(ON))
+        .flatMap(provider ->
+            find(provider, name)
+                .map(option -> condition.test(option, endpoint.resolved(provider).get(option))))
         .orElse(false);
   }
 

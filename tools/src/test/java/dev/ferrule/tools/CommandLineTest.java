@@ -194,6 +194,8 @@ class CommandLineTest {
         "latency sm:///tmp/x -o singleReceiver=on | 'singleReceiver' has no effect on a running",
         "latency sm:///tmp/x?singleReceiver=on  | 'ferrule serve --single-receiver URI'",
         "latency sendrecv://h:1?srq=on          | option 'srq' has no effect on a running",
+        "latency magicring://h:1 --simplex --calls -o mapping=plain | no effect at a client that",
+        "latency magicring://h:1?simplex=on&ring=1MiB --calls | option 'ring' has no effect at",
         "help latncy                            | Unknown subcommand 'latncy'",
         "latency sm:///tmp/x?wait=hurry         | wait is one of spin, adaptive, block",
         "bandwidth --batch 0                    | --batch at least 1",

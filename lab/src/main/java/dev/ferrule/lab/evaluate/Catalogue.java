@@ -711,8 +711,8 @@ public final class Catalogue {
     return overrun(
         "overrun-rate",
         "the rate of messages sent to a receiver that may be too slow, over its time for each",
-        "with credits the rate is that of the receiver; without, points that ended in the error have"
-            + " no rate.",
+        "with credits the rate is that of the receiver, of all connections together; without, points"
+            + " that ended in the error in every round have no rate.",
         RATE,
         Metric.MESSAGES);
   }
@@ -728,13 +728,13 @@ public final class Catalogue {
         id,
         scheme(),
         title,
-        "The receiver spends this time with each message, at the leftmost points none, and has "
+        "The receiver spends this time with each message, and has "
             + OVERRUN_RECEIVES
             + " receives for each connection. With rnrRetry=0 a connection fails at the first"
             + " message that finds no receive (receiver not ready), and credits=off permits that: "
             + text
             + " N:1: one thread receives from N connections.",
-        Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS),
+        Axis.logarithmic("time with each message (time)", Axis.Unit.NANOS).withZeroAt(NO_PAUSE),
         axis,
         without(CREDITS, "a sender always waits for its receiver"),
         series);

@@ -101,7 +101,10 @@ final class Headlines {
                 SIZE + " B, one message in flight"));
   }
 
-  /** Returns the highest value of all points of messages, except those that the plots omit. */
+  /**
+   * Returns the highest value of all points of messages, except those that the plots omit, and
+   * those with a receiver that is slow on purpose.
+   */
   private Optional<Headline.Tile> peak(Metric metric, String label) {
     double peak = 0;
     String where = "";
@@ -111,6 +114,9 @@ final class Headlines {
           continue;
         }
         for (Series.Sample sample : series.samples()) {
+          if (sample.task() instanceof Point point && point.kind() == Point.Kind.OVERRUN) {
+            continue;
+          }
           OptionalDouble value = records.median(sample.task(), metric);
           if (value.isPresent()
               && value.getAsDouble() > peak
@@ -159,7 +165,10 @@ final class Headlines {
     if (failed > 0) {
       lower(Headline.Trust.FAIR, "Points that failed: " + failed + ".");
     }
-    load(machine);
+    load("The machine", machine);
+    if (machine.get(Machine.SERVERS) instanceof JsonObject other) {
+      load("The host of the servers", other);
+    }
   }
 
   /**
@@ -208,14 +217,12 @@ final class Headlines {
   }
 
   /** A quiet machine's load is at most half of one processor. */
-  private void load(JsonObject machine) {
+  private void load(String name, JsonObject machine) {
     double load = Machine.loadOf(machine).orElse(0);
     if (load > QUIET_LOAD) {
       lower(
           load >= Affinity.allowed().size() ? Headline.Trust.LOW : Headline.Trust.FAIR,
-          "The machine was busy when the measurement began: load average "
-              + Numbers.plain(load)
-              + ".");
+          name + " was busy when the measurement began: load average " + Numbers.plain(load) + ".");
     }
   }
 }

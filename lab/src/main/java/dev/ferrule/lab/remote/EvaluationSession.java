@@ -63,8 +63,12 @@ final class EvaluationSession implements AutoCloseable {
       } else {
         answer.addProperty("uri", start(id, message));
       }
-    } catch (RuntimeException e) { // also of a malformed request
-      String reason = ControlChannel.shortened(String.valueOf(e.getMessage()));
+    } catch (RuntimeException e) {
+      String what =
+          e instanceof NullPointerException || e instanceof UnsupportedOperationException
+              ? "the request is malformed" // a part is missing, or of another type
+              : String.valueOf(e.getMessage());
+      String reason = ControlChannel.shortened(what);
       problems.accept("a request was refused: " + reason);
       answer.addProperty("failed", reason);
       answer.addProperty("exitCode", e instanceof ToolException ? ExitCode.of(e) : ExitCode.USAGE);

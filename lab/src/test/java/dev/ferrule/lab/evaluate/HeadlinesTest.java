@@ -28,7 +28,20 @@ class HeadlinesTest {
         }
       };
 
+  private static JsonObject raw(double load, boolean emulated) {
+    JsonObject raw = new JsonObject();
+    raw.addProperty("load_1min", load);
+    raw.addProperty("emulated", emulated);
+    return raw;
+  }
+
   private static Headline headline(double load, boolean emulated, long left) {
+    JsonObject machine = new JsonObject();
+    machine.add("raw", raw(load, emulated));
+    return headline(machine, left);
+  }
+
+  private static Headline headline(JsonObject machine, long left) {
     Experiment experiment =
         new SeriesExperiment(
             "latency",
@@ -45,11 +58,6 @@ class HeadlinesTest {
       result.addProperty(Metric.P50.name(), 100);
       records.add(TASK.description(), round, result);
     }
-    JsonObject raw = new JsonObject();
-    raw.addProperty("load_1min", load);
-    raw.addProperty("emulated", emulated);
-    JsonObject machine = new JsonObject();
-    machine.add("raw", raw);
     List<Headline> headlines = Headlines.of(List.of(experiment), records, machine, left);
     assertThat(headlines).hasSize(1);
     return headlines.get(0);
@@ -65,6 +73,17 @@ class HeadlinesTest {
     Headline busy = headline(1e6, false, 0);
     assertThat(busy.trust()).isEqualTo(Headline.Trust.LOW);
     assertThat(busy.reasons()).anyMatch(reason -> reason.endsWith("load average 1000000."));
+  }
+
+  @Test
+  void aBusyHostOfTheServersIsNamed() {
+    JsonObject other = new JsonObject();
+    other.add("raw", raw(1e6, false));
+    JsonObject machine = new JsonObject();
+    machine.add("raw", raw(0, false));
+    machine.add("host of the servers", other);
+    assertThat(headline(machine, 0).reasons())
+        .anyMatch(reason -> reason.startsWith("The host of the servers was busy"));
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.ReceiveSource;
 import dev.ferrule.support.Waiter;
 import java.net.URI;
+import java.util.ArrayDeque;
 
 /**
  * Receives the messages of all connections of a listener, from the common queue of each of its
@@ -17,12 +18,12 @@ import java.net.URI;
  */
 final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
-  private static final ReceiveQueue[] NONE = {};
-
   private final RdmaListener listener;
   private final ReceiveMultiplexer arrivals = new ReceiveMultiplexer(this::wake);
   private final RdmaReceiver receiver;
-  private ReceiveQueue[] armed = NONE; // by the receiving thread
+
+  /** By the receiving thread: for the readiness, and meanwhile for a call that waits. */
+  private final ArrayDeque<ReceiveQueue[]> armed = new ArrayDeque<>();
 
   ListenerReceiver(RdmaListener listener, WaitStrategy wait) {
     this.listener = listener;
@@ -65,19 +66,24 @@ final class ListenerReceiver implements RdmaReceiver.Owner, ReceiveSource {
 
   @Override
   public void arm() {
-    armed = listener.commonQueues();
-    for (ReceiveQueue queue : armed) {
+    ReceiveQueue[] queues = listener.commonQueues();
+    armed.addLast(queues);
+    for (ReceiveQueue queue : queues) {
       queue.arm();
     }
   }
 
-  /** Disarms the queues that were armed; the listener may have added another device meanwhile. */
+  /**
+   * Disarms the queues that were armed last; the listener may have added another device meanwhile.
+   */
   @Override
   public void disarm() {
-    for (ReceiveQueue queue : armed) {
-      queue.disarm();
+    ReceiveQueue[] queues = armed.pollLast();
+    if (queues != null) {
+      for (ReceiveQueue queue : queues) {
+        queue.disarm();
+      }
     }
-    armed = NONE;
   }
 
   @Override

@@ -7,8 +7,9 @@ package dev.ferrule.tools.report;
  * @param label its quantity, with the unit
  * @param unit the format of its numbers
  * @param logarithmic whether equal steps are equal factors; 0 is then not representable
+ * @param zeroAt the place of 0 on a logarithmic axis; NaN if it has none
  */
-public record Axis(String label, Unit unit, boolean logarithmic) {
+public record Axis(String label, Unit unit, boolean logarithmic, double zeroAt) {
 
   /** The format of numbers. */
   public enum Unit {
@@ -25,6 +26,17 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   }
 
   /**
+   * Creates an axis without a place for 0.
+   *
+   * @param label its quantity, with the unit
+   * @param unit the format of its numbers
+   * @param logarithmic whether equal steps are equal factors
+   */
+  public Axis(String label, Unit unit, boolean logarithmic) {
+    this(label, unit, logarithmic, Double.NaN);
+  }
+
+  /**
    * Returns a logarithmic axis.
    *
    * @param label its quantity, with the unit
@@ -36,12 +48,25 @@ public record Axis(String label, Unit unit, boolean logarithmic) {
   }
 
   /**
+   * Returns the axis with a place for 0, lower than all its other values.
+   *
+   * @param place the value in whose place 0 is
+   * @return the axis
+   */
+  public Axis withZeroAt(double place) {
+    return new Axis(label, unit, logarithmic, place);
+  }
+
+  /**
    * Formats a number.
    *
    * @param value the number
    * @return its text, with three digits
    */
   public String format(double value) {
+    if (value == zeroAt) {
+      return "0";
+    }
     return switch (unit) {
       case NUMBER -> Numbers.scaled(value);
       case RATE -> Numbers.rate(value);
