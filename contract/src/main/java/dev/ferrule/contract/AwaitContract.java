@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.RegisteredMemory;
+import dev.ferrule.SendRegion;
 import dev.ferrule.Sender;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -45,7 +46,9 @@ public abstract class AwaitContract extends Contract {
     assertThat(sender.batch().add(sender.claim(10), 4)).isEqualTo(6);
     assertThat(sender.send(MemorySegment.ofArray(new byte[0]))).isEqualTo(7);
     sender.claim(10).abort();
-    sender.tryClaim(10).abort();
+    SendRegion region = sender.tryClaim(10);
+    assertThat(region).isNotNull();
+    region.abort();
     assertThat(sender.send(memory, 3, 4)).isEqualTo(8);
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -59,7 +60,7 @@ final class Background<T> {
     try {
       return fail(thread.getName() + " did not fail but returned " + outcome());
     } catch (ExecutionException e) {
-      return e.getCause();
+      return Objects.requireNonNull(e.getCause());
     }
   }
 
@@ -162,7 +163,7 @@ final class Background<T> {
     try {
       return String.valueOf(outcome());
     } catch (ExecutionException e) {
-      return e.getCause();
+      return Objects.requireNonNull(e.getCause());
     }
   }
 }

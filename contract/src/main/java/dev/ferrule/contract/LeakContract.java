@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -238,7 +239,7 @@ public abstract class LeakContract extends Contract {
    * Waits a little, because a transport may still be releasing resources. After that there must not
    * be more than before.
    */
-  private void assertNoMoreHeldThan(Held before) {
+  private void assertNoMoreHeldThan(@Nullable Held before) {
     assertThat(before).as("resources held before").isNotNull();
     assertNoMore("descriptors", before.descriptors(), provider::openDescriptors);
     assertNoMore("mappings", before.mappings(), provider::mappings);

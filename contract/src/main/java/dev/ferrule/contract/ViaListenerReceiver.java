@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.time.Duration;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A connection whose messages are received by its listener's single receiver. */
 public final class ViaListenerReceiver implements Connection {
@@ -76,7 +77,7 @@ public final class ViaListenerReceiver implements Connection {
   }
 
   @Override
-  public FerruleException failure() {
+  public @Nullable FerruleException failure() {
     return connection.failure();
   }
 

@@ -6,6 +6,7 @@ import dev.ferrule.Rma;
 import dev.ferrule.Sender;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Detects that two threads concurrently use a half of a connection that is confined to one thread
@@ -26,7 +27,7 @@ public final class SingleThreadedUse {
               PROPERTY, Boolean.toString(SingleThreadedUse.class.desiredAssertionStatus())));
 
   private final Supplier<String> what;
-  private final AtomicReference<Thread> user = new AtomicReference<>();
+  private final AtomicReference<@Nullable Thread> user = new AtomicReference<>();
   private int depth; // nesting depth of the user's calls, as a handler or region may call again
 
   /**

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -150,12 +151,13 @@ final class EndpointDirectory {
 
   private static @Nullable OwnerLock tryClaim(SmAddress address, Access access) throws IOException {
     Path path = address.directory();
+    Path ofProcess = Objects.requireNonNull(path.getParent());
     for (int attempt = 0; ; attempt++) {
       try {
         createBase(address.base(), access);
-        createOwn(address, path.getParent());
+        createOwn(address, ofProcess);
         if (access == Access.GROUP) {
-          OwnDirectory.setAccess(path.getParent(), access); // others in it have their own access
+          OwnDirectory.setAccess(ofProcess, access); // others in it have their own access
         }
         createOwn(address, path);
         return emptied(OwnerLock.tryAcquire(path.resolve(EndpointFiles.LOCK)), path, access);

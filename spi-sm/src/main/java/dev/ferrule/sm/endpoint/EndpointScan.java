@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -264,7 +265,7 @@ public final class EndpointScan {
     Path directory = address.directory();
     removeIfStale(directory);
     if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
-      OwnDirectory.removeIfEmpty(directory.getParent());
+      OwnDirectory.removeIfEmpty(Objects.requireNonNull(directory.getParent()));
     }
     return !Files.exists(directory.resolve(EndpointFiles.LOCK), LinkOption.NOFOLLOW_LINKS);
   }
@@ -289,7 +290,7 @@ public final class EndpointScan {
 
   private static SmAddress.Id id(Path directory) {
     return new SmAddress.Id(
-        Long.parseLong(directory.getParent().getFileName().toString()),
+        Long.parseLong(directory.getName(directory.getNameCount() - 2).toString()),
         Integer.parseInt(directory.getFileName().toString()));
   }
 

@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -203,9 +204,9 @@ public final class OwnDirectory {
     try {
       Map<String, Object> attributes =
           Files.readAttributes(path, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
-      int mode = (int) attributes.get("mode");
+      int mode = (int) Objects.requireNonNull(attributes.get("mode"));
       return (mode & TYPE) == DIRECTORY && MARKED.contains(mode & PERMISSIONS & ~SETGID)
-          ? Optional.of((int) attributes.get("uid"))
+          ? Optional.of((int) Objects.requireNonNull(attributes.get("uid")))
           : Optional.empty();
     } catch (IOException e) {
       // it does not exist, or is in a directory that this user may not enter
