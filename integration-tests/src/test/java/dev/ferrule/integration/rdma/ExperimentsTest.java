@@ -105,8 +105,19 @@ class ExperimentsTest {
   @ValueSource(strings = {"sendrecv", "magicring"})
   @Tag("whole")
   void everyPointOfEveryExperimentIsMeasured(String provider) throws IOException {
-    List<Experiment> all = experiments(provider, false);
+    List<Experiment> all = experiments(provider, true);
     assertThat(run(provider, all, all, FEW)).isNotEmpty();
+  }
+
+  /** Those of which {@code --quick} measures only the smaller ones. */
+  @ParameterizedTest
+  @ValueSource(strings = {"batch", "inline", "srq", "single-receiver"})
+  @Tag("whole")
+  void allPointsOfAnExperimentAreMeasured(String id) throws IOException {
+    List<Experiment> all = experiments("sendrecv", false);
+    List<Experiment> chosen =
+        all.stream().filter(experiment -> experiment.id().equals(id)).toList();
+    assertThat(run("sendrecv", all, chosen, FEW)).isNotEmpty();
   }
 
   /** With rnrRetry=0 a message that finds no receive posted ends the connection. */
