@@ -114,9 +114,9 @@ final class BandwidthCommand implements Callable<Integer> {
         sizes,
         rounds,
         new MeasureOptions.Load(connections, sending, unacked, MeasureOptions.Load.Kind.MESSAGES),
-        (crew, subject, plan, observer) ->
+        (senderThreads, subject, plan, observer) ->
             new BandwidthBench(
-                    crew, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)
+                    senderThreads, subject, plan, unacked, batch, verify, memcpy ? 1 : MEMCPY_FROM)
                 .run(observer));
     return ExitCode.OK;
   }

@@ -3,12 +3,12 @@ package dev.ferrule.tools;
 
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
-import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.LatencyBench;
 import dev.ferrule.tools.bench.Observer;
 import dev.ferrule.tools.bench.OneWayCallBench;
 import dev.ferrule.tools.bench.Plan;
 import dev.ferrule.tools.bench.Result;
+import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.ExitCode;
 import java.util.List;
@@ -106,8 +106,9 @@ final class LatencyCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private List<Result> measure(Crew crew, Subject subject, Plan plan, Observer observer) {
-    BenchClient client = crew.first();
+  private List<Result> measure(
+      SenderThreads senderThreads, Subject subject, Plan plan, Observer observer) {
+    BenchClient client = senderThreads.first();
     if (!calls) {
       return new LatencyBench(client, subject, plan).run(observer);
     }

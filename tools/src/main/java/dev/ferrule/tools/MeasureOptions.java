@@ -10,7 +10,6 @@ import dev.ferrule.StandardOptions;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.Connections;
-import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.Observer;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Plan;
@@ -18,6 +17,7 @@ import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.bench.ResultJson;
 import dev.ferrule.tools.bench.ResultPlot;
 import dev.ferrule.tools.bench.ResultTable;
+import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.ChildProcess;
@@ -130,7 +130,7 @@ final class MeasureOptions {
 
   /** A measurement, run in a busy thread and in any other sender threads. */
   interface Measurement {
-    List<Result> run(Crew crew, Subject subject, Plan plan, Observer observer);
+    List<Result> run(SenderThreads senderThreads, Subject subject, Plan plan, Observer observer);
   }
 
   /**
@@ -391,10 +391,13 @@ final class MeasureOptions {
               StatusLine.onTerminal(),
               (stage, some) -> interrupted(command, stage, some, subject, pinning));
       Guarded<PartialResults> partial = Guarded.of(soFar);
-      try (Crew crew = new Crew(clients, load.threads(), pinning, problems)) {
+      try (SenderThreads senderThreads =
+          new SenderThreads(clients, load.threads(), pinning, problems)) {
         results =
             Pinning.call(
-                pinning.client(0), problems, () -> measurement.run(crew, subject, plan, soFar));
+                pinning.client(0),
+                problems,
+                () -> measurement.run(senderThreads, subject, plan, soFar));
       } finally {
         StatusLine.onTerminal().clear();
         if (!Guarded.exiting()) {
@@ -452,7 +455,7 @@ final class MeasureOptions {
             subject.provider()
                 + ", wait "
                 + subject.waitStrategy()
-                + subject.crowd()
+                + subject.concurrency()
                 + where(subject, pinning));
     command.getOut().print(ResultTable.format(results));
   }

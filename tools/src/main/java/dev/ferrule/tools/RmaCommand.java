@@ -78,8 +78,8 @@ final class RmaCommand implements Callable<Integer> {
         sizes,
         rounds,
         MeasureOptions.Load.ACCESSES,
-        (crew, subject, plan, observer) ->
-            new RmaBench(crew.first(), subject, plan, allocated).run(observer));
+        (senderThreads, subject, plan, observer) ->
+            new RmaBench(senderThreads.first(), subject, plan, allocated).run(observer));
     return ExitCode.OK;
   }
 }

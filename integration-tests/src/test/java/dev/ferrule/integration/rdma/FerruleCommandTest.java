@@ -10,9 +10,9 @@ import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.bench.Connections;
-import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.OverrunBench;
 import dev.ferrule.tools.bench.Pinning;
+import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.support.Endpoint;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -118,8 +118,10 @@ class FerruleCommandTest {
               URI.create(server.uri() + "?" + options + "&connectTimeout=120s&wait=block"),
               ConnectionOptions.builder().build());
       try (Connections connections = new Connections(endpoint, 2);
-          Crew crew = new Crew(connections.clients(), 1, Pinning.OFF, problem -> {})) {
-        OverrunBench.Outcome outcome = new OverrunBench(crew, 16, 32, pauseNanos).run(500, 0);
+          SenderThreads senderThreads =
+              new SenderThreads(connections.clients(), 1, Pinning.OFF, problem -> {})) {
+        OverrunBench.Outcome outcome =
+            new OverrunBench(senderThreads, 16, 32, pauseNanos).run(500, 0);
         assertThat(outcome.overrun()).isEqualTo(overrun);
         assertThat(outcome.total()).isEqualTo(1000);
         if (overrun) {

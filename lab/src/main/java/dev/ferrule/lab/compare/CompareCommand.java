@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Entrant;
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Competitor;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.transport.Transport;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
@@ -59,7 +59,7 @@ public final class CompareCommand implements Callable<Integer> {
       description =
           "Transport of Ferrule to compare: ${COMPLETION-CANDIDATES}. Those over RDMA need a"
               + " device and perftest. Default: ${DEFAULT-VALUE}.")
-  private Field provider;
+  private ComparedProvider provider;
 
   @Option(
       names = "--measure",
@@ -132,7 +132,7 @@ public final class CompareCommand implements Callable<Integer> {
     Comparison comparison =
         new PeerComparison(
                 provider.ours(),
-                entrants(),
+                competitors(),
                 measures(),
                 schedule(),
                 line -> Problems.print(err, NAME, line))
@@ -150,12 +150,12 @@ public final class CompareCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private List<Entrant> entrants() {
-    List<Entrant> all = provider.entrants();
+  private List<Competitor> competitors() {
+    List<Competitor> all = provider.competitors();
     if (only == null) {
       return all;
     }
-    List<String> names = all.stream().map(Entrant::name).toList();
+    List<String> names = all.stream().map(Competitor::name).toList();
     for (String name : only) {
       if (!names.contains(name)) {
         throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
@@ -164,16 +164,16 @@ public final class CompareCommand implements Callable<Integer> {
     if (!only.contains(provider.ours())) {
       throw usage("--only: " + provider.ours() + " must be included for the comparison");
     }
-    return all.stream().filter(entrant -> only.contains(entrant.name())).toList();
+    return all.stream().filter(competitor -> only.contains(competitor.name())).toList();
   }
 
   private List<Measure> measures() {
     if (measures == null) {
       return provider.measures();
     }
-    Entrant ours =
-        provider.entrants().stream()
-            .filter(entrant -> entrant.name().equals(provider.ours()))
+    Competitor ours =
+        provider.competitors().stream()
+            .filter(competitor -> competitor.name().equals(provider.ours()))
             .findFirst()
             .orElseThrow();
     for (Measure measure : measures) {

@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
  * @param ours the name of Ferrule's competitor
  * @param start when the run began
  * @param rounds the number of rounds
- * @param parties the competitors, including those that could not run
+ * @param competitors the competitors, including those that could not run
  * @param figures the results, by measure, size and competitor
  * @param loadBefore the machine's load average at the begin; empty if unknown
  * @param loadAfter the load average at the end, which includes the run's own
@@ -20,7 +20,7 @@ public record Comparison(
     String ours,
     Instant start,
     int rounds,
-    List<Party> parties,
+    List<CompetitorInfo> competitors,
     List<Figure> figures,
     OptionalDouble loadBefore,
     OptionalDouble loadAfter) {
@@ -32,5 +32,5 @@ public record Comparison(
    * @param version the version measured
    * @param missing why it was not measured; empty if it was
    */
-  public record Party(String name, String version, String missing) {}
+  public record CompetitorInfo(String name, String version, String missing) {}
 }

@@ -15,8 +15,8 @@ import java.util.OptionalDouble;
  * <ul>
  *   <li>{@code ferrule}, {@code java}, {@code start} (ISO 8601, UTC), {@code rounds}, {@code ours}
  *       (a name), {@code load_before}, {@code load_after}
- *   <li>{@code parties}, an array: {@code name}, {@code version}, and {@code missing} if it could
- *       not be measured
+ *   <li>{@code competitors}, an array: {@code name}, {@code version}, and {@code missing} if it
+ *       could not be measured
  *   <li>{@code figures}, an array: {@code measure} (such as {@code latency}, {@code rate}, {@code
  *       batch-8}, {@code senders-2} or {@code wake-up}), {@code size_bytes}, {@code name}, {@code
  *       p50_ns}, {@code p99_ns}, {@code floor_ratio} or {@code messages_per_s}, {@code rounds},
@@ -48,21 +48,21 @@ public final class ComparisonJson {
     object.addProperty("ours", comparison.ours());
     add(object, "load_before", comparison.loadBefore(), RATIO_DIGITS);
     add(object, "load_after", comparison.loadAfter(), RATIO_DIGITS);
-    JsonArray parties = new JsonArray();
-    comparison.parties().forEach(party -> parties.add(party(party)));
-    object.add("parties", parties);
+    JsonArray competitors = new JsonArray();
+    comparison.competitors().forEach(info -> competitors.add(json(info)));
+    object.add("competitors", competitors);
     JsonArray figures = new JsonArray();
     comparison.figures().forEach(figure -> figures.add(figure(figure)));
     object.add("figures", figures);
     return Json.format(object);
   }
 
-  private static JsonObject party(Comparison.Party party) {
+  private static JsonObject json(Comparison.CompetitorInfo info) {
     JsonObject object = new JsonObject();
-    object.addProperty("name", party.name());
-    object.addProperty("version", party.version());
-    if (!party.missing().isEmpty()) {
-      object.addProperty("missing", party.missing());
+    object.addProperty("name", info.name());
+    object.addProperty("version", info.version());
+    if (!info.missing().isEmpty()) {
+      object.addProperty("missing", info.missing());
     }
     return object;
   }
@@ -71,7 +71,7 @@ public final class ComparisonJson {
     JsonObject object = new JsonObject();
     object.addProperty("measure", figure.measure().toString());
     object.addProperty("size_bytes", figure.sizeBytes());
-    object.addProperty("name", figure.entrant());
+    object.addProperty("name", figure.competitor());
     String value = figure.measure().isTime() ? "p50_ns" : "messages_per_s";
     add(object, value, OptionalDouble.of(figure.value()), DIGITS);
     add(object, "p99_ns", figure.p99Nanos(), DIGITS);

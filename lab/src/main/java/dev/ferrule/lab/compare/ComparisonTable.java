@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.tools.support.TextTable;
 import java.util.List;
 import java.util.Locale;
@@ -30,11 +30,11 @@ final class ComparisonTable {
 
   private String format() {
     String ours = comparison.ours();
-    for (Comparison.Party party : comparison.parties()) {
+    for (Comparison.CompetitorInfo info : comparison.competitors()) {
       line(
-          party.name()
+          info.name()
               + ": "
-              + (party.missing().isEmpty() ? party.version() : "not measured: " + party.missing()));
+              + (info.missing().isEmpty() ? info.version() : "not measured: " + info.missing()));
     }
     line(
         "load average "
@@ -72,7 +72,7 @@ final class ComparisonTable {
     if (figures.stream().map(cell).allMatch(NOTHING::equals)) {
       return; // such as ratios without a floor
     }
-    List<String> names = figures.stream().map(Figure::entrant).distinct().toList();
+    List<String> names = figures.stream().map(Figure::competitor).distinct().toList();
     boolean lines =
         figures.stream().anyMatch(figure -> figure.lineNanos().isPresent() || figure.moved());
     TextTable table = new TextTable();
@@ -92,7 +92,7 @@ final class ComparisonTable {
       for (String name : names) {
         table.cells(
             figures.stream()
-                .filter(figure -> Row.of(figure).equals(row) && figure.entrant().equals(name))
+                .filter(figure -> Row.of(figure).equals(row) && figure.competitor().equals(name))
                 .map(cell)
                 .findFirst()
                 .orElse(NOTHING));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Measure;
 import java.util.OptionalDouble;
 
 /**
@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
  *
  * @param measure what was measured
  * @param sizeBytes the length of the messages
- * @param entrant the competitor
+ * @param competitor the competitor
  * @param value nanoseconds, or messages per second
  * @param p99Nanos the 99th percentile; empty for rates and if it was not measured
  * @param rounds the number of rounds
@@ -24,7 +24,7 @@ import java.util.OptionalDouble;
 public record Figure(
     Measure measure,
     int sizeBytes,
-    String entrant,
+    String competitor,
     double value,
     OptionalDouble p99Nanos,
     int rounds,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Entrant;
-import dev.ferrule.lab.compare.match.Measure;
-import dev.ferrule.lab.compare.match.Outcome;
-import dev.ferrule.lab.compare.transport.Contenders;
+import dev.ferrule.lab.compare.competitor.Competitor;
+import dev.ferrule.lab.compare.competitor.Measure;
+import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Mode;
+import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import dev.ferrule.tools.bench.LineSpan;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ public final class PeerComparison {
   private static final int MOST_MOVES = 2;
 
   private final String ours;
-  private final List<Entrant> entrants;
+  private final List<Competitor> competitors;
   private final List<Measure> measures;
   private final Schedule schedule;
   private final Consumer<String> progress;
@@ -38,19 +38,19 @@ public final class PeerComparison {
    * Creates a comparison.
    *
    * @param ours the name of the competitor with which the others are compared
-   * @param entrants the competitors, in the order of measurement
+   * @param competitors the competitors, in the order of measurement
    * @param measures what to measure
    * @param schedule how much to measure
    * @param progress receives one line for each step and each problem
    */
   public PeerComparison(
       String ours,
-      List<Entrant> entrants,
+      List<Competitor> competitors,
       List<Measure> measures,
       Schedule schedule,
       Consumer<String> progress) {
     this.ours = ours;
-    this.entrants = entrants;
+    this.competitors = competitors;
     this.measures = measures;
     this.schedule = schedule;
     this.progress = progress;
@@ -64,19 +64,19 @@ public final class PeerComparison {
   public Comparison run() {
     Instant start = Instant.now();
     OptionalDouble loadBefore = Noise.loadAverage();
-    List<Comparison.Party> parties = entrants.stream().map(this::party).toList();
+    List<Comparison.CompetitorInfo> infos = competitors.stream().map(this::info).toList();
     List<Figure> figures =
         Arrays.stream(Mode.values()).flatMap(mode -> figures(mode).stream()).toList();
     return new Comparison(
-        ours, start, schedule.rounds(), parties, figures, loadBefore, Noise.loadAverage());
+        ours, start, schedule.rounds(), infos, figures, loadBefore, Noise.loadAverage());
   }
 
-  private Comparison.Party party(Entrant entrant) {
+  private Comparison.CompetitorInfo info(Competitor competitor) {
     String missing =
-        measures.stream().noneMatch(entrant::takesPart)
+        measures.stream().noneMatch(competitor::takesPart)
             ? "it does not support " + list(measures)
-            : entrant.missing().orElse("");
-    return new Comparison.Party(entrant.name(), entrant.version(), missing);
+            : competitor.missing().orElse("");
+    return new Comparison.CompetitorInfo(competitor.name(), competitor.version(), missing);
   }
 
   private static String list(List<Measure> measures) {
@@ -85,32 +85,34 @@ public final class PeerComparison {
 
   /** Measures one mode of connections; the processes of another mode would disturb. */
   private List<Figure> figures(Mode mode) {
-    Map<Contestant.Turn, Rounds> rounds = new LinkedHashMap<>();
+    Map<RunningCompetitor.Setting, Rounds> rounds = new LinkedHashMap<>();
     List<Measure> ofMode = measures.stream().filter(measure -> measure.mode() == mode).toList();
     for (Measure measure : ofMode) {
       for (int size : schedule.sizesBytes(measure)) {
-        rounds.put(new Contestant.Turn(measure, size), new Rounds(measure, size));
+        rounds.put(new RunningCompetitor.Setting(measure, size), new Rounds(measure, size));
       }
     }
     if (rounds.isEmpty()) {
       return List.of();
     }
-    List<Contestant> running = new ArrayList<>();
+    List<RunningCompetitor> running = new ArrayList<>();
     try {
       start(mode, ofMode, running);
-      for (Contestant one : running) {
+      for (RunningCompetitor one : running) {
         progress.accept("warming up " + one.name() + " for " + list(ofMode));
-        rounds.keySet().stream().filter(turn -> one.takesPart(turn.measure())).forEach(one::warmUp);
+        rounds.keySet().stream()
+            .filter(setting -> one.takesPart(setting.measure()))
+            .forEach(one::warmUp);
       }
       for (int round = 1; round <= schedule.rounds(); round++) {
         progress.accept("round " + round + " of " + schedule.rounds());
-        rounds.forEach((turn, results) -> round(running, turn, results));
+        rounds.forEach((setting, results) -> round(running, setting, results));
       }
       return rounds.values().stream()
-          .flatMap(results -> results.figures(ours, Contenders.FLOOR).stream())
+          .flatMap(results -> results.figures(ours, TransportsUnderTest.FLOOR).stream())
           .toList();
     } finally {
-      running.forEach(Contestant::close);
+      running.forEach(RunningCompetitor::close);
     }
   }
 
@@ -118,15 +120,17 @@ public final class PeerComparison {
    * Starts the competitors. The floor is always started, to observe the placement of the
    * processors.
    */
-  private void start(Mode mode, List<Measure> ofMode, List<Contestant> running) {
-    for (Entrant entrant : entrants) {
-      boolean isFloor = entrant.name().equals(Contenders.FLOOR);
-      if (entrant.missing().isEmpty()
-          && (isFloor || ofMode.stream().anyMatch(entrant::takesPart))) {
-        Consumer<String> problems = problem -> progress.accept(entrant.name() + ": " + problem);
+  private void start(Mode mode, List<Measure> ofMode, List<RunningCompetitor> running) {
+    for (Competitor competitor : competitors) {
+      boolean isFloor = competitor.name().equals(TransportsUnderTest.FLOOR);
+      if (competitor.missing().isEmpty()
+          && (isFloor || ofMode.stream().anyMatch(competitor::takesPart))) {
+        Consumer<String> problems = problem -> progress.accept(competitor.name() + ": " + problem);
         running.add(
-            new Contestant(
-                entrant, entrant.start(isFloor ? Mode.ONE_SENDER : mode, problems), schedule));
+            new RunningCompetitor(
+                competitor,
+                competitor.start(isFloor ? Mode.ONE_SENDER : mode, problems),
+                schedule));
       }
     }
   }
@@ -134,26 +138,28 @@ public final class PeerComparison {
   /**
    * Measures one round, again if the processors were migrated meanwhile, a limited number of times.
    */
-  private static void round(List<Contestant> running, Contestant.Turn turn, Rounds results) {
-    Turns round = turns(running, turn);
+  private static void round(
+      List<RunningCompetitor> running, RunningCompetitor.Setting setting, Rounds results) {
+    InterleavedRound round = interleaved(running, setting);
     for (int moves = 0; moves < MOST_MOVES && round.moved(); moves++) {
-      round = turns(running, turn);
+      round = interleaved(running, setting);
     }
     results.add(round);
   }
 
-  private static Turns turns(List<Contestant> running, Contestant.Turn turn) {
-    Optional<Contestant> floor =
-        running.stream().filter(one -> one.name().equals(Contenders.FLOOR)).findFirst();
+  private static InterleavedRound interleaved(
+      List<RunningCompetitor> running, RunningCompetitor.Setting setting) {
+    Optional<RunningCompetitor> floor =
+        running.stream().filter(one -> one.name().equals(TransportsUnderTest.FLOOR)).findFirst();
     Map<String, Outcome> outcomes = new LinkedHashMap<>();
     List<Double> lines = new ArrayList<>();
     floor.ifPresent(line -> lines.add(line.lineNanos()));
-    for (Contestant one : running) {
-      if (one.takesPart(turn.measure())) {
-        outcomes.put(one.name(), one.measure(turn));
+    for (RunningCompetitor one : running) {
+      if (one.takesPart(setting.measure())) {
+        outcomes.put(one.name(), one.measure(setting));
         floor.ifPresent(line -> lines.add(line.lineNanos()));
       }
     }
-    return new Turns(outcomes, LineSpan.of(lines));
+    return new InterleavedRound(outcomes, LineSpan.of(lines));
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Entrant;
-import dev.ferrule.lab.compare.match.Measure;
-import dev.ferrule.lab.compare.transport.Contenders;
+import dev.ferrule.lab.compare.competitor.Competitor;
+import dev.ferrule.lab.compare.competitor.Measure;
+import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import dev.ferrule.lab.evaluate.Experiment;
 import dev.ferrule.lab.evaluate.Metric;
 import dev.ferrule.lab.evaluate.Models;
@@ -35,26 +35,26 @@ final class PeerExperiment implements Experiment {
 
   private final String provider;
   private final Measure measure;
-  private final List<Entrant> present;
-  private final List<Entrant> missing;
+  private final List<Competitor> present;
+  private final List<Competitor> missing;
   private final Map<String, String> versions = new LinkedHashMap<>(); // of those present, by name
   private final Schedule schedule;
-  private final Optional<Entrant> floor;
+  private final Optional<Competitor> floor;
   private final SeriesExperiment plain;
 
-  PeerExperiment(Field field, Measure measure, Schedule schedule) {
+  PeerExperiment(ComparedProvider field, Measure measure, Schedule schedule) {
     this.provider = field.ours();
     this.measure = measure;
     this.schedule = schedule;
     this.floor =
-        field.entrants().stream()
-            .filter(entrant -> entrant.name().equals(Contenders.FLOOR))
+        field.competitors().stream()
+            .filter(competitor -> competitor.name().equals(TransportsUnderTest.FLOOR))
             .findFirst();
-    List<Entrant> all =
-        field.entrants().stream().filter(entrant -> entrant.takesPart(measure)).toList();
-    this.present = all.stream().filter(entrant -> entrant.missing().isEmpty()).toList();
-    this.missing = all.stream().filter(entrant -> entrant.missing().isPresent()).toList();
-    present.forEach(entrant -> versions.put(entrant.name(), entrant.version()));
+    List<Competitor> all =
+        field.competitors().stream().filter(competitor -> competitor.takesPart(measure)).toList();
+    this.present = all.stream().filter(competitor -> competitor.missing().isEmpty()).toList();
+    this.missing = all.stream().filter(competitor -> competitor.missing().isPresent()).toList();
+    present.forEach(competitor -> versions.put(competitor.name(), competitor.version()));
     this.plain =
         new SeriesExperiment(
             id(measure),
@@ -115,23 +115,23 @@ final class PeerExperiment implements Experiment {
   }
 
   private Series series(int index) {
-    Entrant entrant = present.get(index);
+    Competitor competitor = present.get(index);
     return Series.measured(
-        entrant.name(),
+        competitor.name(),
         index,
         metric(measure),
         schedule.sizesBytes(measure).stream()
-            .map(size -> new Series.Sample(size, task(entrant, size)))
+            .map(size -> new Series.Sample(size, task(competitor, size)))
             .toList());
   }
 
-  private Task task(Entrant entrant, int size) {
+  private Task task(Competitor competitor, int size) {
     return new PeerTask(
         provider,
-        entrant,
-        versions.get(entrant.name()),
+        competitor,
+        versions.get(competitor.name()),
         floor,
-        new Contestant.Turn(measure, size),
+        new RunningCompetitor.Setting(measure, size),
         schedule);
   }
 
@@ -169,8 +169,8 @@ final class PeerExperiment implements Experiment {
       tables.add(ratios);
     }
     List<String> notes = new ArrayList<>(section.notes());
-    for (Entrant entrant : missing) {
-      notes.add("Not measured: " + entrant.name() + ": " + entrant.missing().orElseThrow());
+    for (Competitor competitor : missing) {
+      notes.add("Not measured: " + competitor.name() + ": " + competitor.missing().orElseThrow());
     }
     return new Section(
         section.id(), section.title(), section.text(), section.plots(), tables, notes);
@@ -178,9 +178,9 @@ final class PeerExperiment implements Experiment {
 
   private Table ratios(Records records) {
     List<String> header = new ArrayList<>(List.of(SIZE.label()));
-    List<Entrant> others =
-        present.stream().filter(entrant -> !entrant.name().equals(provider)).toList();
-    others.forEach(entrant -> header.add(provider + " / " + entrant.name()));
+    List<Competitor> others =
+        present.stream().filter(competitor -> !competitor.name().equals(provider)).toList();
+    others.forEach(competitor -> header.add(provider + " / " + competitor.name()));
     Table table =
         new Table(
             measure.isTime()
@@ -197,7 +197,7 @@ final class PeerExperiment implements Experiment {
             header);
     for (int size : schedule.sizesBytes(measure)) {
       List<String> row = new ArrayList<>(List.of(SIZE.format(size)));
-      others.forEach(entrant -> row.add(ratio(records, entrant, size)));
+      others.forEach(competitor -> row.add(ratio(records, competitor, size)));
       if (row.stream().skip(1).anyMatch(cell -> !cell.isEmpty())) {
         table.row(row);
       }
@@ -205,9 +205,9 @@ final class PeerExperiment implements Experiment {
     return table;
   }
 
-  private String ratio(Records records, Entrant other, int size) {
-    Optional<Entrant> ours =
-        present.stream().filter(entrant -> entrant.name().equals(provider)).findFirst();
+  private String ratio(Records records, Competitor other, int size) {
+    Optional<Competitor> ours =
+        present.stream().filter(competitor -> competitor.name().equals(provider)).findFirst();
     if (ours.isEmpty()) {
       return "";
     }

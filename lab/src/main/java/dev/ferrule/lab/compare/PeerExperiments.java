@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.evaluate.Experiment;
 import java.util.Arrays;
 import java.util.List;
@@ -19,14 +19,14 @@ public final class PeerExperiments {
    * @return the experiments; none if there is nothing to compare that transport with
    */
   public static List<Experiment> of(String scheme, boolean quick) {
-    return Arrays.stream(Field.values())
+    return Arrays.stream(ComparedProvider.values())
         .filter(field -> field.ours().equals(scheme))
         .flatMap(
             field -> field.measures().stream().map(measure -> experiment(field, measure, quick)))
         .toList();
   }
 
-  private static Experiment experiment(Field field, Measure measure, boolean quick) {
+  private static Experiment experiment(ComparedProvider field, Measure measure, boolean quick) {
     return new PeerExperiment(field, measure, Schedule.usual(quick));
   }
 }

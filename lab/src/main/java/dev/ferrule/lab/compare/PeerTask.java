@@ -2,8 +2,8 @@
 package dev.ferrule.lab.compare;
 
 import com.google.gson.JsonObject;
-import dev.ferrule.lab.compare.match.Entrant;
-import dev.ferrule.lab.compare.match.Outcome;
+import dev.ferrule.lab.compare.competitor.Competitor;
+import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.lab.evaluate.Metric;
 import dev.ferrule.lab.evaluate.Placement;
@@ -18,46 +18,46 @@ final class PeerTask implements Task {
   /** Distinguishes the points of one provider's comparison from those of another's. */
   private final String provider;
 
-  private final Entrant entrant;
+  private final Competitor competitor;
   private final String version; // cached: each query starts a process
-  private final Optional<Entrant> floor;
-  private final Contestant.Turn turn;
+  private final Optional<Competitor> floor;
+  private final RunningCompetitor.Setting setting;
   private final Schedule schedule;
 
   /**
    * Creates a task.
    *
    * @param provider the provider whose comparison this is part of
-   * @param entrant the competitor
+   * @param competitor the competitor
    * @param version the version measured
    * @param floor determines the placement of the processors; empty for messages that do not travel
    *     by cache lines
-   * @param turn the measurement
+   * @param setting the measurement
    * @param schedule the duration
    */
   PeerTask(
       String provider,
-      Entrant entrant,
+      Competitor competitor,
       String version,
-      Optional<Entrant> floor,
-      Contestant.Turn turn,
+      Optional<Competitor> floor,
+      RunningCompetitor.Setting setting,
       Schedule schedule) {
     this.provider = provider;
-    this.entrant = entrant;
+    this.competitor = competitor;
     this.version = version;
     this.floor = floor;
-    this.turn = turn;
+    this.setting = setting;
     this.schedule = schedule;
   }
 
   @Override
   public JsonObject description() {
     JsonObject description = new JsonObject();
-    description.addProperty("experiment", PeerExperiment.id(turn.measure()));
+    description.addProperty("experiment", PeerExperiment.id(setting.measure()));
     description.addProperty("provider", provider);
-    description.addProperty("kind", turn.measure().toString());
-    description.addProperty("size_bytes", turn.sizeBytes());
-    description.addProperty("entrant", entrant.name());
+    description.addProperty("kind", setting.measure().toString());
+    description.addProperty("size_bytes", setting.sizeBytes());
+    description.addProperty("competitor", competitor.name());
     description.addProperty("version", version);
     return description;
   }
@@ -69,34 +69,34 @@ final class PeerTask implements Task {
     }
     String key = key(floor.get(), Mode.ONE_SENDER);
     try {
-      return OptionalDouble.of(contestant(bench, key, floor.get(), Mode.ONE_SENDER).lineNanos());
+      return OptionalDouble.of(running(bench, key, floor.get(), Mode.ONE_SENDER).lineNanos());
     } catch (RuntimeException e) {
       bench.dismiss(key);
       throw e;
     }
   }
 
-  private String key(Entrant one, Mode mode) {
+  private String key(Competitor one, Mode mode) {
     return provider + " " + one.name() + " " + mode;
   }
 
-  private Contestant contestant(Workbench bench, String key, Entrant one, Mode mode) {
+  private RunningCompetitor running(Workbench bench, String key, Competitor one, Mode mode) {
     return bench.guest(
         key,
-        Contestant.class,
-        () -> new Contestant(one, one.start(mode, bench.problems()), schedule));
+        RunningCompetitor.class,
+        () -> new RunningCompetitor(one, one.start(mode, bench.problems()), schedule));
   }
 
   /** Keeps both sides until the end, as starting and warming them up takes a while. */
   @Override
   public JsonObject run(Workbench bench) {
-    Mode mode = turn.measure().mode();
-    String key = key(entrant, mode);
+    Mode mode = setting.measure().mode();
+    String key = key(competitor, mode);
     try {
       OptionalDouble before = lineNanos(bench);
-      Outcome outcome = contestant(bench, key, entrant, mode).measure(turn);
+      Outcome outcome = running(bench, key, competitor, mode).measure(setting);
       JsonObject figures = new JsonObject();
-      figures.addProperty(PeerExperiment.metric(turn.measure()).name(), outcome.value());
+      figures.addProperty(PeerExperiment.metric(setting.measure()).name(), outcome.value());
       outcome.p99Nanos().ifPresent(nanos -> figures.addProperty(Metric.P99.name(), nanos));
       before.ifPresent(nanos -> figures.addProperty(Placement.BEFORE, nanos));
       lineNanos(bench).ifPresent(nanos -> figures.addProperty(Placement.AFTER, nanos));

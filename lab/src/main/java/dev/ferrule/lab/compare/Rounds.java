@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Measure;
-import dev.ferrule.lab.compare.match.Outcome;
+import dev.ferrule.lab.compare.competitor.Measure;
+import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.tools.bench.LineSpan;
 import dev.ferrule.tools.bench.Medians;
 import java.util.ArrayList;
@@ -20,7 +20,7 @@ final class Rounds {
 
   private final Measure measure;
   private final int sizeBytes;
-  private final List<Turns> rounds = new ArrayList<>();
+  private final List<InterleavedRound> rounds = new ArrayList<>();
 
   Rounds(Measure measure, int sizeBytes) {
     this.measure = measure;
@@ -28,7 +28,7 @@ final class Rounds {
   }
 
   /** Adds the next round, which has an outcome of each competitor. */
-  void add(Turns round) {
+  void add(InterleavedRound round) {
     rounds.add(round);
   }
 
@@ -44,13 +44,14 @@ final class Rounds {
   }
 
   /** Groups the rounds by placement. Rounds with a migration count only if there are no others. */
-  private List<List<Turns>> places() {
-    List<List<Turns>> places = new ArrayList<>();
-    List<Turns> left = rounds.stream().filter(round -> !round.moved()).toList();
+  private List<List<InterleavedRound>> places() {
+    List<List<InterleavedRound>> places = new ArrayList<>();
+    List<InterleavedRound> left = rounds.stream().filter(round -> !round.moved()).toList();
     while (!left.isEmpty()) {
       Optional<LineSpan> place =
-          LineSpan.usual(left.stream().map(Turns::line).flatMap(Optional::stream).toList());
-      Map<Boolean, List<Turns>> split =
+          LineSpan.usual(
+              left.stream().map(InterleavedRound::line).flatMap(Optional::stream).toList());
+      Map<Boolean, List<InterleavedRound>> split =
           left.stream()
               .collect(
                   Collectors.partitioningBy(
@@ -62,7 +63,7 @@ final class Rounds {
     return places.isEmpty() && !rounds.isEmpty() ? List.of(rounds) : places;
   }
 
-  private static OptionalDouble middle(List<Turns> place) {
+  private static OptionalDouble middle(List<InterleavedRound> place) {
     return place.get(0).moved()
         ? OptionalDouble.empty()
         : Medians.of(
@@ -72,7 +73,7 @@ final class Rounds {
                 .toList());
   }
 
-  private Stream<Figure> figures(List<Turns> place, String ours, String floor) {
+  private Stream<Figure> figures(List<InterleavedRound> place, String ours, String floor) {
     OptionalDouble line = middle(place);
     return place.get(0).outcomes().keySet().stream()
         .map(name ->
@@ -90,7 +91,7 @@ final class Rounds {
   }
 
   private static OptionalDouble median(
-      List<Turns> place, String name, Function<Outcome, OptionalDouble> value) {
+      List<InterleavedRound> place, String name, Function<Outcome, OptionalDouble> value) {
     return median(place.stream().map(round -> value.apply(round.outcomes().get(name))));
   }
 
@@ -100,11 +101,12 @@ final class Rounds {
   }
 
   /** Returns the ratio of two medians, which are shown as well; empty if either is missing. */
-  private static OptionalDouble ratio(List<Turns> place, String dividend, String divisor) {
+  private static OptionalDouble ratio(
+      List<InterleavedRound> place, String dividend, String divisor) {
     return Medians.ratio(value(place, dividend), value(place, divisor));
   }
 
-  private static OptionalDouble value(List<Turns> place, String name) {
+  private static OptionalDouble value(List<InterleavedRound> place, String name) {
     return place.get(0).outcomes().containsKey(name)
         ? median(place, name, outcome -> OptionalDouble.of(outcome.value()))
         : OptionalDouble.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare;
 
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.compare.transport.Mode;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.FitResult;
 import dev.ferrule.lab.model.Parameter;
 import dev.ferrule.lab.model.PerformanceModel;
@@ -17,12 +17,12 @@ final class Bottlenecks {
   private Bottlenecks() {}
 
   /** Returns the slowest stage of a stream, or the largest part of a single message's latency. */
-  static String text(FitResult fit, Crowd crowd, boolean latency) {
+  static String text(FitResult fit, Concurrency concurrency, boolean latency) {
     PerformanceModel model = fit.model();
     if (!latency) {
-      return fit.bottleneck(crowd).words(model.acknowledged());
+      return fit.bottleneck(concurrency).words(model.acknowledged());
     }
-    int sizeBytes = crowd.load().sizeBytes();
+    int sizeBytes = concurrency.load().sizeBytes();
     Parameter part = model.greatestPart(sizeBytes);
     double share = model.partNanos(part, sizeBytes) / model.latencyNanos(sizeBytes);
     boolean bytes = part == Parameter.BYTE_GAP && model.get(Parameter.BYTE_ALONE) > 0;

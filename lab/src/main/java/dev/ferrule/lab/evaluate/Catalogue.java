@@ -78,7 +78,7 @@ public final class Catalogue {
   static final int NO_PAUSE = 10;
 
   /** Connections to one receiver. */
-  private static final int CROWD = 4;
+  private static final int MANY = 4;
 
   /** Servers differ in their limit on messages, and few are kept running. */
   private static final int[] MAX_MESSAGES = {8 << 10, 64 << 10, 1 << 20};
@@ -218,7 +218,7 @@ public final class Catalogue {
      * Sets the connections and threads; and whether the largest point of the curve has a processor
      * for each of its threads, so that all points wait alike.
      */
-    private Draft crowd(int connectionCount, int threadCount, boolean spins) {
+    private Draft concurrency(int connectionCount, int threadCount, boolean spins) {
       connections = connectionCount;
       threads = threadCount;
       spinning = spins;
@@ -424,27 +424,27 @@ public final class Catalogue {
   }
 
   /** Returns 1, 2, 4 … up to twice the processors, at least 4. */
-  private List<Integer> crowds() {
+  private List<Integer> counts() {
     int most = quick ? Math.max(2, processors.all()) : Math.max(4, 2 * processors.all());
-    List<Integer> crowds = new ArrayList<>();
-    for (int crowd = 1; crowd <= most; ) {
-      crowds.add(crowd);
-      crowd *= 2;
+    List<Integer> counts = new ArrayList<>();
+    for (int count = 1; count <= most; ) {
+      counts.add(count);
+      count *= 2;
     }
-    return crowds;
+    return counts;
   }
 
   private Experiment threads() {
-    List<Integer> crowds = crowds();
+    List<Integer> counts = counts();
     List<Integer> spinning =
-        crowds.stream().filter(crowd -> processors.suffice(crowd, crowd)).toList();
+        counts.stream().filter(count -> processors.suffice(count, count)).toList();
     List<Series> series = new ArrayList<>();
     for (int size : sizes(SHORT, 512, 8192)) {
-      threads(series, size + " B", size, crowds, Draft::adaptive);
+      threads(series, size + " B", size, counts, Draft::adaptive);
     }
     if (has(SRQ)) {
       for (int size : sizes(SHORT, 512, 8192)) {
-        threads(series, size + " B, SRQ", size, crowds, draft -> draft.adaptive().server(SRQ, ON));
+        threads(series, size + " B, SRQ", size, counts, draft -> draft.adaptive().server(SRQ, ON));
       }
     }
     threads(series, SHORT + " B, spinning", SHORT, spinning, draft -> draft);
@@ -471,18 +471,18 @@ public final class Catalogue {
       List<Series> series,
       String name,
       int size,
-      List<Integer> crowds,
+      List<Integer> counts,
       UnaryOperator<Draft> change) {
     IntFunction<Draft> drafts =
-        crowd ->
+        count ->
             change.apply(
                 new Draft("threads", Point.Kind.BANDWIDTH)
                     .size(size)
                     .flow(PIPELINE, 1)
-                    .crowd(crowd, crowd, processors.suffice(crowd, crowd)));
-    if (!crowds.isEmpty()) {
+                    .concurrency(count, count, processors.suffice(count, count)));
+    if (!counts.isEmpty()) {
       series.add(
-          Series.measured(name, series.size(), Metric.MESSAGES, samples(crowds, drafts))
+          Series.measured(name, series.size(), Metric.MESSAGES, samples(counts, drafts))
               .withModel());
     }
   }
@@ -502,7 +502,7 @@ public final class Catalogue {
                       .size(size)
                       .flow(PIPELINE, 1)
                       .server(SINGLE_RECEIVER, ON)
-                      .crowd(count, Math.min(count, sending), spins);
+                      .concurrency(count, Math.min(count, sending), spins);
               return shared ? draft.server(SRQ, ON) : draft;
             };
         series.add(
@@ -547,7 +547,7 @@ public final class Catalogue {
                     Draft draft =
                         new Draft(SRQ, Point.Kind.BANDWIDTH)
                             .flow(MOST_UNACKED, BATCH)
-                            .crowd(count, Math.min(count, sending), false);
+                            .concurrency(count, Math.min(count, sending), false);
                     return shared
                         ? draft.server(SRQ, ON).server(RECEIVES, String.valueOf(SHARED_RECEIVES))
                         : draft;
@@ -576,14 +576,14 @@ public final class Catalogue {
   private Experiment oneByOne(
       String id, String title, String text, String option, String oneByOne, String name) {
     List<Integer> sizes = quick ? sizes(16, 512) : sizes(16, 64, 256, 512, 1024, 4096);
-    int sending = Math.min(CROWD, processors.beside(1));
+    int sending = Math.min(MANY, processors.beside(1));
     List<Series> series = new ArrayList<>();
     // one sender may be slower than a receiver; several that share one are not
-    for (boolean crowd : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
+    for (boolean many : has(SINGLE_RECEIVER) ? new boolean[] {false, true} : new boolean[1]) {
       for (boolean one : new boolean[] {false, true}) {
         series.add(
             Series.measured(
-                (crowd ? CROWD + ":1, " : "") + (one ? "one by one" : name),
+                (many ? MANY + ":1, " : "") + (one ? "one by one" : name),
                 series.size(),
                 Metric.MESSAGES,
                 samples(
@@ -591,10 +591,10 @@ public final class Catalogue {
                     size -> {
                       Draft draft =
                           new Draft(id, Point.Kind.BANDWIDTH).size(size).flow(MOST_UNACKED, BATCH);
-                      if (crowd) {
+                      if (many) {
                         draft
                             .server(SINGLE_RECEIVER, ON)
-                            .crowd(CROWD, sending, processors.suffice(sending, 1));
+                            .concurrency(MANY, sending, processors.suffice(sending, 1));
                       }
                       return one ? draft.server(option, oneByOne) : draft;
                     })));
@@ -610,9 +610,9 @@ public final class Catalogue {
             + ", with up to "
             + MOST_UNACKED
             + " unacknowledged messages. "
-            + CROWD
+            + MANY
             + ":1: one thread receives from "
-            + CROWD
+            + MANY
             + " connections.",
         SIZE,
         RATE,
@@ -691,7 +691,7 @@ public final class Catalogue {
                 new Draft(RNR_EXPERIMENT, Point.Kind.BANDWIDTH)
                     .flow(MOST_UNACKED, batch)
                     .both(RNR_RETRY, "0")
-                    .crowd(count, 1, false));
+                    .concurrency(count, 1, false));
     Series one = Series.measured(name, series.size(), Metric.MESSAGES, samples(counts, drafts));
     series.add(modelled ? one.withModel() : one);
   }
@@ -760,7 +760,7 @@ public final class Catalogue {
                           .pause(nanos == NO_PAUSE ? 0 : nanos)
                           .both(RNR_RETRY, "0")
                           .both(RECEIVES, String.valueOf(OVERRUN_RECEIVES))
-                          .crowd(senders, sending, processors.suffice(sending, 1));
+                          .concurrency(senders, sending, processors.suffice(sending, 1));
                   Draft one = senders > 1 ? draft.server(SINGLE_RECEIVER, ON) : draft;
                   return credits ? one : one.both(CREDITS, OFF);
                 })));

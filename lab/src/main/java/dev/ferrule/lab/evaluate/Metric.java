@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.PerformanceModel;
 import dev.ferrule.tools.report.Numbers;
 import java.util.Optional;
@@ -72,12 +72,12 @@ public record Metric(String name, String label, Kind kind, Optional<String> divi
   }
 
   /** Returns a model's prediction. */
-  double predicted(PerformanceModel model, Crowd crowd) {
-    int sizeBytes = crowd.load().sizeBytes();
+  double predicted(PerformanceModel model, Concurrency concurrency) {
+    int sizeBytes = concurrency.load().sizeBytes();
     return switch (kind) {
       case NANOS -> model.latencyNanos(sizeBytes);
-      case MESSAGE_RATE -> NANOS_PER_SECOND / model.periodNanos(crowd);
-      case BYTE_RATE -> NANOS_PER_SECOND / model.periodNanos(crowd) * sizeBytes;
+      case MESSAGE_RATE -> NANOS_PER_SECOND / model.periodNanos(concurrency);
+      case BYTE_RATE -> NANOS_PER_SECOND / model.periodNanos(concurrency) * sizeBytes;
       case NUMBER -> Double.NaN;
     };
   }

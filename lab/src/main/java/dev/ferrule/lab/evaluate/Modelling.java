@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.Estimate;
 import dev.ferrule.lab.model.Fit;
 import dev.ferrule.lab.model.FitResult;
@@ -153,10 +153,10 @@ final class Modelling {
     List<Double> rounds =
         records.values(task, metric.name(), place).stream().filter(each -> each > 0).toList();
     double value = Medians.of(rounds).orElse(0);
-    if (value <= 0 || task.crowd().isEmpty() || !task.crowd().get().isUndisturbed()) {
+    if (value <= 0 || task.concurrency().isEmpty() || !task.concurrency().get().isUndisturbed()) {
       return Optional.empty();
     }
-    Load load = task.crowd().get().load();
+    Load load = task.concurrency().get().load();
     Observation observation =
         switch (metric.kind()) {
           case NANOS -> new Observation(Observation.Kind.LATENCY, load, value);
@@ -360,7 +360,7 @@ final class Modelling {
               Numbers.nanos(observation.nanos()),
               Numbers.nanos(predicted),
               Numbers.error(predicted / observation.nanos()),
-              Bottlenecks.text(fit, Crowd.of(load), latency)));
+              Bottlenecks.text(fit, Concurrency.of(load), latency)));
     }
     return table;
   }

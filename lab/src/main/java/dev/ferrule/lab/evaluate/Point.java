@@ -2,7 +2,7 @@
 package dev.ferrule.lab.evaluate;
 
 import com.google.gson.JsonObject;
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.Load;
 import java.util.List;
 import java.util.Locale;
@@ -95,12 +95,12 @@ record Point(
   }
 
   @Override
-  public Optional<Crowd> crowd() {
+  public Optional<Concurrency> concurrency() {
     if (kind != Kind.LATENCY && kind != Kind.BANDWIDTH) {
       return Optional.empty();
     }
     return Optional.of(
-        new Crowd(
+        new Concurrency(
             new Load(sizeBytes, Math.max(1, unacked), batch),
             connections,
             threads,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.evaluate;
 
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.FitResult;
 import dev.ferrule.lab.report.Section;
 import dev.ferrule.lab.report.Table;
@@ -311,9 +311,9 @@ public record SeriesExperiment(
 
   private static OptionalDouble prediction(
       Series series, Series.Sample sample, Optional<FitResult> fit) {
-    Optional<Crowd> crowd = sample.task().crowd();
-    return series.model() != Series.Model.NONE && fit.isPresent() && crowd.isPresent()
-        ? OptionalDouble.of(series.metric().predicted(fit.get().model(), crowd.get()))
+    Optional<Concurrency> concurrency = sample.task().concurrency();
+    return series.model() != Series.Model.NONE && fit.isPresent() && concurrency.isPresent()
+        ? OptionalDouble.of(series.metric().predicted(fit.get().model(), concurrency.get()))
         : OptionalDouble.empty();
   }
 
@@ -386,7 +386,7 @@ public record SeriesExperiment(
       return List.of("", "", "");
     }
     boolean latency = series.metric().kind() == Metric.Kind.NANOS;
-    String bottleneck = Bottlenecks.text(fit.get(), sample.task().crowd().get(), latency);
+    String bottleneck = Bottlenecks.text(fit.get(), sample.task().concurrency().get(), latency);
     return List.of(
         series.metric().format(predicted.getAsDouble()),
         Numbers.error(predicted.getAsDouble() / measured),

@@ -2,7 +2,7 @@
 package dev.ferrule.lab.evaluate;
 
 import com.google.gson.JsonObject;
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import java.util.Optional;
 
 /** One point of an experiment, to be measured once in each round. */
@@ -29,7 +29,7 @@ public interface Task {
    *
    * @return how messages are sent; empty if the model does not cover this
    */
-  default Optional<Crowd> crowd() {
+  default Optional<Concurrency> concurrency() {
     return Optional.empty();
   }
 

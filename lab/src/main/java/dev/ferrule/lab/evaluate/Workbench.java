@@ -7,7 +7,6 @@ import dev.ferrule.tools.bench.BandwidthBench;
 import dev.ferrule.tools.bench.BenchClient;
 import dev.ferrule.tools.bench.CallBench;
 import dev.ferrule.tools.bench.Connections;
-import dev.ferrule.tools.bench.Crew;
 import dev.ferrule.tools.bench.Floor;
 import dev.ferrule.tools.bench.LatencyBench;
 import dev.ferrule.tools.bench.LatencySummary;
@@ -16,6 +15,7 @@ import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.Result;
 import dev.ferrule.tools.bench.RmaBench;
 import dev.ferrule.tools.bench.RunningServer;
+import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.bench.Watchdog;
 import dev.ferrule.tools.support.ChildProcess;
@@ -392,17 +392,20 @@ public final class Workbench implements AutoCloseable {
         new Subject(point.provider(), point.waiting(), point.connections(), point.threads());
     Pinning pinning = pinning(point);
     Effort.Warmth warmth = warmth(point);
-    try (Crew crew = new Crew(open.clients(), point.threads(), pinning, problems)) {
+    try (SenderThreads senderThreads =
+        new SenderThreads(open.clients(), point.threads(), pinning, problems)) {
       return watchdog.watch(
           open.clients(),
-          () -> Pinning.call(pinning.client(0), problems, () -> run(point, crew, subject, warmth)));
+          () ->
+              Pinning.call(
+                  pinning.client(0), problems, () -> run(point, senderThreads, subject, warmth)));
     }
   }
 
-  private JsonObject overrun(Point point, Crew crew, Effort.Warmth warmth) {
+  private JsonObject overrun(Point point, SenderThreads senderThreads, Effort.Warmth warmth) {
     long warmUp = effort.plan(point.sizeBytes(), warmth).pace().firstWarmUpNanos();
     OverrunBench.Outcome outcome =
-        new OverrunBench(crew, point.sizeBytes(), point.unacked(), point.pauseNanos())
+        new OverrunBench(senderThreads, point.sizeBytes(), point.unacked(), point.pauseNanos())
             .run(effort.overrunMessages(), warmUp);
     JsonObject figures = new JsonObject();
     add(figures, Catalogue.SENT, (double) outcome.sent() / point.connections());
@@ -412,12 +415,13 @@ public final class Workbench implements AutoCloseable {
     return figures;
   }
 
-  private JsonObject run(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
+  private JsonObject run(
+      Point point, SenderThreads senderThreads, Subject subject, Effort.Warmth warmth) {
     if (point.kind() == Point.Kind.OVERRUN) {
-      return overrun(point, crew, warmth);
+      return overrun(point, senderThreads, warmth);
     }
     OptionalDouble before = lineNanos();
-    JsonObject figures = figures(point.kind(), results(point, crew, subject, warmth));
+    JsonObject figures = figures(point.kind(), results(point, senderThreads, subject, warmth));
     before.ifPresent(nanos -> add(figures, Placement.BEFORE, nanos));
     lineNanos().ifPresent(nanos -> add(figures, Placement.AFTER, nanos));
     return figures;
@@ -441,15 +445,18 @@ public final class Workbench implements AutoCloseable {
     return line == null ? OptionalDouble.empty() : OptionalDouble.of(line.look());
   }
 
-  private List<Result> results(Point point, Crew crew, Subject subject, Effort.Warmth warmth) {
+  private List<Result> results(
+      Point point, SenderThreads senderThreads, Subject subject, Effort.Warmth warmth) {
     int size = point.sizeBytes();
     return switch (point.kind()) {
-      case LATENCY -> new LatencyBench(crew.first(), subject, effort.plan(size, warmth)).run();
-      case CALLS -> new CallBench(crew.first(), subject, effort.calls(size, warmth)).run();
-      case RMA -> new RmaBench(crew.first(), subject, effort.plan(size, warmth), false).run();
+      case LATENCY ->
+          new LatencyBench(senderThreads.first(), subject, effort.plan(size, warmth)).run();
+      case CALLS -> new CallBench(senderThreads.first(), subject, effort.calls(size, warmth)).run();
+      case RMA ->
+          new RmaBench(senderThreads.first(), subject, effort.plan(size, warmth), false).run();
       case BANDWIDTH ->
           new BandwidthBench(
-                  crew,
+                  senderThreads,
                   subject,
                   effort.plan(size, warmth),
                   point.client().containsKey(Catalogue.UNACKED) ? 0 : point.unacked(),

@@ -135,9 +135,9 @@ public final class Fit {
     fixed.forEach((parameter, estimate) -> known.put(parameter, estimate.value()));
     FitProblem problem = new FitProblem(observations, acknowledged, known, free);
     return starts().stream()
-        .map(start -> Descent.from(start, problem))
+        .map(start -> LeastSquares.from(start, problem))
         .min(Comparator.comparingDouble(problem::cost))
-        .map(best -> new FitReading(problem, fixed, notes).read(best));
+        .map(best -> new Identifiability(problem, fixed, notes).read(best));
   }
 
   /**

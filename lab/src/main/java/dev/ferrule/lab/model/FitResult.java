@@ -38,17 +38,17 @@ public record FitResult(
    * @return the slowest stage
    */
   public Stage bottleneck(Load load) {
-    return bottleneck(Crowd.of(load));
+    return bottleneck(Concurrency.of(load));
   }
 
   /**
    * Returns the slowest stage for several connections.
    *
-   * @param crowd the connections
+   * @param concurrency the connections
    * @return the slowest stage
    */
-  public Stage bottleneck(Crowd crowd) {
-    Stage stage = model.bottleneck(crowd);
+  public Stage bottleneck(Concurrency concurrency) {
+    Stage stage = model.bottleneck(concurrency);
     return stage == Stage.SENDER_NIC || stage == Stage.RECEIVER_NIC ? Stage.EITHER_NIC : stage;
   }
 }

@@ -39,7 +39,7 @@ public record LackOfFit(double statistic, double limit, double noise) {
     }
     double single =
         Math.max(
-            FitReading.LEAST_DEVIATION * FitReading.LEAST_DEVIATION,
+            Identifiability.LEAST_DEVIATION * Identifiability.LEAST_DEVIATION,
             rounds.stream().mapToDouble(LackOfFit::squares).sum() / repetitions);
     double median = rounds.stream().mapToDouble(values -> single * share(values.size())).sum();
     double off = fit.relativeError() * fit.relativeError() * points / freedom;

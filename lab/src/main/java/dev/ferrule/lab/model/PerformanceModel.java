@@ -156,21 +156,24 @@ public final class PerformanceModel {
    * the "card", each has its own. Threads share the processors if there are more threads.
    *
    * @param stage a stage that messages pass
-   * @param crowd the connections
+   * @param concurrency the connections
    * @return nanoseconds
    */
-  public double stageNanos(Stage stage, Crowd crowd) {
-    Load load = crowd.load();
+  public double stageNanos(Stage stage, Concurrency concurrency) {
+    Load load = concurrency.load();
     double one = stageNanos(stage, load);
     return switch (stage) {
-      case SENDER_CPU -> one / crowd.busy(crowd.senders());
-      case RECEIVER_CPU -> one / crowd.busy(crowd.receivers());
-      case ACKNOWLEDGEMENT -> one / crowd.connections();
+      case SENDER_CPU -> one / concurrency.busy(concurrency.senders());
+      case RECEIVER_CPU -> one / concurrency.busy(concurrency.receivers());
+      case ACKNOWLEDGEMENT -> one / concurrency.connections();
       case SENDER_NIC, RECEIVER_NIC, EITHER_NIC, LINK ->
-          acknowledged ? one : one / crowd.connections();
+          acknowledged ? one : one / concurrency.connections();
       case PROCESSORS -> {
-        int threads = crowd.busy(crowd.senders()) + crowd.busy(crowd.receivers());
-        yield threads <= crowd.processors() ? 0 : processorNanos(load) / crowd.processors();
+        int threads =
+            concurrency.busy(concurrency.senders()) + concurrency.busy(concurrency.receivers());
+        yield threads <= concurrency.processors()
+            ? 0
+            : processorNanos(load) / concurrency.processors();
       }
     };
   }
@@ -213,13 +216,13 @@ public final class PerformanceModel {
   /**
    * Returns the time from one message of several connections to the next.
    *
-   * @param crowd the connections
+   * @param concurrency the connections
    * @return nanoseconds; 0 if no stage takes any time
    */
-  public double periodNanos(Crowd crowd) {
+  public double periodNanos(Concurrency concurrency) {
     double period = 0;
     for (Stage stage : STAGES) {
-      period = Math.max(period, stageNanos(stage, crowd));
+      period = Math.max(period, stageNanos(stage, concurrency));
     }
     return period;
   }
@@ -231,28 +234,28 @@ public final class PerformanceModel {
    * @return the slowest stage
    */
   public Stage bottleneck(Load load) {
-    return bottleneck(Crowd.of(load));
+    return bottleneck(Concurrency.of(load));
   }
 
   /**
    * Returns the stage that sets the pace of several connections.
    *
-   * @param crowd the connections
+   * @param concurrency the connections
    * @return the slowest stage
    */
-  public Stage bottleneck(Crowd crowd) {
-    double period = periodNanos(crowd);
+  public Stage bottleneck(Concurrency concurrency) {
+    double period = periodNanos(concurrency);
     for (Stage stage :
         List.of(Stage.PROCESSORS, Stage.ACKNOWLEDGEMENT, Stage.SENDER_CPU, Stage.RECEIVER_CPU)) {
-      if (stageNanos(stage, crowd) == period) {
+      if (stageNanos(stage, concurrency) == period) {
         return stage;
       }
     }
-    if (stageNanos(Stage.LINK, crowd) > period / 2) {
+    if (stageNanos(Stage.LINK, concurrency) > period / 2) {
       return Stage.LINK;
     }
-    double sending = stageNanos(Stage.SENDER_NIC, crowd);
-    double receiving = stageNanos(Stage.RECEIVER_NIC, crowd);
+    double sending = stageNanos(Stage.SENDER_NIC, concurrency);
+    double receiving = stageNanos(Stage.RECEIVER_NIC, concurrency);
     if (Math.abs(sending - receiving) <= TIE * period) {
       return Stage.EITHER_NIC;
     }

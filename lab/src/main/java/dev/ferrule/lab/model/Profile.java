@@ -28,14 +28,16 @@ final class Profile {
     this.limit = problem.squares(best) + worse * worse;
   }
 
-  /** Returns the logarithm of a parameter's upper bound; {@link Descent#MOST_LOG} if unbounded. */
+  /**
+   * Returns the logarithm of a parameter's upper bound; {@link LeastSquares#MOST_LOG} if unbounded.
+   */
   double most(int index) {
-    return end(index, 1, Descent.MOST_LOG);
+    return end(index, 1, LeastSquares.MOST_LOG);
   }
 
-  /** Returns the logarithm of its lower bound; {@link Descent#LEAST_LOG} if it may be 0. */
+  /** Returns the logarithm of its lower bound; {@link LeastSquares#LEAST_LOG} if it may be 0. */
   double least(int index) {
-    return end(index, -1, Descent.LEAST_LOG);
+    return end(index, -1, LeastSquares.LEAST_LOG);
   }
 
   private double end(int index, int sign, double last) {
@@ -47,7 +49,7 @@ final class Profile {
       boolean toTheLast = sign * (last - inside[index]) <= step;
       // exactly: a sum of steps would miss it
       start[index] = toTheLast ? last : inside[index] + sign * step;
-      double[] further = Descent.from(start, problem, index);
+      double[] further = LeastSquares.from(start, problem, index);
       if (problem.squares(further) <= limit) {
         inside = further;
         if (toTheLast) {

@@ -67,9 +67,9 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
     double[] start =
         free.stream()
             .mapToDouble(parameter -> Math.log(fit.model().get(parameter)))
-            .map(log -> Math.clamp(log, Descent.LEAST_LOG, Descent.MOST_LOG))
+            .map(log -> Math.clamp(log, LeastSquares.LEAST_LOG, LeastSquares.MOST_LOG))
             .toArray();
-    double[] best = Descent.from(start, one);
+    double[] best = LeastSquares.from(start, one);
     double without = criterion(one, best, free.size());
     List<Search> searches = new ArrayList<>();
     for (int mtu : MTUS) {
@@ -79,7 +79,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
         search.run();
         searches.add(search);
         // where the search has ended there may be a better fit of one slope, too
-        double[] other = Descent.from(search.point, one);
+        double[] other = LeastSquares.from(search.point, one);
         without = Math.min(without, criterion(one, other, free.size()));
       }
     }
@@ -148,7 +148,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       }
       double log = (low + high) / 2;
       FitProblem problem = with(log);
-      point = Descent.from(point, problem);
+      point = LeastSquares.from(point, problem);
       factor = Math.exp(log);
       criterion = SecondSlope.criterion(problem, point, one.free().size() + MORE);
       error = Math.exp(Math.sqrt(problem.squares(point) / problem.observations().size()));
@@ -160,7 +160,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
 
     private double cost(double log) {
       FitProblem problem = with(log);
-      point = Descent.from(point, problem);
+      point = LeastSquares.from(point, problem);
       return problem.cost(point);
     }
 

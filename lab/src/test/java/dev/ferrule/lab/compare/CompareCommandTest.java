@@ -57,7 +57,7 @@ class CompareCommandTest {
     assertThat(code).isZero();
     JsonObject result = new Gson().fromJson(out.toString(), JsonObject.class);
     assertThat(result.get("ours").getAsString()).isEqualTo("sm");
-    assertThat(result.getAsJsonArray("parties")).hasSize(3);
+    assertThat(result.getAsJsonArray("competitors")).hasSize(3);
     assertThat(result.getAsJsonArray("figures"))
         .hasSize(5)
         .map(figure -> figure.getAsJsonObject())

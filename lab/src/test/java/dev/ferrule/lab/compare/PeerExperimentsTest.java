@@ -3,7 +3,7 @@ package dev.ferrule.lab.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.lab.compare.match.Measure;
+import dev.ferrule.lab.compare.competitor.Measure;
 import dev.ferrule.lab.evaluate.Evaluation;
 import dev.ferrule.lab.evaluate.Experiment;
 import dev.ferrule.lab.evaluate.Servers;
@@ -51,7 +51,8 @@ class PeerExperimentsTest {
   @Test
   void theReportShowsAllCompetitorsAndTheirRatios() throws IOException {
     Experiment experiment =
-        new PeerExperiment(Field.SM, Measure.LATENCY, new Schedule(List.of(64), 2, 5, 20));
+        new PeerExperiment(
+            ComparedProvider.SM, Measure.LATENCY, new Schedule(List.of(64), 2, 5, 20));
     List<String> problems = new ArrayList<>();
     Path report =
         new Evaluation(
@@ -70,7 +71,7 @@ class PeerExperimentsTest {
         .contains("sm / floor", "sm / agrona", "sm / aeron", "sm / unix", "sm / tcp")
         .contains("The median of sm over each other's median (below 1: sm is faster)");
     assertThat(Files.readAllLines(folder.resolve("journal.jsonl")))
-        .filteredOn(line -> line.contains("\"entrant\":\"agrona\""))
+        .filteredOn(line -> line.contains("\"competitor\":\"agrona\""))
         .hasSize(2)
         .allMatch(line -> line.contains("p50_ns"));
   }

@@ -4,8 +4,8 @@ package dev.ferrule.lab.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.ferrule.lab.compare.match.Measure;
-import dev.ferrule.lab.compare.match.Outcome;
+import dev.ferrule.lab.compare.competitor.Measure;
+import dev.ferrule.lab.compare.competitor.Outcome;
 import dev.ferrule.tools.bench.LineSpan;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,12 +18,12 @@ class RoundsTest {
 
   private static final OptionalDouble NONE = OptionalDouble.empty();
 
-  private static Turns round(double floor, double ours, double theirs, Double... lines) {
+  private static InterleavedRound round(double floor, double ours, double theirs, Double... lines) {
     Map<String, Outcome> outcomes = new LinkedHashMap<>();
     outcomes.put("floor", new Outcome(floor, NONE));
     outcomes.put("sm", new Outcome(ours, NONE));
     outcomes.put("agrona", new Outcome(theirs, NONE));
-    return new Turns(outcomes, LineSpan.of(List.of(lines)));
+    return new InterleavedRound(outcomes, LineSpan.of(List.of(lines)));
   }
 
   @Test
@@ -31,7 +31,7 @@ class RoundsTest {
     Rounds rounds = new Rounds(Measure.LATENCY, 64);
     for (double nanos : new double[] {100, 9000, 120}) {
       rounds.add(
-          new Turns(
+          new InterleavedRound(
               Map.of("sm", new Outcome(nanos, OptionalDouble.of(2 * nanos))), Optional.empty()));
     }
     Figure figure = rounds.figures("sm", "floor").get(0);
@@ -50,7 +50,7 @@ class RoundsTest {
       rounds.add(round(floor[i], ours[i], theirs[i]));
     }
     List<Figure> figures = rounds.figures("sm", "floor");
-    assertThat(figures).extracting(Figure::entrant).containsExactly("floor", "sm", "agrona");
+    assertThat(figures).extracting(Figure::competitor).containsExactly("floor", "sm", "agrona");
     // 150 over 50, though the rounds have 2, 1.5 and 3, whose median is 2
     assertThat(figures.get(1).ofFloor()).hasValue(3);
     assertThat(figures.get(1).oursToIt()).isEmpty();
@@ -65,7 +65,7 @@ class RoundsTest {
     Map<String, Outcome> outcomes = new LinkedHashMap<>();
     outcomes.put("sm", new Outcome(2e6, NONE));
     outcomes.put("agrona", new Outcome(1e6, NONE));
-    rounds.add(new Turns(outcomes, Optional.empty()));
+    rounds.add(new InterleavedRound(outcomes, Optional.empty()));
     assertThat(rounds.figures("sm", "floor"))
         .allSatisfy(figure -> assertThat(figure.ofFloor()).isEmpty())
         .last()
@@ -81,10 +81,10 @@ class RoundsTest {
     rounds.add(round(32, 82, 82, 30.0, 31.0, 33.0, 29.0));
     List<Figure> figures = rounds.figures("sm", "floor");
     assertThat(figures).hasSize(6);
-    assertThat(figures.get(2)).extracting(Figure::entrant, Figure::rounds).contains("agrona", 2);
+    assertThat(figures.get(2)).extracting(Figure::competitor, Figure::rounds).contains("agrona", 2);
     assertThat(figures.get(2).lineNanos()).hasValueCloseTo(30.94, within(0.01));
     assertThat(figures.get(2).oursToIt()).hasValueCloseTo(81.0 / 121, within(0.001));
-    assertThat(figures.get(5)).extracting(Figure::entrant, Figure::rounds).contains("agrona", 1);
+    assertThat(figures.get(5)).extracting(Figure::competitor, Figure::rounds).contains("agrona", 1);
     assertThat(figures.get(5).oursToIt()).hasValue(0.75);
     assertThat(figures.get(5).lineNanos()).hasValueCloseTo(162.33, within(0.01));
   }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import dev.ferrule.ProviderInfo;
-import dev.ferrule.lab.model.Crowd;
+import dev.ferrule.lab.model.Concurrency;
 import dev.ferrule.lab.model.Load;
 import dev.ferrule.lab.model.Parameter;
 import dev.ferrule.lab.model.PerformanceModel;
@@ -89,7 +89,7 @@ class EvaluationTest {
         throw new IllegalStateException("peer://there#1: is not installed");
       }
       JsonObject result = new JsonObject();
-      double value = metric.predicted(TRUTH, Crowd.of(load));
+      double value = metric.predicted(TRUTH, Concurrency.of(load));
       boolean moved = elsewhere.contains(name + " " + load.sizeBytes());
       result.addProperty(metric.name(), moved ? value * 5 : name.equals(FAR) ? value / 100 : value);
       if (!elsewhere.isEmpty()) {
@@ -103,8 +103,8 @@ class EvaluationTest {
     }
 
     @Override
-    public Optional<Crowd> crowd() {
-      return Optional.of(Crowd.of(load));
+    public Optional<Concurrency> concurrency() {
+      return Optional.of(Concurrency.of(load));
     }
   }
 
@@ -486,7 +486,8 @@ class EvaluationTest {
     evaluate(
         experiment("latency", Optional.empty(), p50), experiment("rates", Optional.empty(), rates));
     String report = Files.readString(folder.resolve("report.html"));
-    String p50Text = Metric.P50.format(Metric.P50.predicted(TRUTH, Crowd.of(new Load(64, 1, 1))));
+    String p50Text =
+        Metric.P50.format(Metric.P50.predicted(TRUTH, Concurrency.of(new Load(64, 1, 1))));
     assertThat(report)
         .contains("one-way latency, p50<b>" + p50Text + "</b>")
         .contains("rates: pipelined, 16 B")

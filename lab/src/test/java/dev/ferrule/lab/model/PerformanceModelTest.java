@@ -116,38 +116,38 @@ class PerformanceModelTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  private Crowd crowd(int connections, int senders, int receivers, int processors) {
-    return new Crowd(new Load(16, 64, 1), connections, senders, receivers, processors);
+  private Concurrency concurrency(int connections, int senders, int receivers, int processors) {
+    return new Concurrency(new Load(16, 64, 1), connections, senders, receivers, processors);
   }
 
   @Test
   void connectionsShareTheCardsAndThreadsShareThem() {
     // one connection: the sender's processor, 120 + 30
-    assertThat(model.periodNanos(crowd(1, 1, 1, 8))).isCloseTo(150, within(EXACT));
-    assertThat(model.bottleneck(crowd(1, 1, 1, 8))).isEqualTo(Stage.SENDER_CPU);
+    assertThat(model.periodNanos(concurrency(1, 1, 1, 8))).isCloseTo(150, within(EXACT));
+    assertThat(model.bottleneck(concurrency(1, 1, 1, 8))).isEqualTo(Stage.SENDER_CPU);
     // two: 150 / 2, and 70 + 15 * 0.08 of a card
-    assertThat(model.periodNanos(crowd(2, 2, 2, 8))).isCloseTo(75, within(EXACT));
+    assertThat(model.periodNanos(concurrency(2, 2, 2, 8))).isCloseTo(75, within(EXACT));
     // four: the receiving card is shared by all
-    assertThat(model.periodNanos(crowd(4, 4, 4, 8))).isCloseTo(71.2, within(EXACT));
-    assertThat(model.bottleneck(crowd(4, 4, 4, 8))).isEqualTo(Stage.RECEIVER_NIC);
+    assertThat(model.periodNanos(concurrency(4, 4, 4, 8))).isCloseTo(71.2, within(EXACT));
+    assertThat(model.bottleneck(concurrency(4, 4, 4, 8))).isEqualTo(Stage.RECEIVER_NIC);
     // in shared memory no card is shared: 150 / 4
     PerformanceModel lines = new PerformanceModel(CARD, false);
-    assertThat(lines.periodNanos(crowd(4, 4, 4, 8))).isCloseTo(37.5, within(EXACT));
+    assertThat(lines.periodNanos(concurrency(4, 4, 4, 8))).isCloseTo(37.5, within(EXACT));
     // one thread that receives: 50 + 16
-    assertThat(lines.periodNanos(crowd(4, 4, 1, 8))).isCloseTo(66, within(EXACT));
-    assertThat(lines.bottleneck(crowd(4, 4, 1, 8))).isEqualTo(Stage.RECEIVER_CPU);
+    assertThat(lines.periodNanos(concurrency(4, 4, 1, 8))).isCloseTo(66, within(EXACT));
+    assertThat(lines.bottleneck(concurrency(4, 4, 1, 8))).isEqualTo(Stage.RECEIVER_CPU);
   }
 
   @Test
   void moreThreadsThanProcessorsShareThem() {
     PerformanceModel lines = new PerformanceModel(CARD, false);
     // (150 + 66 + 61.2 + 71.2) / 2
-    assertThat(lines.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(174.2, within(EXACT));
+    assertThat(lines.periodNanos(concurrency(4, 4, 4, 2))).isCloseTo(174.2, within(EXACT));
     // cards do not need the processors: (150 + 66) / 2
-    assertThat(model.periodNanos(crowd(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
-    assertThat(lines.bottleneck(crowd(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
+    assertThat(model.periodNanos(concurrency(4, 4, 4, 2))).isCloseTo(108, within(EXACT));
+    assertThat(lines.bottleneck(concurrency(4, 4, 4, 2))).isEqualTo(Stage.PROCESSORS);
     // threads without a connection are idle
-    assertThat(lines.periodNanos(crowd(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
+    assertThat(lines.periodNanos(concurrency(1, 4, 4, 2))).isCloseTo(150, within(EXACT));
   }
 
   @Test

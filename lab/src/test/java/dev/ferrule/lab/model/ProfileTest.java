@@ -41,8 +41,8 @@ class ProfileTest {
           FREE.stream().mapToDouble(p -> Math.log(PerformanceModelTest.CARD.get(p))).toArray();
       best[doorbell] = 10 + i * Math.PI / 1000;
       Profile profile = new Profile(problem, best, 0.1);
-      assertThat(profile.least(doorbell)).isEqualTo(Descent.LEAST_LOG);
-      assertThat(profile.most(doorbell)).isEqualTo(Descent.MOST_LOG);
+      assertThat(profile.least(doorbell)).isEqualTo(LeastSquares.LEAST_LOG);
+      assertThat(profile.most(doorbell)).isEqualTo(LeastSquares.MOST_LOG);
     }
   }
 }

@@ -22,7 +22,7 @@ public final class BandwidthBench {
   private static final int COPIES_PER_LOOK = 16;
   private static final int CACHE_LINE_BYTES = 64;
 
-  private final Crew crew;
+  private final SenderThreads senderThreads;
   private final Subject subject;
   private final Plan plan;
   private final Throughput.Flow flow;
@@ -31,8 +31,8 @@ public final class BandwidthBench {
   /**
    * Creates a benchmark.
    *
-   * @param crew the connections, all measured at once, and the sender threads; if the first
-   *     connection has a floor, that is measured too
+   * @param senderThreads the connections, all measured at once, and the sender threads; if the
+   *     first connection has a floor, that is measured too
    * @param subject the labels of the results
    * @param plan what to measure, on each connection
    * @param unacked the maximum number of incomplete messages on each connection; 0 for no limit but
@@ -42,14 +42,14 @@ public final class BandwidthBench {
    * @param memcpyFrom the least size for which a plain copy is measured as well
    */
   public BandwidthBench(
-      Crew crew,
+      SenderThreads senderThreads,
       Subject subject,
       Plan plan,
       int unacked,
       int batch,
       boolean verify,
       int memcpyFrom) {
-    this.crew = crew;
+    this.senderThreads = senderThreads;
     this.subject = subject;
     this.plan = plan;
     this.flow = new Throughput.Flow(unacked, batch, verify);
@@ -72,13 +72,15 @@ public final class BandwidthBench {
     private Series(Arena arena, int size) {
       this.size = size;
       throughputs =
-          crew.clients().stream().map(client -> new Throughput(client, arena, size, flow)).toList();
+          senderThreads.clients().stream()
+              .map(client -> new Throughput(client, arena, size, flow))
+              .toList();
       from = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 1);
       to = arena.allocate(size, CACHE_LINE_BYTES).fill((byte) 2);
     }
 
     private void warmUp(boolean first) {
-      messages = messages(plan.warmUp(first, count -> crew.round(throughputs, count)));
+      messages = messages(plan.warmUp(first, count -> senderThreads.round(throughputs, count)));
       ring()
           .ifPresent(floor ->
               ringMessages =
@@ -105,7 +107,7 @@ public final class BandwidthBench {
       if (copies()) {
         copies.add(copyBytesPerSecond());
       }
-      rates.add(total() * NANOS_PER_SECOND / crew.round(throughputs, messages));
+      rates.add(total() * NANOS_PER_SECOND / senderThreads.round(throughputs, messages));
     }
 
     private long total() {
@@ -143,7 +145,7 @@ public final class BandwidthBench {
   }
 
   private Optional<Floor> floor() {
-    return crew.first().floor();
+    return senderThreads.first().floor();
   }
 
   /**
@@ -163,7 +165,7 @@ public final class BandwidthBench {
    */
   public List<Result> run(Observer observer) {
     // Confined memory is a little cheaper to access.
-    try (Arena arena = crew.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
+    try (Arena arena = senderThreads.threads() == 1 ? Arena.ofConfined() : Arena.ofShared()) {
       List<Series> all = plan.sizes().stream().map(size -> new Series(arena, size)).toList();
       floor().ifPresent(Floor::warmUp);
       for (Series series : all) {

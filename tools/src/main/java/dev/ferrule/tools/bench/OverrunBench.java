@@ -20,20 +20,20 @@ public final class OverrunBench {
   /** Fewer than the receives of any connection measured, as they are sent at once. */
   private static final int WARM_UP_MESSAGES = 8;
 
-  private final Crew crew;
+  private final SenderThreads senderThreads;
   private final int size;
   private final Throughput.Flow flow;
 
   /**
    * Creates a benchmark.
    *
-   * @param crew the connections, all measured at once, and the sender threads
+   * @param senderThreads the connections, all measured at once, and the sender threads
    * @param size the length of the messages in bytes
    * @param unacked the maximum number of incomplete messages on each connection
    * @param pauseNanos how long the receiver spends with each message, in nanoseconds
    */
-  public OverrunBench(Crew crew, int size, int unacked, int pauseNanos) {
-    this.crew = crew;
+  public OverrunBench(SenderThreads senderThreads, int size, int unacked, int pauseNanos) {
+    this.senderThreads = senderThreads;
     this.size = size;
     this.flow = new Throughput.Flow(unacked, 1, false, pauseNanos);
   }
@@ -71,16 +71,16 @@ public final class OverrunBench {
       List<Throughput> warmUp = throughputs(arena, new Throughput.Flow(1, 1, false));
       long begin = System.nanoTime();
       do {
-        crew.round(warmUp, WARM_UP_MESSAGES);
+        senderThreads.round(warmUp, WARM_UP_MESSAGES);
       } while (System.nanoTime() - begin < warmUpNanos);
       List<Throughput> measured = throughputs(arena, flow);
       long before = sent();
       long total = count * measured.size();
       long start = System.nanoTime();
       try {
-        crew.round(measured, count);
+        senderThreads.round(measured, count);
       } catch (RuntimeException e) {
-        if (crew.clients().stream().noneMatch(client -> client.hasFailedWith(NOT_READY))) {
+        if (senderThreads.clients().stream().noneMatch(client -> client.hasFailedWith(NOT_READY))) {
           throw e;
         }
         long nanos = System.nanoTime() - start;
@@ -91,10 +91,12 @@ public final class OverrunBench {
   }
 
   private long sent() {
-    return crew.clients().stream().mapToLong(BenchClient::messagesSent).sum();
+    return senderThreads.clients().stream().mapToLong(BenchClient::messagesSent).sum();
   }
 
   private List<Throughput> throughputs(Arena arena, Throughput.Flow how) {
-    return crew.clients().stream().map(client -> new Throughput(client, arena, size, how)).toList();
+    return senderThreads.clients().stream()
+        .map(client -> new Throughput(client, arena, size, how))
+        .toList();
   }
 }

@@ -79,7 +79,7 @@ public final class ResultPlot {
             + first.subject().provider()
             + ", wait "
             + first.subject().waitStrategy()
-            + first.subject().crowd(),
+            + first.subject().concurrency(),
         Axis.logarithmic(
             accesses ? "size of an access (bytes)" : "size of a message (bytes)", Axis.Unit.BYTES),
         latency

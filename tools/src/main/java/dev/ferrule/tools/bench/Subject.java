@@ -26,7 +26,7 @@ public record Subject(String provider, String waitStrategy, int connections, int
    *
    * @return such as {@code , 4 connections, 2 threads}; empty for one of each
    */
-  public String crowd() {
+  public String concurrency() {
     return several(connections, "connections") + several(threads, "threads");
   }
 

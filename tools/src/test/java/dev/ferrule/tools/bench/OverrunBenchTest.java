@@ -61,9 +61,11 @@ class OverrunBenchTest {
   void theReceiverSpendsTheTimeWithEachMessageAndAllAreSentWhereSendersWait(boolean single) {
     Endpoint endpoint = serve(single);
     try (Connections connections = new Connections(endpoint, 2);
-        Crew crew = new Crew(connections.clients(), 1, Pinning.OFF, problems::add)) {
+        SenderThreads senderThreads =
+            new SenderThreads(connections.clients(), 1, Pinning.OFF, problems::add)) {
       long start = System.nanoTime();
-      OverrunBench.Outcome outcome = new OverrunBench(crew, 16, 32, PAUSE_NANOS).run(COUNT, 0);
+      OverrunBench.Outcome outcome =
+          new OverrunBench(senderThreads, 16, 32, PAUSE_NANOS).run(COUNT, 0);
       assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo((long) COUNT * PAUSE_NANOS);
       assertThat(outcome.sent()).isEqualTo(2 * COUNT);
       assertThat(outcome.overrun()).isFalse();
@@ -75,9 +77,10 @@ class OverrunBenchTest {
   void aConnectionThatEndsForAnotherReasonIsAFailure() throws InterruptedException {
     Endpoint endpoint = serve(false);
     try (Connections connections = new Connections(endpoint, 1);
-        Crew crew = new Crew(connections.clients(), 1, Pinning.OFF, problems::add)) {
+        SenderThreads senderThreads =
+            new SenderThreads(connections.clients(), 1, Pinning.OFF, problems::add)) {
       int tooLong = 2 * ServerLimits.MAX_PAUSE_NANOS;
-      assertThatThrownBy(() -> new OverrunBench(crew, 16, 32, tooLong).run(COUNT, 0))
+      assertThatThrownBy(() -> new OverrunBench(senderThreads, 16, 32, tooLong).run(COUNT, 0))
           .isInstanceOfAny(ConnectionClosedException.class, ToolException.class);
     }
     assertThat(problems.take()).contains("exceed the limit of 1000000 ns");

@@ -85,8 +85,9 @@ class ResultTest {
         .contains("\"connections\": 4,")
         .doesNotContain("threads");
     assertThat(written(SUBJECT)).doesNotContain("connections").doesNotContain("threads");
-    assertThat(new Subject("sm", "spin", 4, 2).crowd()).isEqualTo(", 4 connections, 2 threads");
-    assertThat(SUBJECT.crowd()).isEmpty();
+    assertThat(new Subject("sm", "spin", 4, 2).concurrency())
+        .isEqualTo(", 4 connections, 2 threads");
+    assertThat(SUBJECT.concurrency()).isEmpty();
   }
 
   private static String written(Subject subject) {

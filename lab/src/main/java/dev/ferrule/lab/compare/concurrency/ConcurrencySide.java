@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.compare.concurrency;
 
-import dev.ferrule.lab.compare.transport.Contender;
-import dev.ferrule.lab.compare.transport.Contenders;
 import dev.ferrule.lab.compare.transport.Listening;
 import dev.ferrule.lab.compare.transport.Mode;
 import dev.ferrule.lab.compare.transport.Transport;
+import dev.ferrule.lab.compare.transport.TransportUnderTest;
+import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import dev.ferrule.tools.support.ChildProcess;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Problems;
@@ -34,15 +34,15 @@ final class ConcurrencySide {
 
   private static final double NANOS_PER_SECOND = 1e9;
 
-  private final Contender contender;
+  private final TransportUnderTest underTest;
   private final Workload workload;
   private final int size;
   private final PrintWriter out = new PrintWriter(System.out);
   private final Collection<AtomicLong> counters = new ConcurrentLinkedQueue<>();
 
-  private ConcurrencySide(Contender contender, Workload workload, int size) {
+  private ConcurrencySide(TransportUnderTest underTest, Workload workload, int size) {
     this.size = size;
-    this.contender = contender;
+    this.underTest = underTest;
     this.workload = workload;
   }
 
@@ -84,15 +84,15 @@ final class ConcurrencySide {
     }
   }
 
-  static Contender named(String name) {
-    return Contenders.concurrent().stream()
-        .filter(contender -> contender.name().equals(name))
+  static TransportUnderTest named(String name) {
+    return TransportsUnderTest.concurrent().stream()
+        .filter(transport -> transport.name().equals(name))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("unknown transport " + name));
   }
 
   private String serve(Path directory, int acceptors) {
-    Listening listening = contender.listen(Mode.ONE_SENDER, directory, null);
+    Listening listening = underTest.listen(Mode.ONE_SENDER, directory, null);
     for (int i = 0; i < acceptors; i++) {
       thread("acceptor", () -> accept(listening)).start();
     }
@@ -122,7 +122,7 @@ final class ConcurrencySide {
                 Transport transport;
                 try {
                   begin.await();
-                  transport = contender.connect(Mode.ONE_SENDER, address, null);
+                  transport = underTest.connect(Mode.ONE_SENDER, address, null);
                   connected.incrementAndGet();
                 } finally {
                   tried.countDown();

@@ -2,9 +2,9 @@
 package dev.ferrule.lab.compare.concurrency;
 
 import dev.ferrule.lab.compare.CommandRunner;
-import dev.ferrule.lab.compare.transport.Contender;
-import dev.ferrule.lab.compare.transport.Contenders;
 import dev.ferrule.lab.compare.transport.Transport;
+import dev.ferrule.lab.compare.transport.TransportUnderTest;
+import dev.ferrule.lab.compare.transport.TransportsUnderTest;
 import dev.ferrule.tools.Main;
 import dev.ferrule.tools.Values;
 import dev.ferrule.tools.bench.FreshAddress;
@@ -138,7 +138,7 @@ public final class ManyConnections implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    List<Contender> contenders = contenders();
+    List<TransportUnderTest> transports = transports();
     checkNumbers();
     out()
         .printf(
@@ -155,8 +155,8 @@ public final class ManyConnections implements Callable<Integer> {
       for (Workload workload : workloads) {
         for (int processCount : processes) {
           for (int count : connections) {
-            for (Contender contender : contenders) {
-              measure(workload, processCount, count, contender);
+            for (TransportUnderTest transport : transports) {
+              measure(workload, processCount, count, transport);
             }
           }
         }
@@ -165,18 +165,18 @@ public final class ManyConnections implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private List<Contender> contenders() {
-    List<Contender> all = Contenders.concurrent();
+  private List<TransportUnderTest> transports() {
+    List<TransportUnderTest> all = TransportsUnderTest.concurrent();
     if (only == null) {
       return all;
     }
-    List<String> names = all.stream().map(Contender::name).toList();
+    List<String> names = all.stream().map(TransportUnderTest::name).toList();
     for (String name : only) {
       if (!names.contains(name)) {
         throw usage("--only: unknown " + name + "; choose from " + String.join(", ", names));
       }
     }
-    return all.stream().filter(contender -> only.contains(contender.name())).toList();
+    return all.stream().filter(transport -> only.contains(transport.name())).toList();
   }
 
   private void checkNumbers() {
@@ -215,18 +215,18 @@ public final class ManyConnections implements Callable<Integer> {
     return spec.commandLine().getOut();
   }
 
-  private void measure(Workload workload, int processCount, int count, Contender contender)
+  private void measure(Workload workload, int processCount, int count, TransportUnderTest transport)
       throws IOException {
     quiet = false;
     Path directory = Files.createTempDirectory(FreshAddress.sharedDirectory(), "ferrule-many-");
     try (ChildProcess server =
-        side(contender, workload, ConcurrencySide.SERVER, directory.toString())) {
+        side(transport, workload, ConcurrencySide.SERVER, directory.toString())) {
       String address = server.awaitAnswer(START_TIMEOUT);
       if (processCount == 1) {
-        measure(workload, 1, count, contender, server, server);
+        measure(workload, 1, count, transport, server, server);
       } else {
-        try (ChildProcess client = side(contender, workload, ConcurrencySide.CLIENT, address)) {
-          measure(workload, 2, count, contender, server, client);
+        try (ChildProcess client = side(transport, workload, ConcurrencySide.CLIENT, address)) {
+          measure(workload, 2, count, transport, server, client);
         }
       }
     } finally {
@@ -238,7 +238,7 @@ public final class ManyConnections implements Callable<Integer> {
       Workload workload,
       int processCount,
       int count,
-      Contender contender,
+      TransportUnderTest transport,
       ChildProcess server,
       ChildProcess client) {
     client.tell("connect " + count);
@@ -253,7 +253,7 @@ public final class ManyConnections implements Callable<Integer> {
         .printf(
             "%-8s %-12s %9d %11d %9s %9.2f %12.0f %12.0f%n",
             workload.name().toLowerCase(Locale.ROOT),
-            contender.name(),
+            transport.name(),
             processCount,
             count,
             connecting[0],
@@ -262,11 +262,12 @@ public final class ManyConnections implements Callable<Integer> {
             Double.parseDouble(rate[1]));
   }
 
-  private ChildProcess side(Contender contender, Workload workload, String role, String where) {
+  private ChildProcess side(
+      TransportUnderTest transport, Workload workload, String role, String where) {
     return ChildProcess.start(
         ConcurrencySide.class.getName(),
         List.of(
-            contender.name(),
+            transport.name(),
             workload.name(),
             Integer.toString(size),
             role,

@@ -5,7 +5,7 @@ package dev.ferrule.lab.compare.transport;
 public interface Listening extends AutoCloseable {
 
   /**
-   * Returns the address for {@link Contender#connect}.
+   * Returns the address for {@link TransportUnderTest#connect}.
    *
    * @return the address, in one line
    */

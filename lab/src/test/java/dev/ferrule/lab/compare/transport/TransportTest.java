@@ -25,35 +25,35 @@ class TransportTest {
   @TempDir Path directory;
 
   static List<Arguments> uses() {
-    return uses(contender -> true);
+    return uses(transport -> true);
   }
 
   static List<Arguments> usesWithRates() {
-    return uses(Contender::hasRate);
+    return uses(TransportUnderTest::hasRate);
   }
 
-  private static List<Arguments> uses(Predicate<Contender> which) {
-    return Contenders.all().stream()
+  private static List<Arguments> uses(Predicate<TransportUnderTest> which) {
+    return TransportsUnderTest.all().stream()
         .filter(which)
-        .flatMap(contender ->
-            contender.modes().stream().map(mode -> Arguments.of(contender.name(), mode)))
+        .flatMap(transport ->
+            transport.modes().stream().map(mode -> Arguments.of(transport.name(), mode)))
         .toList();
   }
 
   static List<String> namesOfThoseWithSeveralSenders() {
-    return Contenders.all().stream()
-        .filter(contender -> contender.modes().contains(Mode.SEVERAL_SENDERS))
-        .map(Contender::name)
+    return TransportsUnderTest.all().stream()
+        .filter(transport -> transport.modes().contains(Mode.SEVERAL_SENDERS))
+        .map(TransportUnderTest::name)
         .toList();
   }
 
   @ParameterizedTest
   @MethodSource("uses")
   void valuesAreEchoed(String name, Mode mode) {
-    Contender contender = Contenders.named(name);
-    try (Listening listening = contender.listen(mode, directory, null)) {
+    TransportUnderTest underTest = TransportsUnderTest.named(name);
+    try (Listening listening = underTest.listen(mode, directory, null)) {
       CompletableFuture<Void> server = CompletableFuture.runAsync(() -> echo(listening));
-      try (Transport client = contender.connect(mode, listening.address(), null)) {
+      try (Transport client = underTest.connect(mode, listening.address(), null)) {
         for (long value = 1; value <= MESSAGES; value++) {
           send(client, value, Transport.SHORTEST);
           await(client);
@@ -76,10 +76,10 @@ class TransportTest {
   @ParameterizedTest
   @MethodSource("usesWithRates")
   void everyByteOfManyMessagesArrivesInOrderInBothDirections(String name, Mode mode) {
-    Contender contender = Contenders.named(name);
+    TransportUnderTest underTest = TransportsUnderTest.named(name);
     List<byte[]> atServer = new ArrayList<>();
     List<byte[]> atClient = new ArrayList<>();
-    try (Listening listening = contender.listen(mode, directory, atServer::add)) {
+    try (Listening listening = underTest.listen(mode, directory, atServer::add)) {
       CompletableFuture<Void> server =
           CompletableFuture.runAsync(() -> {
             try (Transport transport = listening.accept()) {
@@ -88,7 +88,7 @@ class TransportTest {
               await(transport); // so that the connection is not closed before all have arrived
             }
           });
-      try (Transport client = contender.connect(mode, listening.address(), atClient::add)) {
+      try (Transport client = underTest.connect(mode, listening.address(), atClient::add)) {
         sendAll(client);
         takeAll(client);
         send(client, 0, Transport.SHORTEST);
@@ -106,11 +106,11 @@ class TransportTest {
   /** Connects, and returns the messages that the server receives from an action. */
   private List<byte[]> receivedMessages(
       String name, Mode mode, BiConsumer<Transport, Transport> clientAndServer) {
-    Contender contender = Contenders.named(name);
+    TransportUnderTest underTest = TransportsUnderTest.named(name);
     List<byte[]> received = new ArrayList<>();
-    try (Listening listening = contender.listen(mode, directory, received::add)) {
+    try (Listening listening = underTest.listen(mode, directory, received::add)) {
       CompletableFuture<Transport> accepting = CompletableFuture.supplyAsync(listening::accept);
-      try (Transport client = contender.connect(mode, listening.address(), null);
+      try (Transport client = underTest.connect(mode, listening.address(), null);
           Transport server = accepting.join()) {
         clientAndServer.accept(client, server);
       }

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare.competitor;
+
+import dev.ferrule.lab.compare.transport.MessageSender;
+import dev.ferrule.lab.compare.transport.SenderSequences;
+import dev.ferrule.lab.compare.transport.Transport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The loops that measure every {@link Transport}. A message that is lost, duplicated or reordered
+ * is an {@link IllegalStateException}. The loops do not check whether the peer is alive: the parent
+ * process ends both when one fails.
+ */
+final class Loops {
+
+  /** Time limit of the sink for the next message. */
+  static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+  private static final int POLL_LIMIT = 256;
+  private static final int LOOKS_PER_CLOCK = 1 << 20; // about ten milliseconds
+  private static final int SPINS = 200;
+  private static final long START = 0;
+
+  private Loops() {}
+
+  /**
+   * Performs round trips; the peer must {@link #echo} one more than are timed.
+   *
+   * @param first the value of the first message; the others follow
+   * @param periods receives the time of each, in nanoseconds
+   * @param count the number to time; one more is made, which starts the clock
+   */
+  static void ping(Transport transport, long first, long[] periods, int count, int length) {
+    long before = 0;
+    for (int i = -1; i < count; i++) {
+      long value = first + i + 1;
+      send(transport, value, length);
+      // The clock is read while the message is in flight: its cost does not count.
+      long now = System.nanoTime();
+      if (i >= 0) {
+        periods[i] = now - before;
+      }
+      before = now;
+      while (transport.poll(1) == 0) {
+        // in flight
+      }
+      checkEcho(transport, value);
+    }
+  }
+
+  private static void checkEcho(Transport transport, long value) {
+    if (transport.lastValue() != value) {
+      throw new IllegalStateException(
+          "message " + value + " was echoed as " + transport.lastValue());
+    }
+  }
+
+  /** Echoes each message. */
+  static void echo(Transport transport, long count, int length) {
+    for (long left = count; left > 0; ) {
+      int taken = transport.poll(1);
+      if (taken > 0) {
+        left -= taken;
+        send(transport, transport.lastValue(), length);
+      }
+    }
+  }
+
+  /**
+   * Sends single messages as fast as possible to a peer that executes {@link #sink}.
+   *
+   * @param first the value of the first; the others follow
+   * @return the time from the peer being ready until it has received the last one, in nanoseconds
+   */
+  static long send(Transport transport, long first, long count, int length) {
+    awaitMessage(transport);
+    long start = System.nanoTime();
+    for (long value = first; value < first + count; value++) {
+      send(transport, value, length);
+    }
+    return awaitEnd(transport, start, first + count - 1);
+  }
+
+  /**
+   * Sends batches as fast as possible to a peer that executes {@link #sink}.
+   *
+   * @param first the value of the first; the others follow
+   * @param batch the number of messages per batch
+   * @return the time from the peer being ready until it has received the last one, in nanoseconds
+   */
+  static long sendBatches(Transport transport, long first, long count, int batch, int length) {
+    awaitMessage(transport);
+    long start = System.nanoTime();
+    long end = first + count;
+    for (long value = first; value < end; ) {
+      long batchEnd = Math.min(value + batch, end);
+      while (value < batchEnd) {
+        int sent = transport.trySendBatch(value, (int) (batchEnd - value), length);
+        if (sent == 0) {
+          Thread.onSpinWait();
+        }
+        value += sent;
+      }
+    }
+    return awaitEnd(transport, start, end - 1);
+  }
+
+  private static long awaitEnd(Transport transport, long start, long last) {
+    awaitMessage(transport);
+    long nanos = System.nanoTime() - start;
+    if (transport.lastValue() != last) {
+      throw new IllegalStateException("messages were lost or duplicated");
+    }
+    return nanos;
+  }
+
+  /** Reports that it is ready, receives messages, and reports the last. */
+  static void sink(Transport transport, long count) {
+    sink(transport, count, System::nanoTime);
+  }
+
+  /**
+   * Reports that it is ready, receives messages, and reports the last.
+   *
+   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
+   */
+  static void sink(Transport transport, long count, LongSupplier clock) {
+    long before = transport.lastValue();
+    send(transport, START, Transport.SHORTEST);
+    takeAll(
+        transport,
+        count,
+        clock,
+        taken -> {
+          if (transport.lastValue() != before + taken) {
+            throw new IllegalStateException(
+                "a message was lost, duplicated or reordered: message "
+                    + transport.lastValue()
+                    + " arrived instead of "
+                    + (before + taken));
+          }
+        });
+    send(transport, transport.lastValue(), Transport.SHORTEST);
+  }
+
+  /** Receives messages, and calls the check after each poll with the number received so far. */
+  private static void takeAll(
+      Transport transport, long count, LongSupplier clock, LongConsumer check) {
+    Stall stall = new Stall(clock);
+    for (long taken = 0; taken < count; ) {
+      int now = transport.poll((int) Math.min(POLL_LIMIT, count - taken));
+      if (now == 0) {
+        stall.look(taken, count);
+      } else {
+        taken += now;
+        stall.end();
+        check.accept(taken);
+      }
+    }
+  }
+
+  /**
+   * Sends messages from several threads on one connection, as fast as possible, to a peer that
+   * executes {@link #sinkOfSeveral}.
+   *
+   * @param senders the number of threads
+   * @param each the number of messages of each thread
+   * @param pin pins a thread, given its index, to a processor
+   * @return the time from all being ready until the peer has received the last one, in nanoseconds
+   */
+  static long sendFromSeveral(
+      Transport transport, int senders, long each, int length, IntConsumer pin) {
+    CountDownLatch ready = new CountDownLatch(senders);
+    CountDownLatch go = new CountDownLatch(1);
+    ExecutorService threads = Executors.newFixedThreadPool(senders);
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      for (int i = 0; i < senders; i++) {
+        int index = i;
+        MessageSender sender = transport.newSender();
+        running.add(
+            threads.submit(() -> {
+              pin.accept(index);
+              ready.countDown();
+              go.await();
+              sendOwn(sender, index, each, length);
+              return null;
+            }));
+      }
+      ready.await();
+      awaitMessage(transport);
+      long start = System.nanoTime();
+      go.countDown();
+      for (Future<?> one : running) {
+        one.get(); // this thread may share a processor with them: it must not spin yet
+      }
+      return awaitEnd(transport, start, senders * each);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a sending thread has failed: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    } finally {
+      threads.shutdown(); // after a failure, others may wait for buffer space forever
+    }
+  }
+
+  private static void sendOwn(MessageSender sender, int index, long count, int length) {
+    for (long number = 0; number < count; number++) {
+      long value = SenderSequences.value(index, number);
+      for (int spins = 0; !sender.trySend(value, length); spins++) {
+        if (spins < SPINS) {
+          Thread.onSpinWait();
+        } else {
+          Thread.yield(); // the others may be on the same processor
+        }
+      }
+    }
+  }
+
+  /**
+   * Reports that it is ready, receives the messages of several threads, and reports their number.
+   */
+  static void sinkOfSeveral(Transport transport, long count) {
+    sinkOfSeveral(transport, count, System::nanoTime);
+  }
+
+  /**
+   * Reports that it is ready, receives the messages of several threads, and reports their number.
+   *
+   * @param clock the clock for {@link #LOST_NANOS}, in nanoseconds
+   */
+  static void sinkOfSeveral(Transport transport, long count, LongSupplier clock) {
+    SenderSequences sequences = transport.sequences();
+    sequences.restart();
+    send(transport, START, Transport.SHORTEST);
+    takeAll(transport, count, clock, taken -> sequences.check());
+    send(transport, count, Transport.SHORTEST);
+  }
+
+  /**
+   * Sends single messages to a peer that executes {@link #blockingEcho}, each after the receiver
+   * has been blocked for {@link Measure#BLOCKED_NANOS}.
+   *
+   * @param first the value of the first message; the others follow
+   * @param oneWay receives the time from before the send until after the receive, in nanoseconds of
+   *     the clock shared by all processes
+   */
+  static void wakeUp(Transport transport, long first, long[] oneWay, int length) {
+    long[] sent = new long[oneWay.length];
+    for (int i = 0; i < oneWay.length; i++) {
+      pause();
+      sent[i] = System.nanoTime();
+      send(transport, first + i, length);
+      awaitMessage(transport);
+      checkEcho(transport, first + i);
+    }
+    for (int i = 0; i < oneWay.length; i++) {
+      awaitMessage(transport);
+      oneWay[i] = transport.lastValue() - sent[i];
+    }
+  }
+
+  /** Spins, which keeps this thread's processor busy: only the receiver's is idle meanwhile. */
+  private static void pause() {
+    long end = System.nanoTime() + Measure.BLOCKED_NANOS;
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Echoes each message, and then sends the times of their arrival. */
+  static void blockingEcho(Transport transport, int count, int length) {
+    long[] received = new long[count];
+    for (int i = 0; i < count; i++) {
+      awaitMessage(transport);
+      received[i] = System.nanoTime();
+      send(transport, transport.lastValue(), length);
+    }
+    for (long nanos : received) {
+      send(transport, nanos, Transport.SHORTEST);
+    }
+  }
+
+  private static void send(Transport transport, long value, int length) {
+    while (!transport.trySend(value, length)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void awaitMessage(Transport transport) {
+    while (transport.poll(1) == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** A period without messages, after which one is assumed lost. */
+  private static final class Stall {
+
+    private final LongSupplier clock;
+    private int looks;
+    private long start;
+
+    Stall(LongSupplier clock) {
+      this.clock = clock;
+    }
+
+    /** Checks the limit; called after each empty poll. */
+    void look(long taken, long count) {
+      // Polling again at once would take the line from the sender while it writes to it.
+      Thread.onSpinWait();
+      if ((++looks & LOOKS_PER_CLOCK - 1) == 0) {
+        checkClock(taken, count);
+      }
+    }
+
+    private void checkClock(long taken, long count) {
+      long now = clock.getAsLong();
+      if (looks == LOOKS_PER_CLOCK) {
+        start = now;
+      } else if (now - start > LOST_NANOS) {
+        throw new IllegalStateException(
+            "messages were lost: "
+                + taken
+                + " of "
+                + count
+                + " arrived, and no other within "
+                + TimeUnit.NANOSECONDS.toSeconds(LOST_NANOS)
+                + " s");
+      }
+    }
+
+    void end() {
+      looks = 0;
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.compare.competitor;
+
+import dev.ferrule.lab.compare.transport.Mode;
+import dev.ferrule.tools.support.ExitCode;
+import dev.ferrule.tools.support.ToolException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
+
+/** A bare RDMA operation, measured by perftest's two programs for it. */
+public final class PerftestCompetitor implements Competitor {
+
+  private static final double NANOS_PER_MICRO = 1e3;
+  private static final double MILLION = 1e6;
+  private static final int TYPICAL_COLUMN = 4;
+  private static final int P99_COLUMN = 7;
+  private static final int RATE_COLUMN = 4;
+  private static final int LAT_COLUMNS = 8;
+  private static final int BW_COLUMNS = 5;
+  private static final int UNACKNOWLEDGED = 64;
+
+  private final String operation;
+
+  /**
+   * Creates a competitor, whether or not the programs and a device are available.
+   *
+   * @param operation the prefix of its programs' names, such as {@code ib_send}
+   */
+  public PerftestCompetitor(String operation) {
+    this.operation = operation;
+  }
+
+  @Override
+  public String name() {
+    return operation;
+  }
+
+  @Override
+  public String version() {
+    String version =
+        missing().isPresent()
+            ? ""
+            : " "
+                + String.join(" ", Program.version(Map.of(), List.of(latency(), "--version")))
+                    .strip();
+    return "perftest"
+        + version
+        + ", "
+        + latency()
+        + " and "
+        + bandwidth()
+        + " with "
+        + UNACKNOWLEDGED
+        + " unacknowledged";
+  }
+
+  private String latency() {
+    return operation + "_lat";
+  }
+
+  private String bandwidth() {
+    return operation + "_bw";
+  }
+
+  @Override
+  public Optional<String> missing() {
+    if (!Program.exists(latency()) || !Program.exists(bandwidth())) {
+      return Optional.of(latency() + " is not installed (Debian: perftest)");
+    }
+    return RdmaPort.first().isEmpty()
+        ? Optional.of("no RDMA device with an IPv4 address")
+        : Optional.empty();
+  }
+
+  @Override
+  public boolean warmsUpItself() {
+    return true;
+  }
+
+  @Override
+  public boolean takesPart(Measure measure) {
+    return measure == Measure.LATENCY || measure == Measure.RATE;
+  }
+
+  @Override
+  public BenchmarkRun start(Mode mode, Consumer<String> problems) {
+    RdmaPort port =
+        RdmaPort.first()
+            .orElseThrow(() -> new ToolException(ExitCode.NO_PROVIDER, "no RDMA device"));
+    return new BenchmarkRun() {
+      @Override
+      public Outcome measure(Measure measure, int size, int count) {
+        List<String> options = List.of("-s", "" + size, "-n", "" + count);
+        if (measure.isTime()) {
+          return oneWay(size, run(port, latency(), options));
+        }
+        List<String> all = new ArrayList<>(options);
+        all.addAll(List.of("-t", "" + UNACKNOWLEDGED));
+        return Outcome.rate(messagesPerSecond(size, run(port, bandwidth(), all)));
+      }
+
+      @Override
+      public void close() {
+        // each run has ended its processes
+      }
+    };
+  }
+
+  private static List<String> run(RdmaPort device, String program, List<String> options) {
+    int port = Program.freePort();
+    List<String> server =
+        new ArrayList<>(
+            List.of(program, "-d", device.device(), "-x", "" + device.gid(), "-p", "" + port));
+    server.addAll(options);
+    List<String> client = new ArrayList<>(server);
+    client.add(device.address());
+    return Program.measure(
+        Map.of(), port, Program.pinned(false, server), Program.pinned(true, client));
+  }
+
+  /** Parses the output of a {@code _lat} program, which halves round trips itself. */
+  static Outcome oneWay(int size, List<String> output) {
+    List<String> row = row(size, output, LAT_COLUMNS);
+    return new Outcome(
+        Double.parseDouble(row.get(TYPICAL_COLUMN)) * NANOS_PER_MICRO,
+        OptionalDouble.of(Double.parseDouble(row.get(P99_COLUMN)) * NANOS_PER_MICRO));
+  }
+
+  /** Parses the output of a {@code _bw} program. */
+  static double messagesPerSecond(int size, List<String> output) {
+    return Double.parseDouble(row(size, output, BW_COLUMNS).get(RATE_COLUMN)) * MILLION;
+  }
+
+  private static List<String> row(int size, List<String> output, int columns) {
+    return Program.lastOf(output.stream().map(String::strip).filter(l -> l.startsWith(size + " ")))
+        .map(line -> List.of(line.split("\\s+")))
+        .filter(row -> row.size() >= columns)
+        .orElseThrow(() ->
+            new ToolException(
+                ExitCode.FAILED, "perftest wrote no result: " + String.join("; ", output)));
+  }
+}

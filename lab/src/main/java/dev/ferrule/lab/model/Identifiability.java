@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.hipparchus.linear.Array2DRowRealMatrix;
+import org.hipparchus.linear.RealMatrix;
+import org.hipparchus.linear.SingularValueDecomposition;
+
+/**
+ * Determines how well the best point of a fit is identified. A direction in which the parameters
+ * can change without any effect on the predictions is undetermined: a single parameter in such a
+ * direction is bounded or undetermined, and several of them are known only in combination.
+ */
+final class Identifiability {
+
+  /** A parameter has no effect if a factor of e changes all predictions by no more than this. */
+  private static final double NO_SAY = 0.02;
+
+  /** A direction that is known to a factor of 2 or worse is undetermined. */
+  private static final double UNKNOWN = Math.log(2);
+
+  /** A parameter with this component of an undetermined direction is one of those that it mixes. */
+  private static final double PART = 0.25;
+
+  /** A sum is determined if it changes by less along the undetermined directions. */
+  private static final double SUM_MOVES = 0.05;
+
+  /** The least deviation, due to the clock and noise. */
+  static final double LEAST_DEVIATION = 0.01;
+
+  /** The least relative difference of sums of squares. */
+  private static final double SAME = 1e-9;
+
+  private final FitProblem problem;
+  private final List<Parameter> free;
+  private final Map<Parameter, Estimate> timed;
+  private final Map<Parameter, Estimate> estimates;
+  private final List<String> notes;
+
+  Identifiability(FitProblem problem, Map<Parameter, Estimate> timed, List<String> notes) {
+    this.problem = problem;
+    this.free = problem.free();
+    this.timed = timed;
+    this.estimates = new EnumMap<>(Parameter.class);
+    this.estimates.putAll(timed);
+    this.notes = new ArrayList<>(notes);
+  }
+
+  FitResult read(double[] best) {
+    double[][] jacobian = FitProblem.jacobian(best, problem::residuals);
+    Profile profile = profile(best);
+    List<Integer> heard = new ArrayList<>();
+    for (int i = 0; i < best.length; i++) {
+      if (norm(jacobian, i) >= NO_SAY) {
+        heard.add(i);
+      } else {
+        bound(profile, best, i);
+      }
+    }
+    if (!heard.isEmpty()) {
+      readHeard(profile, best, jacobian, heard);
+    }
+    exchangeCards();
+    double error = Math.sqrt(problem.squares(best) / problem.observations().size());
+    return new FitResult(
+        problem.model(estimates), Map.copyOf(estimates), error, List.copyOf(notes));
+  }
+
+  /**
+   * Exchanges the cards' estimates if needed. With one sender and one receiver the two cards are
+   * symmetric in every formula, so an estimate may belong to either. The receiver's is assumed to
+   * be the slower one, which is the conservative choice, as many senders share it.
+   */
+  private void exchangeCards() {
+    Estimate sending = estimates.get(Parameter.SEND_NIC);
+    Estimate receiving = estimates.get(Parameter.RECEIVE_NIC);
+    Estimate greater = sending.value() > receiving.value() ? sending : receiving;
+    Estimate lesser = greater == sending ? receiving : sending;
+    if (sending.source() != Estimate.Source.FITTED
+        && receiving.source() != Estimate.Source.FITTED) {
+      return; // undetermined parameters have been noted
+    }
+    Estimate known = greater.source() == Estimate.Source.FITTED ? greater : lesser;
+    String note =
+        "one of o_nsnd and o_nrcv is "
+            + nanos(known)
+            + ", the other "
+            + described(known == greater ? lesser : greater)
+            + "; one sender and one receiver do not show which";
+    List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC).forEach(card -> notes.remove(alone(card)));
+    notes.add(note);
+    estimates.put(Parameter.RECEIVE_NIC, as(Parameter.RECEIVE_NIC, greater, note));
+    estimates.put(Parameter.SEND_NIC, as(Parameter.SEND_NIC, lesser, note));
+  }
+
+  private static String alone(Parameter parameter) {
+    return parameter.symbol() + " is undetermined: its effect on the measurements is too small";
+  }
+
+  private static String described(Estimate estimate) {
+    return switch (estimate.source()) {
+      case AT_MOST ->
+          String.format(Locale.ROOT, "at most %.3g ns", estimate.high().orElse(estimate.value()));
+      case TOGETHER -> "known only in combination";
+      case UNDETERMINED -> "undetermined";
+      default -> nanos(estimate);
+    };
+  }
+
+  private static String nanos(Estimate estimate) {
+    return String.format(Locale.ROOT, "%.3g ns", estimate.value());
+  }
+
+  private static Estimate as(Parameter parameter, Estimate other, String note) {
+    return new Estimate(
+        parameter,
+        other.value(),
+        other.standardError(),
+        other.low(),
+        other.high(),
+        other.source() == Estimate.Source.FITTED ? Estimate.Source.TOGETHER : other.source(),
+        note);
+  }
+
+  private static double norm(double[][] jacobian, int column) {
+    return Math.sqrt(Arrays.stream(jacobian).mapToDouble(row -> row[column] * row[column]).sum());
+  }
+
+  /** Returns the typical deviation of a measurement in a fit with so many parameters. */
+  private double deviation(double[] best, int freedom) {
+    return Math.max(LEAST_DEVIATION, Math.sqrt(problem.squares(best) / freedom));
+  }
+
+  private int freedom(int parameters) {
+    return Math.max(1, problem.observations().size() - parameters);
+  }
+
+  /** Returns a profile in which the timed parameters may deviate, too. */
+  private Profile profile(double[] best) {
+    int freedom = freedom(best.length);
+    double worse = Confidence.factor(freedom) * deviation(best, freedom);
+    FitProblem relaxed = problem.relaxed(timed.values(), worse);
+    return new Profile(relaxed, relaxed.extended(best), worse);
+  }
+
+  /**
+   * Determines the upper bound of a parameter without effect, or, if there is none, the lower
+   * bound: a doorbell has an effect as long as it is less than the whole of which it is a part.
+   */
+  private void bound(Profile profile, double[] best, int index) {
+    Parameter parameter = free.get(index);
+    double most = profile.most(index);
+    double least = most < LeastSquares.MOST_LOG ? LeastSquares.LEAST_LOG : profile.least(index);
+    if (most < LeastSquares.MOST_LOG) {
+      OptionalDouble high = OptionalDouble.of(Math.exp(most));
+      String note = "any value up to there is possible, if other stages take less";
+      bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
+    } else if (least > LeastSquares.LEAST_LOG) {
+      OptionalDouble low = OptionalDouble.of(Math.exp(least));
+      String note = "any value from there on is possible";
+      bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
+    } else {
+      unbounded(best, index);
+    }
+  }
+
+  /**
+   * Notes an unbounded parameter: 0 is as good as any value, unless the best point depends on it.
+   */
+  private void unbounded(double[] best, int index) {
+    double[] without = best.clone();
+    without[index] = LeastSquares.LEAST_LOG;
+    boolean unused = problem.squares(without) <= problem.squares(best) * (1 + SAME);
+    String note =
+        unused
+            ? "no measurement depends on it; 0 is assumed"
+            : "any value is possible: its effect is less than the noise";
+    Parameter parameter = free.get(index);
+    double value = unused ? 0 : Math.exp(best[index]);
+    estimates.put(parameter, Estimate.bare(parameter, value, Estimate.Source.UNDETERMINED, note));
+    notes.add(parameter.symbol() + ": " + note);
+  }
+
+  private void bounded(
+      double[] best,
+      int index,
+      OptionalDouble low,
+      OptionalDouble high,
+      Estimate.Source source,
+      String note) {
+    Parameter parameter = free.get(index);
+    double value = Math.exp(best[index]);
+    estimates.put(
+        parameter, new Estimate(parameter, value, OptionalDouble.empty(), low, high, source, note));
+  }
+
+  private void readHeard(Profile profile, double[] best, double[][] jacobian, List<Integer> heard) {
+    // with fewer rows than columns the decomposition would omit directions
+    RealMatrix columns =
+        new Array2DRowRealMatrix(Math.max(jacobian.length, heard.size()), heard.size());
+    for (int row = 0; row < jacobian.length; row++) {
+      for (int i = 0; i < heard.size(); i++) {
+        columns.setEntry(row, i, jacobian[row][heard.get(i)]);
+      }
+    }
+    int freedom = freedom(heard.size());
+    double deviation = deviation(best, freedom);
+    SingularValueDecomposition directions = new SingularValueDecomposition(columns);
+    double[] singular = directions.getSingularValues();
+    List<double[]> unknown = new ArrayList<>();
+    List<TreeSet<Integer>> groups = new ArrayList<>();
+    for (int direction = 0; direction < heard.size(); direction++) {
+      double[] parts = directions.getV().getColumn(direction);
+      double value = direction < singular.length ? singular[direction] : 0;
+      double spread = value == 0 ? Double.POSITIVE_INFINITY : deviation / value;
+      if (spread > UNKNOWN) {
+        unknown.add(parts);
+        groups.add(members(parts));
+      }
+    }
+    Set<Integer> vague = groups.stream().flatMap(Set::stream).collect(Collectors.toSet());
+    for (int i = 0; i < heard.size(); i++) {
+      if (!vague.contains(i)) {
+        fitted(profile, best, heard.get(i), freedom);
+      }
+    }
+    for (TreeSet<Integer> group : merged(groups)) {
+      tellTogether(best, heard, group, unknown);
+    }
+  }
+
+  private void fitted(Profile profile, double[] best, int index, int freedom) {
+    double least = profile.least(index);
+    double low = least == LeastSquares.LEAST_LOG ? 0 : Math.exp(least);
+    double high = Math.exp(profile.most(index));
+    estimates.put(
+        free.get(index),
+        new Estimate(
+            free.get(index),
+            Math.exp(best[index]),
+            OptionalDouble.of((high - low) / 2 / Confidence.factor(freedom)),
+            OptionalDouble.of(low),
+            OptionalDouble.of(high),
+            Estimate.Source.FITTED,
+            ""));
+  }
+
+  private static TreeSet<Integer> members(double[] parts) {
+    TreeSet<Integer> members = new TreeSet<>();
+    for (int i = 0; i < parts.length; i++) {
+      if (Math.abs(parts[i]) > PART) {
+        members.add(i);
+      }
+    }
+    return members;
+  }
+
+  /** Merges groups that share a parameter. */
+  private static List<TreeSet<Integer>> merged(List<TreeSet<Integer>> groups) {
+    List<TreeSet<Integer>> merged = new ArrayList<>();
+    for (TreeSet<Integer> group : groups) {
+      TreeSet<Integer> whole = new TreeSet<>(group);
+      merged.removeIf(other -> {
+        boolean common = other.stream().anyMatch(whole::contains);
+        if (common) {
+          whole.addAll(other);
+        }
+        return common;
+      });
+      merged.add(whole);
+    }
+    return merged;
+  }
+
+  private void tellTogether(
+      double[] best, List<Integer> heard, TreeSet<Integer> group, List<double[]> unknown) {
+    double sum = group.stream().mapToDouble(i -> Math.exp(best[heard.get(i)])).sum();
+    double moves = 0;
+    for (double[] direction : unknown) {
+      double move =
+          group.stream().mapToDouble(i -> Math.exp(best[heard.get(i)]) / sum * direction[i]).sum();
+      moves = Math.max(moves, Math.abs(move));
+    }
+    List<Parameter> parameters = group.stream().map(i -> free.get(heard.get(i))).toList();
+    List<String> units = parameters.stream().map(Parameter::unit).distinct().toList();
+    boolean sumIsKnown = moves < SUM_MOVES && units.size() == 1;
+    String names =
+        parameters.stream()
+            .map(Parameter::symbol)
+            .collect(Collectors.joining(sumIsKnown ? " + " : ", "));
+    Estimate.Source source = Estimate.Source.TOGETHER;
+    String note;
+    if (parameters.size() == 1) {
+      source = Estimate.Source.UNDETERMINED;
+      note = alone(parameters.get(0));
+    } else if (sumIsKnown) {
+      note =
+          "only "
+              + names
+              + " = "
+              + String.format(Locale.ROOT, "%.3g", sum)
+              + " "
+              + units.get(0)
+              + " is determined; the measurements do not separate them";
+    } else {
+      note = "the measurements do not separate " + names;
+    }
+    notes.add(note);
+    for (int i : group) {
+      Parameter parameter = free.get(heard.get(i));
+      double value = Math.exp(best[heard.get(i)]);
+      estimates.put(parameter, Estimate.bare(parameter, value, source, note));
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.tools.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads that send on several connections concurrently. The connections are distributed
+ * round-robin, and the thread that calls {@link #round} is one of the senders.
+ */
+public final class SenderThreads implements AutoCloseable {
+
+  private final List<BenchClient> clients;
+  private final int threads;
+  private final List<ExecutorService> helpers = new ArrayList<>();
+
+  /**
+   * Starts the threads.
+   *
+   * @param clients the connections to send on; the caller closes them
+   * @param threads the number of sending threads; at most the number of connections
+   * @param pinning the processors for the threads; the caller pins the calling one
+   * @param problems receives one line if the system refuses
+   */
+  public SenderThreads(
+      List<BenchClient> clients, int threads, Pinning pinning, Consumer<String> problems) {
+    if (threads < 1 || threads > clients.size()) {
+      throw new IllegalArgumentException(threads + " threads for " + clients.size() + " clients");
+    }
+    this.clients = List.copyOf(clients);
+    this.threads = threads;
+    for (int i = 1; i < threads; i++) {
+      int index = i;
+      helpers.add(
+          Executors.newSingleThreadExecutor(work -> {
+            Thread thread =
+                new Thread(
+                    () -> {
+                      try {
+                        Pinning.apply(pinning.client(index), problems);
+                      } catch (RuntimeException e) { // its share must be done
+                        problems.accept("sending thread not pinned: " + e.getMessage());
+                      }
+                      work.run();
+                    },
+                    "ferrule-bench-" + index);
+            thread.setDaemon(true);
+            return thread;
+          }));
+    }
+  }
+
+  /**
+   * Returns the first connection, for measurements on one only.
+   *
+   * @return the connection
+   */
+  public BenchClient first() {
+    return clients.get(0);
+  }
+
+  /** Returns the connections. */
+  List<BenchClient> clients() {
+    return clients;
+  }
+
+  /** Returns the number of sending threads. */
+  int threads() {
+    return threads;
+  }
+
+  /**
+   * Sends messages on all connections. The clock starts when the server has received the round's
+   * parameters on each of them and every thread is ready, and ends when the last message of all is
+   * received.
+   *
+   * @param throughputs one for each connection, in their order
+   * @param count the number of messages to send on each
+   * @return the time, in nanoseconds
+   */
+  long round(List<Throughput> throughputs, long count) {
+    return throughputs.size() == 1 && threads == 1
+        ? throughputs.get(0).round(count)
+        : new Together(throughputs, count).run();
+  }
+
+  /** One round on several connections. */
+  private final class Together {
+    private final List<Throughput> throughputs;
+    private final long count;
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final Phaser ready =
+        new Phaser(threads) {
+          @Override
+          protected boolean onAdvance(int phase, int registered) {
+            startNanos = System.nanoTime(); // before any thread proceeds
+            return false;
+          }
+        };
+    private long startNanos; // ordered by the phaser
+
+    private Together(List<Throughput> throughputs, long count) {
+      this.throughputs = throughputs;
+      this.count = count;
+    }
+
+    private long run() {
+      List<Future<Long>> ends = new ArrayList<>();
+      for (int i = 1; i < threads; i++) {
+        int index = i;
+        ends.add(helpers.get(i - 1).submit(() -> share(index)));
+      }
+      long end = share(0);
+      for (Future<Long> other : ends) {
+        end = Math.max(end, result(other));
+      }
+      throwFailure(failure.get());
+      return end - startNanos;
+    }
+
+    /** Does one thread's share; returns the time when it ended. */
+    private long share(int index) {
+      try {
+        List<Throughput> dealt = new ArrayList<>();
+        for (int i = index; i < throughputs.size(); i += threads) {
+          dealt.add(throughputs.get(i));
+        }
+        Throughput[] mine = dealt.toArray(Throughput[]::new);
+        for (Throughput throughput : mine) {
+          throughput.start(count);
+        }
+        if (ready.arriveAndAwaitAdvance() < 0) {
+          return 0; // another thread has failed
+        }
+        sendInTurn(mine);
+        for (Throughput throughput : mine) {
+          throughput.finish(count);
+        }
+        return System.nanoTime();
+      } catch (RuntimeException | Error e) {
+        giveUp(e);
+        return 0;
+      }
+    }
+
+    private void sendInTurn(Throughput[] mine) {
+      long turn = mine.length == 1 ? Math.max(1, count) : mine[0].turn();
+      for (long from = 0; from < count; from += turn) {
+        long to = Math.min(from + turn, count);
+        for (Throughput throughput : mine) {
+          throughput.send(from, to);
+        }
+      }
+    }
+
+    /** Keeps the first failure. The other threads must not wait for a broken connection. */
+    private void giveUp(Throwable cause) {
+      if (failure.compareAndSet(null, cause)) {
+        clients.forEach(BenchClient::abort);
+        ready.forceTermination();
+      }
+    }
+
+    private long result(Future<Long> share) {
+      boolean interrupted = false;
+      try {
+        while (true) {
+          try {
+            return share.get();
+          } catch (InterruptedException e) {
+            interrupted = true;
+            giveUp(new IllegalStateException("interrupted", e));
+          }
+        }
+      } catch (ExecutionException | CancellationException e) {
+        throw new IllegalStateException(e); // a share does not throw
+      } finally {
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+  }
+
+  private static void throwFailure(@Nullable Throwable failure) {
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+  }
+
+  /** Ends the threads, which are idle between two rounds. */
+  @Override
+  public void close() {
+    helpers.forEach(ExecutorService::shutdown);
+  }
+}
