@@ -299,7 +299,7 @@ final class MeasureOptions {
     AtomicBoolean failed = new AtomicBoolean();
     Consumer<String> lines =
         line -> {
-          if (Guarded.exiting() || failed.get()) {
+          if (Guarded.exiting() || failed.get() && !ChildProcess.isOfSignal(line)) {
             return; // the server reports how this process, or its connection, has ended
           }
           StatusLine.onTerminal().clear();

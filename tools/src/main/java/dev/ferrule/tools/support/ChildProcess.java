@@ -46,6 +46,12 @@ public final class ChildProcess implements AutoCloseable {
 
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
   private static final int MAX_LINES_KEPT = 1_000;
+
+  /** What {@link Process#waitFor} adds to the number of the signal that ended the process. */
+  private static final int OF_SIGNAL = 128;
+
+  private static final int SIGABRT = 6;
+  private static final String ENDED_BY_SIGNAL = "its process was ended by signal ";
   private static final String END_OF_OUTPUT = "\0";
 
   private final Process process;
@@ -255,6 +261,24 @@ public final class ChildProcess implements AutoCloseable {
     return line.startsWith(MESSAGE_PREFIX) ? line.substring(MESSAGE_PREFIX.length()) : line;
   }
 
+  private String signalled(int signal) {
+    return ENDED_BY_SIGNAL
+        + signal
+        + (signal == SIGABRT
+            ? ", as a crash of its JVM does: see hs_err_pid" + pid() + ".log in its folder"
+            : "");
+  }
+
+  /**
+   * Returns whether a line of error output is the one about a signal.
+   *
+   * @param line the line
+   * @return whether it says that a signal ended the process
+   */
+  public static boolean isOfSignal(String line) {
+    return line.startsWith(ENDED_BY_SIGNAL);
+  }
+
   /**
    * Returns the process id.
    *
@@ -264,15 +288,22 @@ public final class ChildProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Asks the process to end, and kills it if it does not. */
+  /**
+   * Asks the process to end, and kills it if it does not. If a signal had ended it before, one more
+   * line of its error output says that.
+   */
   @Override
   public void close() {
     try {
       process.getOutputStream().close();
-      if (!process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+      boolean ended = process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      if (!ended) {
         process.destroyForcibly().waitFor();
       }
       errorReader.join(STOP_TIMEOUT); // its last line may be the reason
+      if (ended && process.exitValue() > OF_SIGNAL) {
+        errors.accept(signalled(process.exitValue() - OF_SIGNAL));
+      }
     } catch (IOException e) {
       process.destroyForcibly();
     } catch (InterruptedException e) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +55,27 @@ class ChildProcessTest {
     assertThat(uri).startsWith(address("app") + "/");
     child.close();
     assertThat(ProcessHandle.of(child.pid())).isEmpty();
+  }
+
+  @Test
+  void theEndByASignalIsReported() {
+    List<String> errors = new CopyOnWriteArrayList<>();
+    ChildProcess child = ChildProcess.start(serve("app"), errors::add);
+    child.awaitAnswer(TIMEOUT);
+    ProcessHandle process = ProcessHandle.of(child.pid()).orElseThrow();
+    process.destroyForcibly();
+    process.onExit().join();
+    child.close();
+    assertThat(errors).containsExactly("its process was ended by signal 9");
+  }
+
+  @Test
+  void anOrdinaryEndIsNotReported() {
+    List<String> errors = new CopyOnWriteArrayList<>();
+    ChildProcess child = ChildProcess.start(serve("app"), errors::add);
+    child.awaitAnswer(TIMEOUT);
+    child.close();
+    assertThat(errors).isEmpty();
   }
 
   /** More children than processors, each of which a reading virtual thread would occupy. */
