@@ -4,21 +4,46 @@ package dev.ferrule;
 /**
  * Whether a provider works on this machine and, if not, why and how to fix it.
  *
- * @param available whether the provider can open connections on this machine
- * @param reason why it cannot, in one sentence; empty if available
- * @param remedy how to fix it (a package to install, a limit to raise); empty if available
+ * {@snippet lang=java :
+ * for (ProviderInfo provider : Ferrule.providers()) {
+ *   if (provider.availability() instanceof Availability.Unavailable(String reason, String remedy)) {
+ *     System.out.println(provider.scheme() + ": " + reason + "; " + remedy);
+ *   }
+ * }
+ * }
  */
-public record Availability(boolean available, String reason, String remedy) {
+public sealed interface Availability {
 
-  private static final Availability AVAILABLE = new Availability(true, "", "");
+  /** The provider can open connections on this machine. */
+  record Available() implements Availability {
+    private static final Available HERE = new Available();
+
+    @Override
+    public String toString() {
+      return "available";
+    }
+  }
+
+  /**
+   * The provider cannot open connections on this machine.
+   *
+   * @param reason why it cannot, in one sentence
+   * @param remedy how to fix it (a package to install, a limit to raise)
+   */
+  record Unavailable(String reason, String remedy) implements Availability {
+    @Override
+    public String toString() {
+      return "not available: " + reason + "; " + remedy;
+    }
+  }
 
   /**
    * Returns the value for a provider that works on this machine.
    *
-   * @return an available Availability
+   * @return {@link Available}
    */
-  public static Availability yes() {
-    return AVAILABLE;
+  static Availability yes() {
+    return Available.HERE;
   }
 
   /**
@@ -26,14 +51,18 @@ public record Availability(boolean available, String reason, String remedy) {
    *
    * @param reason why it does not, in one sentence
    * @param remedy how to fix it
-   * @return an unavailable Availability
+   * @return {@link Unavailable}
    */
-  public static Availability no(String reason, String remedy) {
-    return new Availability(false, reason, remedy);
+  static Availability no(String reason, String remedy) {
+    return new Unavailable(reason, remedy);
   }
 
-  @Override
-  public String toString() {
-    return available ? "available" : "not available: " + reason + "; " + remedy;
+  /**
+   * Returns whether the provider works on this machine.
+   *
+   * @return true if it does
+   */
+  default boolean available() {
+    return this instanceof Available;
   }
 }

@@ -127,17 +127,9 @@ public final class Ferrule {
             .filter(candidate -> candidate.scheme().equalsIgnoreCase(scheme))
             .findFirst()
             .orElseThrow(() -> noProvider(address, scheme));
-    Availability availability = provider.availability();
-    if (!availability.available()) {
+    if (provider.availability() instanceof Availability.Unavailable(String reason, String remedy)) {
       throw new ProviderUnavailableException(
-          address,
-          "the "
-              + scheme
-              + " provider is unavailable: "
-              + availability.reason()
-              + "; "
-              + availability.remedy(),
-          null);
+          address, "the " + scheme + " provider is unavailable: " + reason + "; " + remedy, null);
     }
     return provider;
   }

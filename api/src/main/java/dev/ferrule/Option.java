@@ -24,6 +24,7 @@ public final class Option<T> {
 
   private static final Pattern SIZE =
       Pattern.compile("(\\d{1,18})\\s*(|B|KiB|MiB|GiB|TiB|K|M|G|T)");
+  private static final String[] UNITS = {"", "KiB", "MiB", "GiB", "TiB"};
   private static final Pattern DURATION = Pattern.compile("(\\d{1,18})\\s*(ns|us|ms|s|m|h)");
 
   private final String name;
@@ -302,19 +303,9 @@ public final class Option<T> {
   }
 
   private static String formatSize(long bytes) {
-    if (bytes != 0 && bytes % (1L << 40) == 0) {
-      return (bytes >> 40) + "TiB";
-    }
-    if (bytes != 0 && bytes % (1 << 30) == 0) {
-      return (bytes >> 30) + "GiB";
-    }
-    if (bytes != 0 && bytes % (1 << 20) == 0) {
-      return (bytes >> 20) + "MiB";
-    }
-    if (bytes != 0 && bytes % (1 << 10) == 0) {
-      return (bytes >> 10) + "KiB";
-    }
-    return Long.toString(bytes);
+    // by the largest unit of which it is a multiple
+    int unit = bytes == 0 ? 0 : Math.min(Long.numberOfTrailingZeros(bytes) / 10, UNITS.length - 1);
+    return (bytes >> 10 * unit) + UNITS[unit];
   }
 
   private static Duration parseDuration(String text) {

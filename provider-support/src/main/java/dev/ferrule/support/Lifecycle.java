@@ -23,10 +23,17 @@ import org.jspecify.annotations.Nullable;
 public final class Lifecycle {
 
   private static final System.Logger LOGGER = System.getLogger(Connection.class.getName());
-  private static final String CLOSED_HERE = "the connection was closed by this side";
 
-  /** How and why a connection ended. */
-  private record End(ConnectionState state, String reason, @Nullable FerruleException failure) {}
+  /** How a connection ended. */
+  private sealed interface End {
+    enum Closed implements End {
+      HERE,
+      BY_PEER
+    }
+
+    /** The reason is without the address, which the failure's message begins with. */
+    record Failed(String reason, FerruleException failure) implements End {}
+  }
 
   private final Connection connection;
   private final List<Consumer<Connection>> actions = new ArrayList<>();
@@ -68,7 +75,7 @@ public final class Lifecycle {
         return Closing.AGAIN;
       }
       closing = true;
-      callbacks = setEnd(new End(ConnectionState.CLOSED, CLOSED_HERE, null));
+      callbacks = setEnd(End.Closed.HERE);
     }
     return runAll(callbacks) ? Closing.OF_OPEN : Closing.OF_ENDED;
   }
@@ -79,9 +86,7 @@ public final class Lifecycle {
    * @return true if the connection was open
    */
   public boolean closedByPeer() {
-    return end(
-        new End(ConnectionState.CLOSED_BY_PEER, "the connection was closed by the peer", null),
-        () -> {});
+    return end(End.Closed.BY_PEER, () -> {});
   }
 
   /**
@@ -125,7 +130,7 @@ public final class Lifecycle {
    * @return true if the connection was open
    */
   public boolean fail(FerruleException failure, String reason, Runnable record) {
-    return end(new End(ConnectionState.FAILED, reason, failure), record);
+    return end(new End.Failed(reason, failure), record);
   }
 
   private boolean end(End how, Runnable record) {
@@ -216,8 +221,12 @@ public final class Lifecycle {
    * @return the state
    */
   public ConnectionState state() {
-    End now = end;
-    return now == null ? ConnectionState.OPEN : now.state();
+    return switch (end) {
+      case null -> ConnectionState.OPEN;
+      case End.Closed.HERE -> ConnectionState.CLOSED;
+      case End.Closed.BY_PEER -> ConnectionState.CLOSED_BY_PEER;
+      case End.Failed failed -> ConnectionState.FAILED;
+    };
   }
 
   /**
@@ -226,8 +235,7 @@ public final class Lifecycle {
    * @return the failure, or null if it did not fail
    */
   public @Nullable FerruleException failure() {
-    End now = end;
-    return now == null ? null : now.failure();
+    return end instanceof End.Failed failed ? failed.failure() : null;
   }
 
   /**
@@ -260,17 +268,20 @@ public final class Lifecycle {
    */
   public FerruleException exception(@Nullable Throwable cause) {
     End now = end;
-    if (released || now == null || now.state() == ConnectionState.CLOSED) {
-      return new ConnectionClosedException(connection.uri(), false, CLOSED_HERE, cause);
-    }
-    if (now.state() == ConnectionState.CLOSED_BY_PEER) {
-      return new ConnectionClosedException(connection.uri(), true, now.reason(), cause);
-    }
-    if (now.failure() instanceof ProtocolException) {
-      return new ProtocolException(connection.uri(), now.reason(), now.failure());
-    }
-    return now.failure() instanceof ResourceExhaustedException
-        ? new ResourceExhaustedException(connection.uri(), now.reason(), now.failure())
-        : new PeerLostException(connection.uri(), now.reason(), now.failure());
+    return switch (released || now == null ? End.Closed.HERE : now) {
+      case End.Closed.HERE -> closed(false, "this side", cause);
+      case End.Closed.BY_PEER -> closed(true, "the peer", cause);
+      case End.Failed(String reason, ProtocolException failure) ->
+          new ProtocolException(connection.uri(), reason, failure);
+      case End.Failed(String reason, ResourceExhaustedException failure) ->
+          new ResourceExhaustedException(connection.uri(), reason, failure);
+      case End.Failed(String reason, FerruleException failure) ->
+          new PeerLostException(connection.uri(), reason, failure);
+    };
+  }
+
+  private FerruleException closed(boolean byPeer, String side, @Nullable Throwable cause) {
+    return new ConnectionClosedException(
+        connection.uri(), byPeer, "the connection was closed by " + side, cause);
   }
 }

@@ -3,7 +3,7 @@ package dev.ferrule.tools;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.ferrule.Availability;
+import dev.ferrule.Availability.Unavailable;
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ExitCode;
@@ -53,15 +53,12 @@ final class ProvidersCommand implements Callable<Integer> {
   }
 
   private static void print(PrintWriter out, ProviderInfo provider) {
-    Availability availability = provider.availability();
     out.println(provider.scheme() + " - " + provider.description());
-    out.println(
-        "  "
-            + (availability.available()
-                ? "works on this machine"
-                : "does not work on this machine: " + availability.reason()));
-    if (!availability.available()) {
-      out.println("  fix: " + availability.remedy());
+    if (provider.availability() instanceof Unavailable(String reason, String remedy)) {
+      out.println("  does not work on this machine: " + reason);
+      out.println("  fix: " + remedy);
+    } else {
+      out.println("  works on this machine");
     }
     out.println("  address: " + provider.exampleAddress());
     out.println("  options:");
@@ -75,15 +72,14 @@ final class ProvidersCommand implements Callable<Integer> {
   private static String toJson(List<ProviderInfo> providers) {
     JsonArray array = new JsonArray();
     for (ProviderInfo provider : providers) {
-      Availability availability = provider.availability();
       JsonObject object = new JsonObject();
       object.addProperty("scheme", provider.scheme());
       object.addProperty("description", provider.description());
       object.addProperty("example", provider.exampleAddress());
-      object.addProperty("available", availability.available());
-      if (!availability.available()) {
-        object.addProperty("reason", availability.reason());
-        object.addProperty("remedy", availability.remedy());
+      object.addProperty("available", provider.availability().available());
+      if (provider.availability() instanceof Unavailable(String reason, String remedy)) {
+        object.addProperty("reason", reason);
+        object.addProperty("remedy", remedy);
       }
       JsonArray options = new JsonArray();
       for (dev.ferrule.Option<?> option : provider.options()) {

@@ -2,6 +2,7 @@
 package dev.ferrule.rdma.connection;
 
 import dev.ferrule.Availability;
+import dev.ferrule.Availability.Unavailable;
 import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.FerruleException;
@@ -62,12 +63,11 @@ public abstract class RdmaProvider implements ConnectionProvider {
 
   /** The cause of a failure may be that the device is gone since it was found. */
   private FerruleException explained(URI address, FerruleException failure) {
-    Availability now = RdmaAvailability.after(failure);
-    return now.available()
-        ? failure
-        : new ProviderUnavailableException(
+    return RdmaAvailability.after(failure) instanceof Unavailable(String reason, String remedy)
+        ? new ProviderUnavailableException(
             address,
-            "the " + scheme() + " provider is unavailable: " + now.reason() + "; " + now.remedy(),
-            failure);
+            "the " + scheme() + " provider is unavailable: " + reason + "; " + remedy,
+            failure)
+        : failure;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.tools.doctor;
 
-import dev.ferrule.Availability;
+import dev.ferrule.Availability.Unavailable;
 import dev.ferrule.Ferrule;
 import dev.ferrule.ProviderInfo;
 import java.util.List;
@@ -24,9 +24,8 @@ final class ProvidersCheck implements Check {
 
   private static Finding finding(ProviderInfo provider) {
     String name = "provider " + provider.scheme();
-    Availability availability = provider.availability();
-    return availability.available()
-        ? Finding.ok(name, "works: " + provider.description())
-        : Finding.missing(name, availability.reason(), availability.remedy());
+    return provider.availability() instanceof Unavailable(String reason, String remedy)
+        ? Finding.missing(name, reason, remedy)
+        : Finding.ok(name, "works: " + provider.description());
   }
 }
