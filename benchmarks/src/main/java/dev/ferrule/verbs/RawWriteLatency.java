@@ -54,8 +54,8 @@ public final class RawWriteLatency implements AutoCloseable {
     MemorySegment memory = arena.allocate(2 * LONGEST, 4096);
     target =
         domain.registerZeroBased(
-            memory.asSlice(0, LONGEST), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-    source = domain.register(arena, memory.asSlice(LONGEST, LONGEST), Access.LOCAL_WRITE);
+            memory.asSlice(0, LONGEST), AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+    source = domain.register(arena, memory.asSlice(LONGEST, LONGEST), AccessFlags.LOCAL_WRITE);
     sends = context.createCompletionQueue(SENDS, null, 0);
     receives = context.createCompletionQueue(RECEIVES, null, 0);
     queuePair =

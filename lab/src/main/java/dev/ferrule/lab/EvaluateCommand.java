@@ -17,7 +17,7 @@ import dev.ferrule.tools.TokenOption;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.support.Affinity;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
@@ -287,7 +287,7 @@ public final class EvaluateCommand implements Subcommand {
   private List<ProviderInfo> providers() {
     if (!schemes.isEmpty()) {
       List<ProviderInfo> wanted =
-          schemes.stream().distinct().map(Endpoint::requiredProvider).toList();
+          schemes.stream().distinct().map(ConfiguredAddress::requiredProvider).toList();
       wanted.stream()
           .filter(provider -> server != null && FreshAddress.isLocal(provider))
           .findFirst()

@@ -55,7 +55,7 @@ final class SmConnection implements Connection, Link {
   static final long SECOND_LOOK_NANOS = 500_000;
 
   private final URI uri;
-  private final ConnectionResources resources;
+  private final SmConnectionResources resources;
   private final byte[] peerPayload;
   private final Duration closeTimeout;
   private final Duration peerTimeout;
@@ -85,7 +85,7 @@ final class SmConnection implements Connection, Link {
    * @param peerPayload the payload of the peer's program
    */
   SmConnection(
-      URI uri, ConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
+      URI uri, SmConnectionResources resources, byte[] peerPayload, ConnectionOptions options) {
     this.uri = uri;
     this.resources = resources;
     this.peerPayload = peerPayload;

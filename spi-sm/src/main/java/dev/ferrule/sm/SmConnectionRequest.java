@@ -114,7 +114,7 @@ final class SmConnectionRequest implements ConnectionRequest {
 
   /** Sends the client the answer for a connection. */
   private interface Answer {
-    void send(SmConnection made, URI uri, ConnectionResources resources);
+    void send(SmConnection made, URI uri, SmConnectionResources resources);
   }
 
   /** Creates a connection, and answers the client. After a failure, no resource is left. */
@@ -147,11 +147,11 @@ final class SmConnectionRequest implements ConnectionRequest {
     if (!endpoint.retain()) {
       throw new ConnectionClosedException(uri, false, "the listener was closed", null);
     }
-    ConnectionResources resources = null;
+    SmConnectionResources resources = null;
     SmConnection connection = null;
     boolean done = false;
     try {
-      resources = new ConnectionResources(endpoint, facilities, SmOptions.limits(options));
+      resources = new SmConnectionResources(endpoint, facilities, SmOptions.limits(options));
       SharedRing peer = attachPeer(uri, memory, resources);
       resources.makeOwnRing(
           SmOptions.layout(uri, options),
@@ -183,7 +183,7 @@ final class SmConnectionRequest implements ConnectionRequest {
    * Opens the client's files. That comes first, as it is cheap: a client that has died takes no
    * memory.
    */
-  private SharedRing attachPeer(URI uri, PassedMemory memory, ConnectionResources resources) {
+  private SharedRing attachPeer(URI uri, PassedMemory memory, SmConnectionResources resources) {
     try {
       resources.openPeer(handshake.client(), handshake.clientId());
       Optional<SharedRing> ring =

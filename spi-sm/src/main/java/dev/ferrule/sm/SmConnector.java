@@ -193,8 +193,8 @@ final class SmConnector {
 
   private SmConnection connect(long deadline) throws IOException {
     Endpoint client = ClientEndpoints.retain(server, options.get(SmOptions.ACCESS));
-    ConnectionResources resources =
-        new ConnectionResources(client, facilities, SmOptions.limits(options));
+    SmConnectionResources resources =
+        new SmConnectionResources(client, facilities, SmOptions.limits(options));
     SmConnection connection = null;
     ClientHandshake handshake = null;
     boolean done = false;
@@ -242,14 +242,14 @@ final class SmConnector {
    * opposite.
    */
   private static boolean isOurs(
-      ClientHandshake.Accepted answer, SharedRing own, ConnectionResources resources) {
+      ClientHandshake.Accepted answer, SharedRing own, SmConnectionResources resources) {
     checkNotGivenUp(own);
     return resources
         .attachPeerRing(answer.memory(), ring -> ring.peerGeneration() == own.generation())
         .isPresent();
   }
 
-  private void openPeer(ConnectionResources resources, int serverId) {
+  private void openPeer(SmConnectionResources resources, int serverId) {
     try {
       resources.openPeer(server, serverId);
     } catch (PosixException e) {

@@ -57,7 +57,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
   private static final long PEER_GONE_NANOS = 1_000_000_000L;
 
   private final SmConnection connection;
-  private final ConnectionResources resources;
+  private final SmConnectionResources resources;
   private final RmaArea own;
   private final RmaArea peer;
   private final CopyPath.Choice choice;
@@ -93,7 +93,7 @@ final class SmRma extends AbstractRma<SmRegisteredMemory, RemoteRegion> {
 
   SmRma(
       SmConnection connection,
-      ConnectionResources resources,
+      SmConnectionResources resources,
       ConnectionOptions options,
       @Nullable Knem knem,
       Waiter waiter) {

@@ -65,11 +65,11 @@ public record ConnectionMemory(
     return List.of(ofReceiver(connection), ofSender(connection));
   }
 
-  private static ConnectionResources resources(Connection connection) {
+  private static SmConnectionResources resources(Connection connection) {
     try {
       Field field = SmConnection.class.getDeclaredField("resources");
       field.setAccessible(true);
-      return (ConnectionResources) field.get(connection);
+      return (SmConnectionResources) field.get(connection);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }

@@ -4,7 +4,7 @@ package dev.ferrule.tools;
 import dev.ferrule.spi.ConnectionProvider;
 import dev.ferrule.spi.EndpointInfo;
 import dev.ferrule.spi.EndpointRegistry;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -82,7 +82,7 @@ final class EndpointsOperand {
 
   private URI address() {
     if (path.contains(":")) {
-      URI uri = Endpoint.parse(path);
+      URI uri = ConfiguredAddress.parse(path);
       if (uri.getScheme() != null) {
         return uri;
       }

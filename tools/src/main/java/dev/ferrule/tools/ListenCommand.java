@@ -12,10 +12,10 @@ import dev.ferrule.PeerLostException;
 import dev.ferrule.ProtocolException;
 import dev.ferrule.tools.stream.StreamReceiver;
 import dev.ferrule.tools.support.Arrivals;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.CommandHandshake;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.Problems;
 import dev.ferrule.tools.support.ToolException;
 import java.io.FileDescriptor;
@@ -80,7 +80,8 @@ final class ListenCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Endpoint endpoint = new Endpoint(Endpoint.parse(address), options.builder().build());
+    ConfiguredAddress endpoint =
+        new ConfiguredAddress(ConfiguredAddress.parse(address), options.builder().build());
     TransportOptions.requireBothWays(endpoint);
     try (Guarded<Listener> listener =
         Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()))) {
@@ -116,7 +117,7 @@ final class ListenCommand implements Callable<Integer> {
 
   private Optional<Connection> accept(ConnectionRequest request, PrintWriter err) {
     try {
-      return Handshake.STREAM.accept(request, problem -> Problems.print(err, problem));
+      return CommandHandshake.STREAM.accept(request, problem -> Problems.print(err, problem));
     } catch (FerruleException e) {
       if (!keep && !(e instanceof ProtocolException)) { // which is due to the client alone
         throw e;

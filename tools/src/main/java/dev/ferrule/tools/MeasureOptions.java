@@ -21,7 +21,7 @@ import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.ServerProcess;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.support.ChildProcess;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
@@ -193,11 +193,11 @@ final class MeasureOptions {
           "--provider and --host apply to a server that is started; the URI names one that is"
               + " running");
     }
-    URI uri = Endpoint.parse(address);
+    URI uri = ConfiguredAddress.parse(address);
     transportOptions.requireNoneOfServer();
     // The address of a local server has no host.
     int busyThreads = load.threads() + (uri.getRawAuthority() == null ? load.connections() : 1);
-    Endpoint endpoint = endpoint(uri, plan, load, busyThreads);
+    ConfiguredAddress endpoint = endpoint(uri, plan, load, busyThreads);
     TransportOptions.requireNoneOfListener(endpoint);
     TransportOptions.requireNoneOfReceiver(endpoint);
     Pinning pinning = waitOptions.pinning(endpoint.waitStrategy(), busyThreads, problems(command));
@@ -235,18 +235,18 @@ final class MeasureOptions {
     }
   }
 
-  private Endpoint endpoint(URI uri, Plan plan, Load load, int busyThreads) {
+  private ConfiguredAddress endpoint(URI uri, Plan plan, Load load, int busyThreads) {
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, busyThreads);
     Optional.ofNullable(uri.getScheme())
-        .flatMap(Endpoint::provider)
+        .flatMap(ConfiguredAddress::provider)
         .ifPresent( // without one, connecting fails with the reason
             provider -> {
               transportOptions.addTo(builder, provider);
               TransportOptions.fitMaxMessage(builder, provider, longest(plan, load));
               TransportOptions.raise(builder, provider, TransportOptions.UNACKED, load.unacked());
             });
-    Endpoint endpoint = new Endpoint(uri, builder.build());
+    ConfiguredAddress endpoint = new ConfiguredAddress(uri, builder.build());
     if (load.kind() != Load.Kind.CALLS) {
       TransportOptions.requireBothWays(endpoint);
     }
@@ -261,10 +261,10 @@ final class MeasureOptions {
    * Extends the connect timeout for a server that this command has started: it does start to
    * listen, however slow the machine is. Only a remote server may be missing.
    */
-  private static Endpoint patient(Endpoint endpoint) {
+  private static ConfiguredAddress patient(ConfiguredAddress endpoint) {
     return endpoint.options().isSet(StandardOptions.CONNECT_TIMEOUT)
         ? endpoint
-        : new Endpoint(
+        : new ConfiguredAddress(
             endpoint.address(),
             endpoint.options().toBuilder().connectTimeout(OWN_CONNECT_TIMEOUT).build());
   }
@@ -281,7 +281,7 @@ final class MeasureOptions {
           command, "--host is for transports that have hosts, not for " + provider.scheme());
     }
     int busyThreads = load.threads() + load.connections();
-    Endpoint template = template(provider, plan, load, busyThreads);
+    ConfiguredAddress template = template(provider, plan, load, busyThreads);
     WaitStrategy wait = template.waitStrategy();
     Pinning pinning = waitOptions.pinning(wait, busyThreads, problems(command));
     Map<String, String> serverOptions = new LinkedHashMap<>(endpointOptions.values());
@@ -311,7 +311,7 @@ final class MeasureOptions {
       try {
         measureServer(
             command,
-            new Endpoint(server.uri(), template.options()),
+            new ConfiguredAddress(server.uri(), template.options()),
             plan,
             load,
             pinning,
@@ -327,10 +327,10 @@ final class MeasureOptions {
   }
 
   /** Returns the options for a server whose address is not known yet. */
-  private Endpoint template(ProviderInfo provider, Plan plan, Load load, int busyThreads) {
+  private ConfiguredAddress template(ProviderInfo provider, Plan plan, Load load, int busyThreads) {
     URI any = URI.create(provider.scheme() + ":///");
     try {
-      Endpoint result = patient(endpoint(any, plan, load, busyThreads));
+      ConfiguredAddress result = patient(endpoint(any, plan, load, busyThreads));
       result.waitStrategy(); // reads the options
       return result;
     } catch (InvalidOptionException | ToolException e) {
@@ -341,9 +341,9 @@ final class MeasureOptions {
 
   private ProviderInfo provider() {
     if (providerScheme != null) {
-      return Endpoint.requiredProvider(providerScheme);
+      return ConfiguredAddress.requiredProvider(providerScheme);
     }
-    return Endpoint.provider(PREFERRED_PROVIDER)
+    return ConfiguredAddress.provider(PREFERRED_PROVIDER)
         .filter(preferred -> preferred.availability().available())
         .or(() ->
             Ferrule.providers().stream()
@@ -357,7 +357,7 @@ final class MeasureOptions {
 
   private void measureServer(
       CommandLine command,
-      Endpoint endpoint,
+      ConfiguredAddress endpoint,
       Plan plan,
       Load load,
       Pinning pinning,

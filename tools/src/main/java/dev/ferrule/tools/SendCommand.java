@@ -5,10 +5,10 @@ import dev.ferrule.Connection;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.tools.stream.StreamSender;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.CommandHandshake;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.Progress;
 import dev.ferrule.tools.support.StandardInput;
 import dev.ferrule.tools.support.ToolException;
@@ -88,7 +88,8 @@ final class SendCommand implements Callable<Integer> {
     if (connectTimeout != null) {
       builder.connectTimeout(connectTimeout);
     }
-    Endpoint endpoint = new Endpoint(Endpoint.parse(address), builder.build());
+    ConfiguredAddress endpoint =
+        new ConfiguredAddress(ConfiguredAddress.parse(address), builder.build());
     TransportOptions.requireBothWays(endpoint);
     try (FileChannel source = open()) {
       // A signal closes in reverse order: a blocked read has ended before the memory that it fills
@@ -130,11 +131,11 @@ final class SendCommand implements Callable<Integer> {
     }
   }
 
-  private Connection connect(Endpoint endpoint) {
+  private Connection connect(ConfiguredAddress endpoint) {
     long end = System.nanoTime() + retry.toNanos();
     while (true) {
       try {
-        return Handshake.STREAM.connect(endpoint.address(), endpoint.options());
+        return CommandHandshake.STREAM.connect(endpoint.address(), endpoint.options());
       } catch (ConnectionRefusedException e) {
         if (System.nanoTime() - end >= 0) {
           throw e;

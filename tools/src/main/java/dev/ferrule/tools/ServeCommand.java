@@ -12,7 +12,7 @@ import dev.ferrule.tools.bench.FreshAddress;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.ServerLimits;
 import dev.ferrule.tools.support.ChildProcess;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
 import dev.ferrule.tools.support.Problems;
@@ -121,13 +121,13 @@ final class ServeCommand implements Callable<Integer> {
       forEvaluation.serve(spec.commandLine().getOut(), problem -> Problems.print(err, problem));
       return ExitCode.OK;
     }
-    URI uri = Endpoint.parse(address);
+    URI uri = ConfiguredAddress.parse(address);
     ConnectionOptions.Builder builder = endpointOptions.builder();
     waitOptions.addTo(builder, BUSY_THREADS);
     Optional.ofNullable(uri.getScheme())
-        .flatMap(Endpoint::provider)
+        .flatMap(ConfiguredAddress::provider)
         .ifPresent(provider -> transportOptions.addTo(builder, provider));
-    Endpoint endpoint = new Endpoint(uri, builder.build());
+    ConfiguredAddress endpoint = new ConfiguredAddress(uri, builder.build());
     if (TransportOptions.isSimplex(endpoint) && TransportOptions.isSingleReceiver(endpoint)) {
       throw new ToolException(
           ExitCode.USAGE,
@@ -169,8 +169,8 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private static ServerLimits limits(Endpoint endpoint) {
-    ProviderInfo provider = Endpoint.requiredProvider(endpoint.address().getScheme());
+  private static ServerLimits limits(ConfiguredAddress endpoint) {
+    ProviderInfo provider = ConfiguredAddress.requiredProvider(endpoint.address().getScheme());
     return new ServerLimits(
         endpoint.resolved(provider).get(StandardOptions.MAX_MESSAGE),
         FreshAddress.isLocal(provider));
@@ -180,7 +180,7 @@ final class ServeCommand implements Callable<Integer> {
    * Listens. Synchronized with the removal of the directory, which a shutdown may request
    * meanwhile.
    */
-  private synchronized Guarded<Listener> listen(Endpoint endpoint) {
+  private synchronized Guarded<Listener> listen(ConfiguredAddress endpoint) {
     return Guarded.of(Ferrule.listen(endpoint.address(), endpoint.options()));
   }
 

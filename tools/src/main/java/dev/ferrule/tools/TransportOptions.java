@@ -4,7 +4,7 @@ package dev.ferrule.tools;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.util.LinkedHashMap;
@@ -181,7 +181,7 @@ final class TransportOptions {
    *
    * @throws ToolException if one of them is on
    */
-  static void requireNoneOfListener(Endpoint endpoint) {
+  static void requireNoneOfListener(ConfiguredAddress endpoint) {
     for (String name : OF_LISTENER) {
       if (isOn(endpoint, name)) {
         throw new ToolException(
@@ -201,7 +201,7 @@ final class TransportOptions {
    *
    * @throws ToolException if it does
    */
-  static void requireNoneOfReceiver(Endpoint endpoint) {
+  static void requireNoneOfReceiver(ConfiguredAddress endpoint) {
     if (!isSimplex(endpoint)) {
       return;
     }
@@ -221,7 +221,7 @@ final class TransportOptions {
   }
 
   /** Returns whether one receiver serves all connections of a listener at this endpoint. */
-  static boolean isSingleReceiver(Endpoint endpoint) {
+  static boolean isSingleReceiver(ConfiguredAddress endpoint) {
     return isOn(endpoint, SINGLE_RECEIVER);
   }
 
@@ -230,7 +230,7 @@ final class TransportOptions {
    *
    * @throws ToolException if the endpoint's options ask for a simplex connection
    */
-  static void requireBothWays(Endpoint endpoint) {
+  static void requireBothWays(ConfiguredAddress endpoint) {
     if (isSimplex(endpoint)) {
       throw new ToolException(
           ExitCode.USAGE,
@@ -241,11 +241,11 @@ final class TransportOptions {
   }
 
   /** Returns whether only the client of a connection to this endpoint sends. */
-  static boolean isSimplex(Endpoint endpoint) {
+  static boolean isSimplex(ConfiguredAddress endpoint) {
     return isOn(endpoint, SIMPLEX);
   }
 
-  private static boolean isOn(Endpoint endpoint, String name) {
+  private static boolean isOn(ConfiguredAddress endpoint, String name) {
     // a flag, or an option that is on, off or left to the provider
     return value(
         endpoint,
@@ -255,9 +255,11 @@ final class TransportOptions {
 
   /** Returns whether the provider has an option, and its value meets a condition. */
   private static boolean value(
-      Endpoint endpoint, String name, BiPredicate<dev.ferrule.Option<?>, Object> condition) {
+      ConfiguredAddress endpoint,
+      String name,
+      BiPredicate<dev.ferrule.Option<?>, Object> condition) {
     return Optional.ofNullable(endpoint.address().getScheme())
-        .flatMap(Endpoint::provider)
+        .flatMap(ConfiguredAddress::provider)
         .flatMap(provider ->
             find(provider, name)
                 .map(option -> condition.test(option, endpoint.resolved(provider).get(option))))

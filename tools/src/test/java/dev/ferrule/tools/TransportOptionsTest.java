@@ -9,7 +9,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Option;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.StandardOptions;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -124,8 +124,8 @@ class TransportOptionsTest {
     return new ProviderInfo("test", "a test", "test://host", Availability.yes(), all);
   }
 
-  private static Endpoint endpoint(String address) {
-    return new Endpoint(URI.create(address), ConnectionOptions.builder().build());
+  private static ConfiguredAddress endpoint(String address) {
+    return new ConfiguredAddress(URI.create(address), ConnectionOptions.builder().build());
   }
 
   @ParameterizedTest

@@ -50,7 +50,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * Allocates and registers memory. Closing the region frees the memory.
    *
    * @param size its size in bytes, at least 1
-   * @param access constants of {@link Access}, combined by OR
+   * @param access constants of {@link AccessFlags}, combined by OR
    * @return the region, to be closed; its memory is page-aligned
    * @throws VerbsException if the registration fails, for example because of the limit of locked
    *     memory
@@ -79,7 +79,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *
    * @param arena the arena of the memory, shared or automatic
    * @param memory native memory of that arena
-   * @param access constants of {@link Access}, combined by OR
+   * @param access constants of {@link AccessFlags}, combined by OR
    * @return the region
    * @throws IllegalArgumentException if the memory is not native, if it belongs to another arena,
    *     or if the arena is confined to a thread
@@ -110,7 +110,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * memory.
    *
    * @param memory native memory
-   * @param access constants of {@link Access}, combined by OR
+   * @param access constants of {@link AccessFlags}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
    * @throws VerbsException if the registration fails, for example because of the limit of locked
@@ -127,7 +127,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * {@link #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
    *
    * @param memory native memory
-   * @param access constants of {@link Access}, combined by OR
+   * @param access constants of {@link AccessFlags}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
    * @throws VerbsException if the registration fails, for example because of the limit of locked
@@ -149,7 +149,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * #register(MemorySegment, int)}, the pages stay pinned until the region is closed.
    *
    * @param memory native memory
-   * @param access constants of {@link Access}, combined by OR
+   * @param access constants of {@link AccessFlags}, combined by OR
    * @return the region, to be closed
    * @throws IllegalArgumentException if the memory is not native
    * @throws VerbsException if the registration fails, for example because of the limit of locked

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet lang=java :
  * try (VerbsContext context = VerbsLibrary.system().open("rxe0");
  *     ProtectionDomain domain = context.allocateProtectionDomain();
- *     MemoryRegion region = domain.allocate(4096, Access.LOCAL_WRITE)) {
+ *     MemoryRegion region = domain.allocate(4096, AccessFlags.LOCAL_WRITE)) {
  *   System.out.println(region.segment().byteSize() + " bytes with the key " + region.localKey());
  * }
  * }

@@ -32,7 +32,8 @@ class MemoryRegionTest {
 
   @Test
   void allocatedMemoryStartsAtAPageAndIsRegistered() {
-    try (MemoryRegion region = domain.allocate(100, Access.LOCAL_WRITE | Access.REMOTE_READ)) {
+    try (MemoryRegion region =
+        domain.allocate(100, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ)) {
       assertThat(region.segment().address() % 4096).isZero();
       assertThat(region.segment().byteSize()).isEqualTo(100);
       assertThat(region.localKey()).isEqualTo(5);

@@ -8,7 +8,7 @@ import dev.ferrule.integration.rdma.Loopback.Completion;
 import dev.ferrule.integration.rdma.Loopback.End;
 import dev.ferrule.integration.rdma.Loopback.Pair;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.MemoryRegion;
@@ -240,7 +240,7 @@ class ConnectedVerbsDeviceTest {
   @Test
   void memoryThatThePeerMayNotWriteIsNotWritten() {
     Pair pair = loopback.connect();
-    try (MemoryRegion region = pair.server().domain.allocate(4096, Access.LOCAL_WRITE)) {
+    try (MemoryRegion region = pair.server().domain.allocate(4096, AccessFlags.LOCAL_WRITE)) {
       pair.client().nextSend().setRemote(0, region.segment().address(), region.remoteKey());
       pair.client().send(SendOperation.RDMA_WRITE, 7, 0, 7, SendChain.SIGNALED);
       assertThat(pair.client().nextSent().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);

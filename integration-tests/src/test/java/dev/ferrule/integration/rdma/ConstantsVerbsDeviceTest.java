@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.AsyncEvent;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
@@ -148,9 +148,9 @@ class ConstantsVerbsDeviceTest {
     assertThat(SendChain.SIGNALED).isEqualTo(Verbs.IBV_SEND_SIGNALED());
     assertThat(SendChain.SOLICITED).isEqualTo(Verbs.IBV_SEND_SOLICITED());
     assertThat(SendChain.INLINE).isEqualTo(Verbs.IBV_SEND_INLINE());
-    assertThat(Access.LOCAL_WRITE).isEqualTo(Verbs.IBV_ACCESS_LOCAL_WRITE());
-    assertThat(Access.REMOTE_WRITE).isEqualTo(Verbs.IBV_ACCESS_REMOTE_WRITE());
-    assertThat(Access.REMOTE_READ).isEqualTo(Verbs.IBV_ACCESS_REMOTE_READ());
+    assertThat(AccessFlags.LOCAL_WRITE).isEqualTo(Verbs.IBV_ACCESS_LOCAL_WRITE());
+    assertThat(AccessFlags.REMOTE_WRITE).isEqualTo(Verbs.IBV_ACCESS_REMOTE_WRITE());
+    assertThat(AccessFlags.REMOTE_READ).isEqualTo(Verbs.IBV_ACCESS_REMOTE_READ());
   }
 
   @Test

@@ -2,7 +2,7 @@
 package dev.ferrule.integration.rdma;
 
 import dev.ferrule.posix.libc.LibC;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionChannel;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
@@ -73,7 +73,8 @@ final class Loopback implements AutoCloseable {
       shared = sharedReceives ? Optional.of(domain.createSharedReceiveQueue(16)) : Optional.empty();
       queuePair = id.createQueuePair(domain, SIZES, sends, receives, shared.orElse(null));
       memory =
-          domain.allocate(MEMORY, Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
+          domain.allocate(
+              MEMORY, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
     }
 
     long address(int offset) {

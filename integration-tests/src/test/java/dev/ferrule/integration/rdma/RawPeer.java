@@ -3,7 +3,7 @@ package dev.ferrule.integration.rdma;
 
 import dev.ferrule.posix.libc.LibC;
 import dev.ferrule.posix.libc.pollfd;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
 import dev.ferrule.verbs.MemoryRegion;
@@ -175,11 +175,11 @@ final class RawPeer implements AutoCloseable {
     domain = context.allocateProtectionDomain();
     sends = context.createCompletionQueue(SENDS, null, 0);
     receives = context.createCompletionQueue(RECEIVES, null, 0);
-    memory = domain.allocate((RECEIVES + 1L) * SIZE, Access.LOCAL_WRITE);
+    memory = domain.allocate((RECEIVES + 1L) * SIZE, AccessFlags.LOCAL_WRITE);
     ring =
         domain.registerZeroBased(
             arena.allocate(RING, 4096),
-            Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
+            AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
     queuePair =
         id.createQueuePair(domain, new QueuePairSizes(SENDS, RECEIVES, 0), sends, receives, null);
     for (int i = 0; i < RECEIVES; i++) {

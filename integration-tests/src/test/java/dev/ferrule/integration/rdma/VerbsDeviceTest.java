@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ferrule.posix.Errno;
 import dev.ferrule.rdma.context.RdmaAvailability;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.DeviceAttributes;
 import dev.ferrule.verbs.MemoryRegion;
@@ -112,7 +112,7 @@ class VerbsDeviceTest {
   void allocatedMemoryIsPinnedUntilTheRegionIsClosed() throws IOException {
     try (ProtectionDomain domain = context.allocateProtectionDomain()) {
       long before = pinnedBytes();
-      MemoryRegion region = domain.allocate(SIZE, Access.LOCAL_WRITE);
+      MemoryRegion region = domain.allocate(SIZE, AccessFlags.LOCAL_WRITE);
       assertThat(region.segment().byteSize()).isEqualTo(SIZE);
       assertThat(region.segment().address() % 4096).isZero();
       assertThat(pinnedBytes()).isEqualTo(before + SIZE);
@@ -131,7 +131,7 @@ class VerbsDeviceTest {
       long before = pinnedBytes();
       MemoryRegion region;
       try (Arena arena = Arena.ofShared()) {
-        region = domain.register(arena, arena.allocate(SIZE, 4096), Access.LOCAL_WRITE);
+        region = domain.register(arena, arena.allocate(SIZE, 4096), AccessFlags.LOCAL_WRITE);
         assertThat(pinnedBytes()).isEqualTo(before + SIZE);
         assertThat(region.localKey()).isNotZero();
       }
@@ -146,7 +146,7 @@ class VerbsDeviceTest {
       long before = pinnedBytes();
       try (Arena arena = Arena.ofShared()) {
         MemorySegment memory = arena.allocate(SIZE, 4096);
-        domain.register(arena, memory, Access.LOCAL_WRITE).close();
+        domain.register(arena, memory, AccessFlags.LOCAL_WRITE).close();
         assertThat(pinnedBytes()).isEqualTo(before);
         memory.fill((byte) 1); // still owned by the program
       }
@@ -156,7 +156,7 @@ class VerbsDeviceTest {
   @Test
   void aDomainInUseCannotBeClosed() {
     ProtectionDomain domain = context.allocateProtectionDomain();
-    MemoryRegion region = domain.allocate(SIZE, Access.LOCAL_WRITE);
+    MemoryRegion region = domain.allocate(SIZE, AccessFlags.LOCAL_WRITE);
     assertThatExceptionOfType(VerbsException.class)
         .isThrownBy(domain::close)
         .withMessageStartingWith("ibv_dealloc_pd: Device or resource busy (errno 16)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.integration.rdma;
 
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
@@ -30,7 +30,7 @@ final class VerbsExample {
       ProtectionDomain domain = id.context().orElseThrow().allocateProtectionDomain();
       CompletionQueue queue = domain.context().createCompletionQueue(16, null, 0);
       QueuePair pair = id.createQueuePair(domain, new QueuePairSizes(8, 8, 0), queue, queue, null);
-      int access = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ;
+      int access = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
       return new End(id, domain, queue, pair, domain.allocate(4096, access));
     }
 

@@ -19,7 +19,7 @@ import dev.ferrule.tools.bench.SenderThreads;
 import dev.ferrule.tools.bench.Subject;
 import dev.ferrule.tools.bench.Watchdog;
 import dev.ferrule.tools.support.ChildProcess;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.time.Duration;
@@ -122,7 +122,7 @@ public final class Workbench implements AutoCloseable {
   /** Returns whether a cache line's latency between the processors matters, and can be measured. */
   private static boolean depends(Point point) {
     boolean acknowledged =
-        Endpoint.requiredProvider(point.provider()).options().stream()
+        ConfiguredAddress.requiredProvider(point.provider()).options().stream()
             .anyMatch(option -> option.name().equals(Catalogue.UNACKED));
     return !acknowledged
         && point.connections() == 1
@@ -273,7 +273,8 @@ public final class Workbench implements AutoCloseable {
       patience(point.provider()).forEach(options::set);
       connections =
           new Connections(
-              new Endpoint(server(wanted.place()).uri(), options.build()), point.connections());
+              new ConfiguredAddress(server(wanted.place()).uri(), options.build()),
+              point.connections());
       link = wanted;
       shareLine(point, connections.clients().get(0));
     }
@@ -323,7 +324,7 @@ public final class Workbench implements AutoCloseable {
    */
   private static Map<String, String> patience(String provider) {
     return Machine.isEmulated()
-            && Endpoint.requiredProvider(provider).options().stream()
+            && ConfiguredAddress.requiredProvider(provider).options().stream()
                 .anyMatch(option -> option.name().equals(ACK_TIMEOUT))
         ? Map.of(ACK_TIMEOUT, "18")
         : Map.of();
@@ -343,7 +344,7 @@ public final class Workbench implements AutoCloseable {
     options.putAll(patience(place.provider()));
     RunningServer started =
         starter.start(
-            Endpoint.requiredProvider(place.provider()),
+            ConfiguredAddress.requiredProvider(place.provider()),
             new ServerSettings(options, place.waiting(), place.pinned()),
             line -> {
               if (place.equals(measured)) {

@@ -7,7 +7,7 @@ import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
 import dev.ferrule.lab.evaluate.Servers;
 import dev.ferrule.tools.bench.RunningServer;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.EOFException;
@@ -83,7 +83,7 @@ final class EvaluationSession implements AutoCloseable {
     if (running.containsKey(id)) {
       throw new IllegalArgumentException("there is a server " + id);
     }
-    ProviderInfo provider = Endpoint.requiredProvider(message.get("start").getAsString());
+    ProviderInfo provider = ConfiguredAddress.requiredProvider(message.get("start").getAsString());
     Map<String, String> options = new LinkedHashMap<>();
     for (Map.Entry<String, JsonElement> each : message.getAsJsonObject("options").entrySet()) {
       options.put(each.getKey(), each.getValue().getAsString());

@@ -7,7 +7,7 @@ import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
 import dev.ferrule.lab.evaluate.Servers;
 import dev.ferrule.tools.bench.RunningServer;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
@@ -265,7 +265,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
       if (uri == null) {
         throw new IOException(ANOTHER_PROGRAM);
       }
-      return checked(provider, Endpoint.parse(uri));
+      return checked(provider, ConfiguredAddress.parse(uri));
     } catch (IOException e) {
       throw unreachable(address, e);
     }

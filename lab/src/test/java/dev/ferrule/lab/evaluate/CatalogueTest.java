@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import java.net.URI;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +23,7 @@ class CatalogueTest {
   private static final Processors PROCESSORS = Processors.ofOneHost(4);
 
   private static ProviderInfo provider(String scheme) {
-    return Endpoint.provider(scheme).orElseThrow();
+    return ConfiguredAddress.provider(scheme).orElseThrow();
   }
 
   private static List<Experiment> experiments(String scheme, boolean quick) {

@@ -9,7 +9,7 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.tools.bench.RunningServer;
-import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -53,7 +53,9 @@ class WorkbenchTest {
     private void accept() {
       try {
         while (true) {
-          Handshake.BENCHMARK.accept(listener.nextRequest(), problem -> {}).ifPresent(clients::add);
+          CommandHandshake.BENCHMARK
+              .accept(listener.nextRequest(), problem -> {})
+              .ifPresent(clients::add);
         }
       } catch (ConnectionClosedException e) {
         return;

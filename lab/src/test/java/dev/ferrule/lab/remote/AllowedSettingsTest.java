@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class AllowedSettingsTest {
 
   private static final long LIMIT = 4L << 30;
   private static final long MIB = 1 << 20;
-  private static final ProviderInfo SENDRECV = Endpoint.requiredProvider("sendrecv");
+  private static final ProviderInfo SENDRECV = ConfiguredAddress.requiredProvider("sendrecv");
 
   private static ServerSettings settings(Map<String, String> options) {
     return new ServerSettings(options, "block", false);

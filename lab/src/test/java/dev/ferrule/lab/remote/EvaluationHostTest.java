@@ -15,7 +15,7 @@ import dev.ferrule.lab.evaluate.Servers;
 import dev.ferrule.lab.evaluate.Task;
 import dev.ferrule.tools.bench.RunningServer;
 import dev.ferrule.tools.support.Affinity;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
 import java.io.EOFException;
 import java.io.IOException;
@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EvaluationHostTest {
 
   private static final Token TOKEN = new Token("a shared secret");
-  private static final ProviderInfo PROVIDER = Endpoint.requiredProvider("sendrecv");
+  private static final ProviderInfo PROVIDER = ConfiguredAddress.requiredProvider("sendrecv");
   private static final ServerSettings SETTINGS =
       new ServerSettings(Map.of("srq", "on", "maxMessage", "8KiB"), "adaptive", false);
 
@@ -412,7 +412,7 @@ class EvaluationHostTest {
   @ParameterizedTest
   @ValueSource(strings = {"sendrecv", "magicring"})
   void allThatAnEvaluationAsksForIsAllowed(String scheme) {
-    ProviderInfo provider = Endpoint.requiredProvider(scheme);
+    ProviderInfo provider = ConfiguredAddress.requiredProvider(scheme);
     for (boolean quick : new boolean[] {true, false}) {
       for (Experiment experiment :
           new Catalogue(provider, quick, Processors.ofTwoHosts(32, 32)).experiments()) {

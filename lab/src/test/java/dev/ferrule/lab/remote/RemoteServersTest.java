@@ -7,7 +7,7 @@ import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.lab.evaluate.ServerSettings;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RemoteServersTest {
 
-  private static final ProviderInfo PROVIDER = Endpoint.requiredProvider("sendrecv");
+  private static final ProviderInfo PROVIDER = ConfiguredAddress.requiredProvider("sendrecv");
   private static final ServerSettings SETTINGS = new ServerSettings(Map.of(), "block", false);
   private static final String GREETING =
       "{\"evaluation\": " + EvaluationHost.VERSION + ", \"challenge\": \"7\"}";

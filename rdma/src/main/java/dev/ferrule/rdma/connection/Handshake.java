@@ -33,7 +33,7 @@ final class Handshake {
       Hello.Kind kind,
       RdmaProtocol protocol,
       ConnectionOptions options,
-      ConnectionResources resources,
+      RdmaConnectionResources resources,
       byte[] payload) {
     return protocol.hasHandshake(options)
         ? protocol

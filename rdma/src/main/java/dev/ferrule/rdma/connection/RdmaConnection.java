@@ -20,7 +20,7 @@ import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.context.LastWqeTimeout;
 import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.Link;
+import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.spi.ConnectionMonitor;
 import dev.ferrule.support.ArenaCloser;
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * A connection over a queue pair, and its lifecycle. {@link RdmaSender} and {@link RdmaReceiver}
  * have the data path.
  */
-final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
+final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.Owner {
 
   /** How long closing waits for threads to leave blocking calls: far longer than they need. */
   private static final long PATIENCE_NANOS = 1_000_000_000L;
@@ -69,7 +69,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   private final URI uri;
-  private final ConnectionResources resources;
+  private final RdmaConnectionResources resources;
   private final byte[] peerPayload;
   private final @Nullable RdmaRma rma;
   private final @Nullable Rma checkedRma; // with the check for use by one thread
@@ -103,7 +103,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
    */
   RdmaConnection(
       URI uri,
-      ConnectionResources resources,
+      RdmaConnectionResources resources,
       Agreement agreement,
       @Nullable Hello peer,
       ConnectionOptions options) {
@@ -240,7 +240,7 @@ final class RdmaConnection implements Connection, Link, RdmaReceiver.Owner {
 
   /** Returns the connection of a channel. */
   static RdmaConnection of(Channel channel) {
-    return (RdmaConnection) channel.link(); // the only implementation
+    return (RdmaConnection) channel.callbacks(); // the only implementation
   }
 
   @Override

@@ -57,7 +57,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   // Used by the accepting thread; handed over to another one only under the listener's lock.
   private long acceptedAt; // by the listener's clock
   private long patienceNanos;
-  private @Nullable ConnectionResources resources;
+  private @Nullable RdmaConnectionResources resources;
   private boolean acceptanceSent;
   private boolean rejected;
   private volatile @Nullable RdmaConnection made; // also read by the event loop
@@ -215,7 +215,8 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     take();
     boolean done = false;
     try {
-      ConnectionResources parts = new ConnectionResources(protocol, rdmaContext, id(), group());
+      RdmaConnectionResources parts =
+          new RdmaConnectionResources(protocol, rdmaContext, id(), group());
       resources = parts;
       make(parts, payload);
       patienceNanos = options.get(RdmaOptions.CONNECT_TIMEOUT).toNanos();
@@ -355,7 +356,7 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     }
   }
 
-  private void make(ConnectionResources resources, byte[] payload) {
+  private void make(RdmaConnectionResources resources, byte[] payload) {
     RdmaConnection connection;
     byte[] answer;
     try {

@@ -78,7 +78,8 @@ final class RdmaConnector {
       }
     }
     PeerTimeout patience = new PeerTimeout(mailbox, rdmaContext, options);
-    ConnectionResources resources = new ConnectionResources(protocol, rdmaContext, id, null);
+    RdmaConnectionResources resources =
+        new RdmaConnectionResources(protocol, rdmaContext, id, null);
     RdmaConnection connection;
     boolean done = false;
     try {
@@ -108,7 +109,7 @@ final class RdmaConnector {
     return connection;
   }
 
-  private RdmaConnection make(ConnectionResources resources, CmEvent answer) {
+  private RdmaConnection make(RdmaConnectionResources resources, CmEvent answer) {
     Hello hello = protocol.hasHandshake(options) ? acceptance(answer) : null;
     Agreement agreement = resources.receiveSide().agree(hello);
     resources.makeSendMemory(RdmaOptions.sendMemory(options, agreement.peerMaxMessage()));

@@ -4,7 +4,7 @@ package dev.ferrule.rdma.connection;
 import dev.ferrule.RegisteredMemory;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.support.Registrations;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ final class RdmaRegisteredMemory implements RegisteredMemory, OneSidedOperations
     this.sender = sender;
     this.segment = segment;
     // an RDMA READ writes to it
-    this.region = domain.register(segment, segment.isReadOnly() ? 0 : Access.LOCAL_WRITE);
+    this.region = domain.register(segment, segment.isReadOnly() ? 0 : AccessFlags.LOCAL_WRITE);
   }
 
   boolean belongsTo(RdmaSender candidate) {

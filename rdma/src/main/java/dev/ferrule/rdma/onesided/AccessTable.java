@@ -5,7 +5,7 @@ import static dev.ferrule.rdma.onesided.AccessTableLayout.INT;
 import static dev.ferrule.rdma.onesided.AccessTableLayout.LONG;
 
 import dev.ferrule.support.RmaKey;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.Arena;
@@ -46,7 +46,7 @@ public final class AccessTable implements AutoCloseable {
     memory = arena.allocate(AccessTableLayout.SIZE, AccessTableLayout.ALIGNMENT); // a page
     region =
         domain.registerZeroBased(
-            memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ);
+            memory, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ);
   }
 
   /**

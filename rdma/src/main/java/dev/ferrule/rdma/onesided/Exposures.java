@@ -9,7 +9,7 @@ import dev.ferrule.RmaRight;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.support.RmaKey;
 import dev.ferrule.support.Threads;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
@@ -130,8 +130,8 @@ public final class Exposures {
     boolean writable = rights.contains(RmaRight.WRITE);
     return domain.registerRelocated(
         memory,
-        (writable ? Access.LOCAL_WRITE | Access.REMOTE_WRITE : 0)
-            | (rights.contains(RmaRight.READ) ? Access.REMOTE_READ : 0));
+        (writable ? AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE : 0)
+            | (rights.contains(RmaRight.READ) ? AccessFlags.REMOTE_READ : 0));
   }
 
   /** Returns a free number, in rotation so that a number is not reused soon. */

@@ -19,7 +19,7 @@ public abstract class Channel {
 
   private final QueuePair queuePair;
   private final SendQueue sends;
-  private final Link link;
+  private final QueueCallbacks callbacks;
   private final Inbox inbox;
   private volatile ReceiveMultiplexer.@Nullable Place place; // in a receiver for many connections
   private final Object freeing = new Object(); // a lock; reentrant, since close callbacks may free
@@ -45,7 +45,7 @@ public abstract class Channel {
    * @param sendMemory the send memory
    * @param unacked the maximum number of unacknowledged messages
    * @param inline the maximum length of an inline message; below 0 no message is inline
-   * @param link the connection
+   * @param callbacks the connection
    */
   public record Parts(
       QueuePair queuePair,
@@ -53,7 +53,7 @@ public abstract class Channel {
       SendMemory sendMemory,
       int unacked,
       int inline,
-      Link link) {}
+      QueueCallbacks callbacks) {}
 
   /**
    * Creates a channel.
@@ -65,7 +65,7 @@ public abstract class Channel {
    */
   protected Channel(Parts parts, SendProtocol protocol, int inboxCapacity, MemorySegment view) {
     this.queuePair = parts.queuePair();
-    this.link = parts.link();
+    this.callbacks = parts.callbacks();
     this.sends = new SendQueue(parts, protocol);
     this.view = view;
     this.inbox = new Inbox(inboxCapacity);
@@ -248,8 +248,8 @@ public abstract class Channel {
    *
    * @return the connection
    */
-  public final Link link() {
-    return link;
+  public final QueueCallbacks callbacks() {
+    return callbacks;
   }
 
   /**
@@ -344,19 +344,19 @@ public abstract class Channel {
       known.offer();
     }
     reportIfDue();
-    link.onProgress();
+    callbacks.onProgress();
     if (goodbye) {
-      link.onGoodbye();
+      callbacks.onGoodbye();
     }
     if (!violation.isEmpty()) {
-      link.onViolation(violation);
+      callbacks.onViolation(violation);
     }
     // a flushed receive has no cause of its own
     if (failed && !(failure == CompletionStatus.FLUSHED && sends.reportCause())) {
-      link.onReceiveFailure(failure, vendorError);
+      callbacks.onReceiveFailure(failure, vendorError);
     }
     if (postError != 0) {
-      link.onPostFailure("ibv_post_recv", postError);
+      callbacks.onPostFailure("ibv_post_recv", postError);
     }
   }
 

@@ -275,7 +275,7 @@ public final class ReceiveQueue implements ReceiveSource, AutoCloseable {
   private void wakeOnly() {
     Channel known = only;
     if (known != null) {
-      known.link().onProgress();
+      known.callbacks().onProgress();
     }
   }
 

@@ -13,7 +13,7 @@ import dev.ferrule.verbs.CompletionStatus;
 final class SendFailures {
 
   private final SpinLock lock;
-  private final Link link;
+  private final QueueCallbacks callbacks;
   private CompletionStatus failure = CompletionStatus.SUCCESS; // the first one
   private int vendorError;
   private boolean failureReported;
@@ -26,9 +26,9 @@ final class SendFailures {
    */
   private volatile boolean unreported;
 
-  SendFailures(SpinLock lock, Link link) {
+  SendFailures(SpinLock lock, QueueCallbacks callbacks) {
     this.lock = lock;
-    this.link = link;
+    this.callbacks = callbacks;
   }
 
   /** Returns whether a work request has failed, and with it all later ones. */
@@ -73,9 +73,9 @@ final class SendFailures {
       lock.unlock();
     }
     if (isNew) {
-      link.onSendFailure(failure, vendorError); // which do not change any more
+      callbacks.onSendFailure(failure, vendorError); // which do not change any more
     } else if (error != 0) {
-      link.onPostFailure("ibv_post_send", error);
+      callbacks.onPostFailure("ibv_post_send", error);
     }
   }
 
@@ -94,7 +94,7 @@ final class SendFailures {
       lock.unlock();
     }
     if (known) {
-      link.onSendFailure(failure, vendorError);
+      callbacks.onSendFailure(failure, vendorError);
     }
     return known;
   }

@@ -63,7 +63,7 @@ public final class SendQueue {
   private final SendChain controlChain = new SendChain(1);
   private final StagedMessages staged = new StagedMessages();
   private final SpinLock lock = new SpinLock();
-  private final Link link;
+  private final QueueCallbacks callbacks;
   private final EventRequest event;
 
   // All of these are guarded by the lock.
@@ -85,7 +85,7 @@ public final class SendQueue {
   SendQueue(Channel.Parts parts, SendProtocol protocol) {
     this.queuePair = parts.queuePair();
     this.completions = parts.sendCompletions();
-    this.link = parts.link();
+    this.callbacks = parts.callbacks();
     this.event = new EventRequest(completions, lock);
     this.memory = parts.sendMemory();
     this.protocol = protocol;
@@ -93,7 +93,7 @@ public final class SendQueue {
     this.inlineMax = parts.inline();
     this.lines = new LineAllocator((int) (memory.messages().byteSize() / LINE));
     this.ledger = new SendLedger(unacked, lines);
-    this.failures = new SendFailures(lock, link);
+    this.failures = new SendFailures(lock, callbacks);
     this.accesses = new OneSidedOperations(queuePair, this, lock, ledger, failures);
   }
 
@@ -535,7 +535,7 @@ public final class SendQueue {
   /** Handles a requested event: wakes the threads that wait for completions. */
   public void onEvent() {
     event.used();
-    link.onProgress();
+    callbacks.onProgress();
   }
 
   /**

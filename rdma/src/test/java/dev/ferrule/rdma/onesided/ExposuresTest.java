@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.PeerLostException;
 import dev.ferrule.RmaRight;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.OneSidedOperations;
 import dev.ferrule.rdma.queue.TestQueues;
@@ -36,7 +36,7 @@ class ExposuresTest {
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
   private final OneSidedOperations queue =
-      TestQueues.sendQueue(device, completions, new RecordingLink()).accesses();
+      TestQueues.sendQueue(device, completions, new RecordingCallbacks()).accesses();
   private final AccessTable own = new AccessTable(device.domain(), device.arena());
   private final AccessTable peers = new AccessTable(device.domain(), device.arena());
   private final Connection life = new Connection();

@@ -4,7 +4,7 @@ package dev.ferrule.rdma.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionQueue;
 import dev.ferrule.verbs.CompletionStatus;
@@ -27,9 +27,9 @@ class ChannelTest {
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
   private final CompletionQueue sendCompletions = device.completionQueue();
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks callbacks = new RecordingCallbacks();
   private final FakeChannel channel =
-      FakeChannel.on(device, NUMBER, sendCompletions, link, CAPACITY);
+      FakeChannel.on(device, NUMBER, sendCompletions, callbacks, CAPACITY);
   private final ReceiveQueue queue =
       new ReceiveQueue(completions, receive -> {}, CompletionQueue.BATCH);
 
@@ -44,28 +44,29 @@ class ChannelTest {
     receive(3, FakeChannel.MESSAGE);
     assertThat(channel.inbox().hasNext()).isTrue();
     assertThat(channel.inbox().nextNumber()).isEqualTo(3);
-    assertThat(link.progress).hasValue(1);
-    assertThat(link.told).isEmpty();
+    assertThat(callbacks.progress).hasValue(1);
+    assertThat(callbacks.told).isEmpty();
     assertThat(channel.dropped).isEmpty();
   }
 
   @Test
   void aViolationIsReportedAndItsReceiveDropped() {
     receive(3, 9);
-    assertThat(link.told).containsExactly("unknown kind");
+    assertThat(callbacks.told).containsExactly("unknown kind");
     assertThat(channel.dropped).containsExactly(3);
     assertThat(channel.inbox().hasNext()).isFalse();
   }
 
   @Test
   void anExceptionOfTheProtocolEndsOnlyItsConnection() {
-    FakeChannel other = FakeChannel.on(device, 78, sendCompletions, new RecordingLink(), CAPACITY);
+    FakeChannel other =
+        FakeChannel.on(device, 78, sendCompletions, new RecordingCallbacks(), CAPACITY);
     queue.add(other);
     queue.add(channel);
     device.received(completions, NUMBER, 3, 10, FakeChannel.FAULT);
     device.received(completions, 78, 4, 10, FakeChannel.MESSAGE);
     queue.poll();
-    assertThat(link.told).singleElement().asString().contains("thrown by the test");
+    assertThat(callbacks.told).singleElement().asString().contains("thrown by the test");
     assertThat(channel.dropped).containsExactly(3);
     assertThat(other.inbox().hasNext()).isTrue();
   }
@@ -81,7 +82,7 @@ class ChannelTest {
     channel.inbox().advance();
     assertThat(channel.inbox().hasNext()).isFalse();
     assertThat(channel.dropped).containsExactly(2, 3);
-    assertThat(link.told).singleElement().asString().contains("thrown by the test");
+    assertThat(callbacks.told).singleElement().asString().contains("thrown by the test");
   }
 
   @Test
@@ -90,7 +91,7 @@ class ChannelTest {
     device.failed(completions, NUMBER, 0, CompletionStatus.LOCAL_LENGTH_ERROR, 0x81);
     device.failed(completions, NUMBER, 1, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
-    assertThat(link.told).containsExactly("receive: LOCAL_LENGTH_ERROR " + 0x81);
+    assertThat(callbacks.told).containsExactly("receive: LOCAL_LENGTH_ERROR " + 0x81);
     assertThat(channel.dropped).containsExactly(0, 1);
   }
 
@@ -99,14 +100,14 @@ class ChannelTest {
     queue.add(channel);
     device.failed(completions, NUMBER, 0, CompletionStatus.FLUSHED, 0x82);
     queue.poll();
-    assertThat(link.told).containsExactly("receive: FLUSHED " + 0x82);
+    assertThat(callbacks.told).containsExactly("receive: FLUSHED " + 0x82);
   }
 
   /** The thread that has polled the failed send is just about to report it. */
   @Test
   void theCauseOfAFlushedReceiveIsReportedAlthoughAnotherThreadHasPolledIt() {
-    RecordingLink slow =
-        new RecordingLink() {
+    RecordingCallbacks slow =
+        new RecordingCallbacks() {
           @Override
           public void onSendFailure(CompletionStatus status, int vendorError) {
             queue.poll();
@@ -127,7 +128,7 @@ class ChannelTest {
   void aFailureToPostAReceiveIsReported() {
     channel.postResult = -Errno.ENOMEM;
     receive(0, FakeChannel.REPORT);
-    assertThat(link.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
+    assertThat(callbacks.told).containsExactly("ibv_post_recv " + Errno.ENOMEM);
   }
 
   @Test
@@ -135,7 +136,7 @@ class ChannelTest {
     assertThat(channel.isGoodbyeSaid()).isFalse();
     receive(0, FakeChannel.GOODBYE);
     assertThat(channel.isGoodbyeSaid()).isTrue();
-    assertThat(link.told).containsExactly("goodbye");
+    assertThat(callbacks.told).containsExactly("goodbye");
   }
 
   @Test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.queue;
 
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionQueue;
 import java.util.ArrayList;
@@ -33,21 +33,26 @@ final class FakeChannel extends IdleChannel {
 
   /** Creates a channel on a device. */
   static FakeChannel on(
-      ScriptedDevice device, int number, CompletionQueue sends, Link link, int capacity) {
+      ScriptedDevice device,
+      int number,
+      CompletionQueue sends,
+      QueueCallbacks callbacks,
+      int capacity) {
     Parts parts =
-        new Parts(device.queuePair(number), sends, device.sendMemory(SendQueue.LINE), 16, -1, link);
+        new Parts(
+            device.queuePair(number), sends, device.sendMemory(SendQueue.LINE), 16, -1, callbacks);
     return new FakeChannel(parts, new FakeProtocol(FakeProtocol.UNLIMITED), capacity);
   }
 
   /** Creates a channel of which only the identity matters. */
   static FakeChannel any() {
-    return any(1, new RecordingLink());
+    return any(1, new RecordingCallbacks());
   }
 
   /** Creates a channel for {@link #bring}. */
-  static FakeChannel any(int capacity, Link link) {
+  static FakeChannel any(int capacity, QueueCallbacks callbacks) {
     ScriptedDevice device = new ScriptedDevice();
-    return on(device, 77, device.completionQueue(), link, capacity);
+    return on(device, 77, device.completionQueue(), callbacks, capacity);
   }
 
   /** Delivers a message, as the only one of a poll. */

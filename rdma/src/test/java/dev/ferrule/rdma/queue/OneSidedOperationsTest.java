@@ -3,7 +3,7 @@ package dev.ferrule.rdma.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.fake.ScriptedDevice.Send;
 import dev.ferrule.verbs.CompletionQueue;
@@ -23,7 +23,7 @@ class OneSidedOperationsTest {
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks callbacks = new RecordingCallbacks();
   private final SendQueue sends =
       new SendQueue(
           new Channel.Parts(
@@ -32,7 +32,7 @@ class OneSidedOperationsTest {
               device.sendMemory(UNACKED * SendQueue.LINE),
               UNACKED,
               64,
-              link),
+              callbacks),
           new FakeProtocol(1000));
   private final OneSidedOperations queue = sends.accesses();
   private final Memory memory = new Memory();
@@ -232,7 +232,7 @@ class OneSidedOperationsTest {
 
     assertThat(queue.isDone(1)).isFalse();
 
-    assertThat(link.told).containsExactly("REMOTE_ACCESS_ERROR 12");
+    assertThat(callbacks.told).containsExactly("REMOTE_ACCESS_ERROR 12");
     assertThat(post(true, 8, 2)).isEqualTo(OneSidedOperations.Result.POSTED);
     assertThat(queue.postForTable(true, 0, 0, 0, 0, 8)).isZero();
     assertThat(device.sends()).hasSize(1);
@@ -244,6 +244,6 @@ class OneSidedOperationsTest {
 
     post(true, 8, 1);
 
-    assertThat(link.told).containsExactly("ibv_post_send 12");
+    assertThat(callbacks.told).containsExactly("ibv_post_send 12");
   }
 }

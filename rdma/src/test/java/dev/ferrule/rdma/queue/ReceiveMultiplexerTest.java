@@ -7,7 +7,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoMoreInteractions;
 
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,7 +25,7 @@ class ReceiveMultiplexerTest {
   private final ReceiveMultiplexer arrivals = new ReceiveMultiplexer(() -> {});
 
   private FakeChannel collected() {
-    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingLink());
+    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingCallbacks());
     channel.deliverTo(arrivals);
     return channel;
   }
@@ -58,7 +58,7 @@ class ReceiveMultiplexerTest {
 
   @Test
   void shouldTakeMessagesThatArrivedBeforeTheCommonReceiver() {
-    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingLink());
+    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingCallbacks());
     channel.bring(1);
 
     channel.deliverTo(arrivals);
@@ -69,7 +69,7 @@ class ReceiveMultiplexerTest {
 
   @Test
   void shouldLeaveMessagesToAReceiverThatHasClaimedThem() {
-    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingLink());
+    FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingCallbacks());
     IncomingMessages own = channel.arrivals();
     assertThat(own.claim()).isTrue();
 
@@ -143,17 +143,17 @@ class ReceiveMultiplexerTest {
 
   @Test
   void shouldReportAViolationIfTheInboxIsFull() {
-    Link link = mock(Link.class);
-    FakeChannel channel = FakeChannel.any(2, link);
+    QueueCallbacks callbacks = mock(QueueCallbacks.class);
+    FakeChannel channel = FakeChannel.any(2, callbacks);
     for (int i = 0; i < 3; i++) {
       channel.deliver(i, 0);
     }
 
     channel.afterPoll();
 
-    verify(link).onProgress();
-    verify(link).onViolation(contains("more messages than"));
-    verifyNoMoreInteractions(link);
+    verify(callbacks).onProgress();
+    verify(callbacks).onViolation(contains("more messages than"));
+    verifyNoMoreInteractions(callbacks);
     assertThat(takeAll(channel.arrivals())).containsExactly(0, 1);
   }
 
@@ -206,7 +206,7 @@ class ReceiveMultiplexerTest {
   void shouldPassEachMessageToOneReceiverIfTheCommonOneEnds() throws Exception {
     for (int round = 0; round < 200; round++) {
       ReceiveMultiplexer common = new ReceiveMultiplexer(() -> {});
-      FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingLink());
+      FakeChannel channel = FakeChannel.any(CAPACITY, new RecordingCallbacks());
       channel.deliverTo(common);
       for (int i = 0; i < CAPACITY; i++) {
         channel.bring(i);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.contract.LoggedRecords;
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.verbs.CompletionQueue;
 import java.util.ArrayList;
@@ -25,13 +25,13 @@ class ReceiveQueueTest {
   private final List<Integer> strays = new ArrayList<>();
   private final ReceiveQueue queue =
       new ReceiveQueue(completions, strays::add, CompletionQueue.BATCH);
-  private final RecordingLink firstLink = new RecordingLink();
-  private final RecordingLink secondLink = new RecordingLink();
+  private final RecordingCallbacks firstLink = new RecordingCallbacks();
+  private final RecordingCallbacks secondLink = new RecordingCallbacks();
   private final FakeChannel first = channel(0x000077, firstLink);
   private final FakeChannel second = channel(0xfffff7, secondLink);
 
-  private FakeChannel channel(int number, Link link) {
-    return FakeChannel.on(device, number, sendCompletions, link, RECEIVES);
+  private FakeChannel channel(int number, QueueCallbacks callbacks) {
+    return FakeChannel.on(device, number, sendCompletions, callbacks, RECEIVES);
   }
 
   private void receive(Channel channel, int buffer) {
@@ -273,8 +273,8 @@ class ReceiveQueueTest {
   @Test
   void anExceptionOfOneConnectionDoesNotAffectOthers() {
     AtomicBoolean broken = new AtomicBoolean(true);
-    RecordingLink throwing =
-        new RecordingLink() {
+    RecordingCallbacks throwing =
+        new RecordingCallbacks() {
           @Override
           public void onProgress() {
             if (broken.get()) {

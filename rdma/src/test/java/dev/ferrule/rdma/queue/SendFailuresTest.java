@@ -4,7 +4,7 @@ package dev.ferrule.rdma.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.verbs.CompletionStatus;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class SendFailuresTest {
 
   private final SpinLock lock = new SpinLock();
-  private final RecordingLink link = new RecordingLink();
-  private final SendFailures failures = new SendFailures(lock, link);
+  private final RecordingCallbacks callbacks = new RecordingCallbacks();
+  private final SendFailures failures = new SendFailures(lock, callbacks);
 
   private void locked(Runnable action) {
     lock.lock();
@@ -36,7 +36,7 @@ class SendFailuresTest {
     failures.report();
     failures.report();
 
-    assertThat(link.told).containsExactly("RETRY_EXCEEDED 7");
+    assertThat(callbacks.told).containsExactly("RETRY_EXCEEDED 7");
   }
 
   @Test
@@ -64,7 +64,7 @@ class SendFailuresTest {
       locked(() -> failures.posted(-Errno.ENOMEM));
       failures.report();
       end.await();
-      assertThat(link.told).hasSize(i);
+      assertThat(callbacks.told).hasSize(i);
     }
     other.join();
   }

@@ -144,7 +144,7 @@ class SendQueueProtocolTest {
             memory,
             UNACKED,
             inline,
-            mock(Link.class)),
+            mock(QueueCallbacks.class)),
         protocol);
   }
 

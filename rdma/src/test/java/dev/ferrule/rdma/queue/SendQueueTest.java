@@ -4,7 +4,7 @@ package dev.ferrule.rdma.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.fake.ScriptedDevice.Send;
 import dev.ferrule.verbs.CompletionQueue;
@@ -24,15 +24,15 @@ class SendQueueTest {
   private final ScriptedDevice device = new ScriptedDevice();
   private final CompletionQueue completions = device.completionQueue();
   private final SendMemory memory = device.sendMemory(LINES * SendQueue.LINE);
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks callbacks = new RecordingCallbacks();
   private FakeProtocol protocol = new FakeProtocol(PLENTY);
   private SendQueue queue = queue(-1);
 
   private SendQueue queue(int inline) {
-    return queue(UNACKED, inline, link);
+    return queue(UNACKED, inline, callbacks);
   }
 
-  private SendQueue queue(int unacked, int inline, Link callbacks) {
+  private SendQueue queue(int unacked, int inline, QueueCallbacks callbacks) {
     return new SendQueue(
         new Channel.Parts(device.queuePair(77), completions, memory, unacked, inline, callbacks),
         protocol);
@@ -242,7 +242,7 @@ class SendQueueTest {
 
   @Test
   void stagedMessagesAreLimitedByTheChain() {
-    SendQueue wide = queue(4 * SendQueue.MAX_CHAIN, -1, link);
+    SendQueue wide = queue(4 * SendQueue.MAX_CHAIN, -1, callbacks);
     for (int i = 1; i <= SendQueue.MAX_CHAIN; i++) {
       assertThat(wide.reserve(0, true)).isEqualTo(SendQueue.NO_LINES);
       assertThat(wide.stage(SendQueue.NO_LINES, 0, 0)).isEqualTo(i < SendQueue.MAX_CHAIN);
@@ -395,7 +395,7 @@ class SendQueueTest {
     device.sendErrno = 0;
     queue.look();
     queue.probe();
-    assertThat(link.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
+    assertThat(callbacks.told).containsExactly("ibv_post_send " + Errno.ENOMEM);
   }
 
   @Test
@@ -403,12 +403,12 @@ class SendQueueTest {
     device.sendErrno = Errno.ENOMEM;
     protocol.reportDue = true;
     queue.sendReport();
-    assertThat(link.told).hasSize(1);
+    assertThat(callbacks.told).hasSize(1);
     device.sendErrno = 0;
     send(1);
     device.sendErrno = Errno.ENOMEM;
     queue.isComplete(1);
-    assertThat(link.told).hasSize(2);
+    assertThat(callbacks.told).hasSize(2);
   }
 
   @Test
@@ -420,7 +420,7 @@ class SendQueueTest {
     device.failed(completions, 77, 3, CompletionStatus.FLUSHED, 0x82);
     queue.look();
     queue.isComplete(1);
-    assertThat(link.told).containsExactly("RETRY_EXCEEDED " + 0x81);
+    assertThat(callbacks.told).containsExactly("RETRY_EXCEEDED " + 0x81);
     assertThat(queue.isComplete(1)).isFalse();
   }
 
@@ -433,12 +433,12 @@ class SendQueueTest {
             () -> queue.probe(),
             () -> assertThat(queue.reserve(1, true)).isEqualTo(SendQueue.FULL));
     for (Runnable method : methods) {
-      link.told.clear();
+      callbacks.told.clear();
       queue = queue(-1);
       send(UNACKED);
       device.failed(completions, 77, 1, CompletionStatus.RNR_RETRY_EXCEEDED, 0);
       method.run();
-      assertThat(link.told).containsExactly("RNR_RETRY_EXCEEDED 0");
+      assertThat(callbacks.told).containsExactly("RNR_RETRY_EXCEEDED 0");
     }
   }
 
@@ -458,7 +458,7 @@ class SendQueueTest {
   }
 
   /** Records whether the queue's lock is free during callbacks. */
-  private final class LockChecker extends RecordingLink {
+  private final class LockChecker extends RecordingCallbacks {
 
     private void check() {
       Thread other = new Thread(queue::look);
@@ -516,7 +516,7 @@ class SendQueueTest {
     assertThat(device.sends()).hasSize(1);
     assertThat(device.polls).hasValue(polls);
     assertThat(device.notifications).hasValue(0);
-    assertThat(link.told).isEmpty();
+    assertThat(callbacks.told).isEmpty();
   }
 
   @Test
@@ -525,7 +525,7 @@ class SendQueueTest {
     queue.arm(); // remote memory access
     assertThat(device.notifications).hasValue(1);
     queue.onEvent();
-    assertThat(link.progress).hasValue(1);
+    assertThat(callbacks.progress).hasValue(1);
     queue.arm();
     assertThat(device.notifications).hasValue(2);
   }
@@ -627,7 +627,7 @@ class SendQueueTest {
   @Test
   void moreCompletionsThanABatchAreAllTaken() {
     useCredits(FakeProtocol.UNLIMITED);
-    SendQueue wide = queue(4 * CompletionQueue.BATCH, -1, link);
+    SendQueue wide = queue(4 * CompletionQueue.BATCH, -1, callbacks);
     for (int i = 1; i <= CompletionQueue.BATCH + 1; i++) {
       wide.reserve(LONG_MESSAGE, false);
       wide.stageRegistered(0L, LONG_MESSAGE, 0);

@@ -12,7 +12,8 @@ public final class TestQueues {
   private TestQueues() {}
 
   /** Returns a send queue for a few short messages. */
-  public static SendQueue sendQueue(ScriptedDevice device, CompletionQueue completions, Link link) {
+  public static SendQueue sendQueue(
+      ScriptedDevice device, CompletionQueue completions, QueueCallbacks callbacks) {
     return new SendQueue(
         new Channel.Parts(
             device.queuePair(77),
@@ -20,7 +21,7 @@ public final class TestQueues {
             device.sendMemory(UNACKED * SendQueue.LINE),
             UNACKED,
             -1,
-            link),
+            callbacks),
         new FakeProtocol(1000));
   }
 }

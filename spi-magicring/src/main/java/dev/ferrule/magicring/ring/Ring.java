@@ -4,7 +4,7 @@ package dev.ferrule.magicring.ring;
 import dev.ferrule.rdma.context.Cleanup;
 import dev.ferrule.rdma.memory.MagicBuffer;
 import dev.ferrule.rdma.memory.NativeMemory;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import java.lang.foreign.Arena;
@@ -26,7 +26,8 @@ public final class Ring implements AutoCloseable {
 
   private Ring(@Nullable MagicBuffer buffer, MemorySegment memory, ProtectionDomain domain) {
     this.buffer = buffer;
-    this.region = domain.registerZeroBased(memory, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+    this.region =
+        domain.registerZeroBased(memory, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
     this.view = memory.asReadOnly();
   }
 

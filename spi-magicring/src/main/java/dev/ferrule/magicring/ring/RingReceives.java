@@ -3,7 +3,7 @@ package dev.ferrule.magicring.ring;
 
 import dev.ferrule.magicring.wire.Acknowledgment;
 import dev.ferrule.rdma.queue.SpinLock;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.QueuePair;
@@ -52,7 +52,7 @@ public final class RingReceives implements AutoCloseable {
     this.queuePair = queuePair;
     this.count = count;
     this.memory = arena.allocate(count * LINE, LINE);
-    this.region = domain.register(arena, memory, Access.LOCAL_WRITE);
+    this.region = domain.register(arena, memory, AccessFlags.LOCAL_WRITE);
   }
 
   /**

@@ -95,7 +95,7 @@ final class OwnBufferReposter implements BufferReposter {
       lock.unlock();
     }
     if (result < 0) {
-      channel.link().onPostFailure("ibv_post_recv", -result);
+      channel.callbacks().onPostFailure("ibv_post_recv", -result);
     }
     return any;
   }

@@ -4,7 +4,7 @@ package dev.ferrule.sendrecv.queue;
 import dev.ferrule.rdma.memory.NativeMemory;
 import dev.ferrule.rdma.queue.SendQueue;
 import dev.ferrule.rdma.queue.SpinLock;
-import dev.ferrule.verbs.Access;
+import dev.ferrule.verbs.AccessFlags;
 import dev.ferrule.verbs.MemoryRegion;
 import dev.ferrule.verbs.ProtectionDomain;
 import dev.ferrule.verbs.ReceiveChain;
@@ -53,7 +53,7 @@ public final class ReceiveBuffers implements AutoCloseable {
     MemorySegment memory =
         NativeMemory.allocate(
             arena, count * stride, "use smaller values of receives or maxMessage");
-    this.region = domain.register(arena, memory, Access.LOCAL_WRITE);
+    this.region = domain.register(arena, memory, AccessFlags.LOCAL_WRITE);
     this.view = memory.asReadOnly();
     this.address = memory.address();
     this.chain = new ReceiveChain(Math.min(count, SendQueue.MAX_CHAIN));

@@ -381,7 +381,7 @@ public final class SharedReceives implements AutoCloseable {
     private void reportFailure(int errno) {
       Channel known = channel;
       if (!closed && known != null) {
-        known.link().onPostFailure("ibv_post_srq_recv", errno);
+        known.callbacks().onPostFailure("ibv_post_srq_recv", errno);
       }
     }
 
@@ -389,7 +389,7 @@ public final class SharedReceives implements AutoCloseable {
       Channel known = channel;
       Throwable why = fault;
       if (!closed && known != null && why != null) {
-        known.link().onFault("the thread that reposts the shared receives has ended: " + why);
+        known.callbacks().onFault("the thread that reposts the shared receives has ended: " + why);
       }
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
@@ -47,7 +47,7 @@ class CentralPostingTest {
   private final class Client {
 
     private final int number = ++clients;
-    private final RecordingLink link = new RecordingLink();
+    private final RecordingCallbacks link = new RecordingCallbacks();
     private final SharedReceives.Share share = Objects.requireNonNull(shared.admit());
     private final SendRecvChannel channel =
         new SendRecvChannel(

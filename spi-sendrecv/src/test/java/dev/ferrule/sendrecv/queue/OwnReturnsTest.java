@@ -3,7 +3,7 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
@@ -24,7 +24,7 @@ class OwnReturnsTest {
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final ReceiveQueue queue =
       new ReceiveQueue(completions, buffer -> {}, CompletionQueue.BATCH);
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks link = new RecordingCallbacks();
 
   private SendRecvChannel channel(boolean credits) {
     return channel(credits, SendQueue.MAX_CHAIN);

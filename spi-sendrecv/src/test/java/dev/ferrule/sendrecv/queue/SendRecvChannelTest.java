@@ -4,7 +4,7 @@ package dev.ferrule.sendrecv.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.fake.ScriptedDevice.Send;
 import dev.ferrule.rdma.queue.Channel;
@@ -31,7 +31,7 @@ class SendRecvChannelTest {
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final SendMemory sendMemory = device.sendMemory(4096);
   private final ReceiveBuffers buffers = Fakes.buffers(device, ALL);
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks link = new RecordingCallbacks();
   private final ReceiveQueue queue =
       new ReceiveQueue(completions, buffer -> {}, CompletionQueue.BATCH);
   private Channel channel = open(false, true);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ferrule.posix.Errno;
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.ReceiveQueue;
@@ -42,7 +42,7 @@ class SharedReceivesTest {
   private final CompletionQueue completions = device.completionQueue();
   private final CompletionQueue sendCompletions = device.completionQueue();
   private final SendMemory sendMemory = device.sendMemory(4096);
-  private final RecordingLink link = new RecordingLink();
+  private final RecordingCallbacks link = new RecordingCallbacks();
   private final List<SharedReceives> opened = new ArrayList<>();
   private final AtomicInteger lastNumber = new AtomicInteger(100);
   private SharedReceives shared = open(COUNT);

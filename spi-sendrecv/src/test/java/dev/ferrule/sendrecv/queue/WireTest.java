@@ -3,7 +3,7 @@ package dev.ferrule.sendrecv.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.ferrule.rdma.fake.RecordingLink;
+import dev.ferrule.rdma.fake.RecordingCallbacks;
 import dev.ferrule.rdma.fake.ScriptedDevice;
 import dev.ferrule.rdma.queue.Channel;
 import dev.ferrule.rdma.queue.Inbox;
@@ -46,7 +46,7 @@ class WireTest {
 
     private final int number;
     private final CompletionQueue sendCompletions = device.completionQueue();
-    private final RecordingLink link = new RecordingLink();
+    private final RecordingCallbacks link = new RecordingCallbacks();
     private final Queue<Integer> receives;
     private final CompletionQueue completions;
     private final ReceiveQueue queue;

@@ -136,10 +136,10 @@ public final class BenchClient implements AutoCloseable {
   }
 
   /** Lets the server expose memory, its own or the provider's. */
-  Exposure expose(int size, boolean allocated) {
+  ExposureMessage expose(int size, boolean allocated) {
     start(Round.of(allocated ? Round.Kind.ALLOCATE : Round.Kind.EXPOSE, 0, size));
     try (ReceiveRegion message = connection.receiver().receive()) {
-      return Exposure.read(message);
+      return ExposureMessage.read(message);
     }
   }
 

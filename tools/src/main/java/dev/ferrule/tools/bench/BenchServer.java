@@ -6,9 +6,9 @@ import dev.ferrule.ConnectionClosedException;
 import dev.ferrule.ConnectionRequest;
 import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
+import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
 import java.util.BitSet;
 import java.util.List;
@@ -122,7 +122,7 @@ public final class BenchServer {
     if (!limits.admit()) {
       problems.accept(
           request.peer() + " rejected: limit of " + limits.maxClients() + " clients reached");
-      request.reject(Handshake.BENCHMARK.full());
+      request.reject(CommandHandshake.BENCHMARK.full());
       return;
     }
     CountDownLatch before = lastArrival;
@@ -168,12 +168,12 @@ public final class BenchServer {
 
   private void accept(ConnectionRequest request, Consumer<Connection> server) {
     Optional<OneWayRequest> oneWay =
-        Handshake.BENCHMARK.more(request.payload()).flatMap(OneWayRequest::of);
+        CommandHandshake.BENCHMARK.more(request.payload()).flatMap(OneWayRequest::of);
     if (oneWay.isEmpty()) {
       accept(request, new byte[0], server);
     } else if (isSingleReceiver) {
       limits.left();
-      request.reject(Handshake.BENCHMARK.unable());
+      request.reject(CommandHandshake.BENCHMARK.unable());
       problems.accept(
           request.peer()
               + " rejected: it times calls in one direction, which a server that receives by one"
@@ -193,7 +193,7 @@ public final class BenchServer {
       report = oneWays.get(wanted).toBytes();
     } catch (ToolException e) {
       limits.left();
-      request.reject(Handshake.BENCHMARK.unable());
+      request.reject(CommandHandshake.BENCHMARK.unable());
       throw e;
     }
     accept(request, report, Connection::close);
@@ -202,7 +202,7 @@ public final class BenchServer {
   private void accept(ConnectionRequest request, byte[] answer, Consumer<Connection> server) {
     boolean served = false;
     try {
-      Optional<Connection> accepted = Handshake.BENCHMARK.accept(request, answer, problems);
+      Optional<Connection> accepted = CommandHandshake.BENCHMARK.accept(request, answer, problems);
       if (accepted.isPresent()) {
         Connection connection = accepted.get();
         connection.onClose(closed -> limits.left());

@@ -2,10 +2,10 @@
 package dev.ferrule.tools.bench;
 
 import dev.ferrule.Connection;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.CommandHandshake;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ExitCode;
 import dev.ferrule.tools.support.Guarded;
-import dev.ferrule.tools.support.Handshake;
 import dev.ferrule.tools.support.ToolException;
 import java.nio.BufferUnderflowException;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ public final class Connections implements AutoCloseable {
    * @param endpoint the server's address, and how to connect
    * @param count the number of connections
    */
-  public Connections(Endpoint endpoint, int count) {
+  public Connections(ConfiguredAddress endpoint, int count) {
     try {
       while (clients.size() < count) {
         add(connect(endpoint, new byte[0]), endpoint, null);
@@ -45,7 +45,7 @@ public final class Connections implements AutoCloseable {
    * @param endpoint the server's address, and how to connect
    * @return the connection, by {@link BenchClient#isOneWay}
    */
-  public static Connections oneWay(Endpoint endpoint) {
+  public static Connections oneWay(ConfiguredAddress endpoint) {
     Connections result = new Connections();
     long measurement = ThreadLocalRandom.current().nextLong();
     result.add(
@@ -55,13 +55,13 @@ public final class Connections implements AutoCloseable {
     return result;
   }
 
-  private static Connection connect(Endpoint endpoint, byte[] request) {
-    return Handshake.BENCHMARK.connect(endpoint.address(), endpoint.options(), request);
+  private static Connection connect(ConfiguredAddress endpoint, byte[] request) {
+    return CommandHandshake.BENCHMARK.connect(endpoint.address(), endpoint.options(), request);
   }
 
-  private static OneWayReport report(Endpoint endpoint, OneWayRequest request) {
+  private static OneWayReport report(ConfiguredAddress endpoint, OneWayRequest request) {
     try (Connection connection = connect(endpoint, request.toBytes())) {
-      return Handshake.BENCHMARK
+      return CommandHandshake.BENCHMARK
           .more(connection.peerPayload())
           .map(OneWayReport::of)
           .orElseThrow(); // checked when connecting
@@ -72,7 +72,9 @@ public final class Connections implements AutoCloseable {
   }
 
   private void add(
-      Connection connection, Endpoint endpoint, @Nullable IntFunction<OneWayReport> reports) {
+      Connection connection,
+      ConfiguredAddress endpoint,
+      @Nullable IntFunction<OneWayReport> reports) {
     connections.add(Guarded.of(connection));
     clients.add(new BenchClient(connection, endpoint.waitStrategy(), reports));
   }

@@ -29,7 +29,7 @@ final class CrossMemoryCopy implements BareCopy {
    * @param exposure memory of the other process, of the same length
    * @param write whether to copy to the other process
    */
-  CrossMemoryCopy(Arena arena, MemorySegment memory, Exposure exposure, boolean write) {
+  CrossMemoryCopy(Arena arena, MemorySegment memory, ExposureMessage exposure, boolean write) {
     this.write = write;
     this.process = new CrossMemory(Math.toIntExact(exposure.pid()), arena);
     this.memory = memory;

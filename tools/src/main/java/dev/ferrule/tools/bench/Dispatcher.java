@@ -187,7 +187,7 @@ final class Dispatcher implements AutoCloseable {
         case FLOOR, RING_ECHO, RING_SINK ->
             throw new IllegalArgumentException("a floor round without a floor");
         case EXPOSE, ALLOCATE -> {
-          Exposure exposure = memory.expose(round);
+          ExposureMessage exposure = memory.expose(round);
           guard.begin(connection.get());
           exposure.send(connection.get().sender());
         }

@@ -73,7 +73,7 @@ public final class RmaBench {
       }
       try (Arena arena = Arena.ofShared();
           RegisteredMemory local = client.register(arena.allocate(size, PAGE))) {
-        Exposure exposure = client.expose(size, allocated);
+        ExposureMessage exposure = client.expose(size, allocated);
         RemoteMemory remote = rma.attach(exposure.handle());
         boolean bare =
             !allocated
@@ -97,7 +97,7 @@ public final class RmaBench {
    * handle must be read there first, completely.
    */
   private boolean isAt(
-      Exposure exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {
+      ExposureMessage exposure, RegisteredMemory local, RemoteMemory remote, Arena arena) {
     MemorySegment memory = local.segment();
     long seed = ThreadLocalRandom.current().nextLong() | 1;
     for (long i = 0; i < memory.byteSize(); i++) {

@@ -39,7 +39,7 @@ record Round(Kind kind, long count, int size, boolean verify, int pauseNanos) {
 
     /**
      * Exposes memory of the round's size, replaces what was exposed before, and sends an {@link
-     * Exposure}.
+     * ExposureMessage}.
      */
     EXPOSE,
 

@@ -31,7 +31,7 @@ final class ServedMemory implements AutoCloseable {
    * @return what the client needs to access it
    * @throws IllegalStateException if the connection is closed
    */
-  synchronized Exposure expose(Round round) {
+  synchronized ExposureMessage expose(Round round) {
     int size = round.size();
     conceal();
     if (closed) {
@@ -41,7 +41,8 @@ final class ServedMemory implements AutoCloseable {
     bytes = size;
     ExposedMemory made = round.kind() == Round.Kind.ALLOCATE ? allocateExposed(size) : expose(size);
     exposed = made;
-    return new Exposure(made.handle(), ProcessHandle.current().pid(), made.segment().address());
+    return new ExposureMessage(
+        made.handle(), ProcessHandle.current().pid(), made.segment().address());
   }
 
   private ExposedMemory expose(int size) {

@@ -3,7 +3,7 @@ package dev.ferrule.tools.bench;
 
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.tools.support.ChildProcess;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.Guarded;
 import java.net.URI;
 import java.time.Duration;
@@ -59,7 +59,7 @@ public final class ServerProcess implements RunningServer {
       arguments.add(address.get().uri().toString());
       Guarded<ChildProcess> process = Guarded.of(ChildProcess.start(arguments, problems));
       try {
-        URI uri = Endpoint.parse(process.get().awaitAnswer(START_TIMEOUT));
+        URI uri = ConfiguredAddress.parse(process.get().awaitAnswer(START_TIMEOUT));
         return new ServerProcess(address, process, uri);
       } catch (RuntimeException e) {
         process.close();

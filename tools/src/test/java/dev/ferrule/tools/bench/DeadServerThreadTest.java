@@ -15,7 +15,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.OperationInterruptedException;
 import dev.ferrule.Receiver;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ class DeadServerThreadTest {
       CompletableFuture<Void> serving =
           CompletableFuture.runAsync(
               server::runSingleReceiver, task -> Thread.ofPlatform().daemon().start(task));
-      try (Connection connection = Handshake.BENCHMARK.connect(listener.uri(), SINGLE)) {
+      try (Connection connection = CommandHandshake.BENCHMARK.connect(listener.uri(), SINGLE)) {
         new BenchClient(connection, WaitStrategy.BLOCK).start(Round.of(Round.Kind.SINK, 5, 5));
         connected.countDown();
 
@@ -99,7 +99,8 @@ class DeadServerThreadTest {
       Thread.ofPlatform().daemon().start(server::run);
       for (int i = 0; i < 2; i++) {
         try (Connection connection =
-            Handshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.builder().build())) {
+            CommandHandshake.BENCHMARK.connect(
+                listener.uri(), ConnectionOptions.builder().build())) {
           assertThatThrownBy(() -> connection.receiver().receive().close())
               .isInstanceOf(ConnectionClosedException.class);
         }

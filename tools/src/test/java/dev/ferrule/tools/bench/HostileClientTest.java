@@ -12,7 +12,7 @@ import dev.ferrule.Listener;
 import dev.ferrule.ReceiveRegion;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.posix.Posix;
-import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.CommandHandshake;
 import dev.ferrule.tools.support.ToolException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -85,7 +85,7 @@ class HostileClientTest {
   }
 
   private Connection connect() {
-    return Handshake.BENCHMARK.connect(listener.uri(), PLAIN);
+    return CommandHandshake.BENCHMARK.connect(listener.uri(), PLAIN);
   }
 
   private static BenchClient client(Connection connection) {

@@ -9,8 +9,8 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.tools.support.Endpoint;
-import dev.ferrule.tools.support.Handshake;
+import dev.ferrule.tools.support.CommandHandshake;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
@@ -38,7 +38,7 @@ class OneWayCallBenchTest {
   private Listener listener;
   private Thread serving;
 
-  private Endpoint serve(boolean single) {
+  private ConfiguredAddress serve(boolean single) {
     ConnectionOptions options =
         ConnectionOptions.builder()
             .waitStrategy(WaitStrategy.ADAPTIVE)
@@ -53,7 +53,7 @@ class OneWayCallBenchTest {
             new ServerLimits(MAX_MESSAGE, true),
             problems::add);
     serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
-    return new Endpoint(listener.uri(), options);
+    return new ConfiguredAddress(listener.uri(), options);
   }
 
   @AfterEach
@@ -64,14 +64,14 @@ class OneWayCallBenchTest {
     }
   }
 
-  private static Connection connect(Endpoint endpoint, int report) {
-    return Handshake.BENCHMARK.connect(
+  private static Connection connect(ConfiguredAddress endpoint, int report) {
+    return CommandHandshake.BENCHMARK.connect(
         endpoint.address(), endpoint.options(), new OneWayRequest(NUMBER, report).toBytes());
   }
 
   @Test
   void sendsAreTimedHereAndReceivesAndFreesAtTheServer() {
-    Endpoint endpoint = serve(false);
+    ConfiguredAddress endpoint = serve(false);
     Plan plan = new Plan(List.of(64, 2048), OptionalLong.of(1024), OptionalLong.of(100), 1);
     List<Result> results;
     try (Connections connections = Connections.oneWay(endpoint)) {
@@ -104,14 +104,14 @@ class OneWayCallBenchTest {
     OneWayReport report = new OneWayReport(1L << 40, 3, receive, free);
 
     assertThat(OneWayReport.of(report.toBytes())).isEqualTo(report);
-    assertThat(Handshake.BENCHMARK.payload(report.toBytes())).hasSizeLessThanOrEqualTo(168);
-    assertThat(Handshake.BENCHMARK.payload(new OneWayRequest(1, 2).toBytes()))
+    assertThat(CommandHandshake.BENCHMARK.payload(report.toBytes())).hasSizeLessThanOrEqualTo(168);
+    assertThat(CommandHandshake.BENCHMARK.payload(new OneWayRequest(1, 2).toBytes()))
         .hasSizeLessThanOrEqualTo(28);
   }
 
   @Test
   void aReportThatIsNotKnownIsRefusedAndTheServerSaysWhy() throws InterruptedException {
-    Endpoint endpoint = serve(false);
+    ConfiguredAddress endpoint = serve(false);
 
     assertThatThrownBy(() -> connect(endpoint, 0))
         .isInstanceOf(ToolException.class)
@@ -121,7 +121,7 @@ class OneWayCallBenchTest {
 
   @Test
   void aClientThatSendsGarbageGetsNoReport() throws InterruptedException {
-    Endpoint endpoint = serve(false);
+    ConfiguredAddress endpoint = serve(false);
     try (Connection connection = connect(endpoint, OneWayRequest.NONE)) {
       connection.sender().send(MemorySegment.ofArray(new byte[100]));
     }
@@ -133,7 +133,7 @@ class OneWayCallBenchTest {
 
   @Test
   void messagesThatDifferFromTheAnnouncedOnesAreReported() {
-    Endpoint endpoint = serve(false);
+    ConfiguredAddress endpoint = serve(false);
     try (Connection connection = connect(endpoint, OneWayRequest.NONE)) {
       Round.of(Round.Kind.CALLS, 2, 8).send(connection.sender());
       connection.sender().send(MemorySegment.ofArray(new long[] {0}));
@@ -141,7 +141,7 @@ class OneWayCallBenchTest {
     }
     try (Connection connection = connect(endpoint, 0)) {
       OneWayReport report =
-          OneWayReport.of(Handshake.BENCHMARK.more(connection.peerPayload()).orElseThrow());
+          OneWayReport.of(CommandHandshake.BENCHMARK.more(connection.peerPayload()).orElseThrow());
       assertThat(report.messages()).isEqualTo(2);
       assertThat(report.wrong()).isEqualTo(1);
     }
@@ -149,7 +149,7 @@ class OneWayCallBenchTest {
 
   @Test
   void aServerThatReceivesByOneThreadRefuses() throws InterruptedException {
-    Endpoint endpoint = serve(true);
+    ConfiguredAddress endpoint = serve(true);
 
     assertThatThrownBy(() -> Connections.oneWay(endpoint))
         .isInstanceOf(ToolException.class)

@@ -9,7 +9,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.Ferrule;
 import dev.ferrule.Listener;
 import dev.ferrule.WaitStrategy;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import dev.ferrule.tools.support.ToolException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -36,7 +36,7 @@ class OverrunBenchTest {
   private Listener listener;
   private Thread serving;
 
-  private Endpoint serve(boolean single) {
+  private ConfiguredAddress serve(boolean single) {
     ConnectionOptions options =
         ConnectionOptions.builder()
             .waitStrategy(WaitStrategy.BLOCK)
@@ -47,7 +47,7 @@ class OverrunBenchTest {
         new BenchServer(
             listener, WaitStrategy.BLOCK, Pinning.OFF, new ServerLimits(4096, true), problems::add);
     serving = Thread.ofPlatform().start(single ? server::runSingleReceiver : server::run);
-    return new Endpoint(listener.uri(), options);
+    return new ConfiguredAddress(listener.uri(), options);
   }
 
   @AfterEach
@@ -59,7 +59,7 @@ class OverrunBenchTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void theReceiverSpendsTheTimeWithEachMessageAndAllAreSentWhereSendersWait(boolean single) {
-    Endpoint endpoint = serve(single);
+    ConfiguredAddress endpoint = serve(single);
     try (Connections connections = new Connections(endpoint, 2);
         SenderThreads senderThreads =
             new SenderThreads(connections.clients(), 1, Pinning.OFF, problems::add)) {
@@ -75,7 +75,7 @@ class OverrunBenchTest {
 
   @Test
   void aConnectionThatEndsForAnotherReasonIsAFailure() throws InterruptedException {
-    Endpoint endpoint = serve(false);
+    ConfiguredAddress endpoint = serve(false);
     try (Connections connections = new Connections(endpoint, 1);
         SenderThreads senderThreads =
             new SenderThreads(connections.clients(), 1, Pinning.OFF, problems::add)) {

@@ -12,7 +12,7 @@ import dev.ferrule.Sender;
 import dev.ferrule.WaitStrategy;
 import dev.ferrule.tools.VersionProvider;
 import dev.ferrule.tools.bench.FreshAddress;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -100,7 +100,9 @@ final class FerruleTransport implements TransportUnderTest {
     if (scheme.equals(TransportsUnderTest.OURS)) {
       return scheme + "://" + directory.toUri().getRawPath();
     }
-    return FreshAddress.of(Endpoint.requiredProvider(scheme), Optional.empty()).uri().toString();
+    return FreshAddress.of(ConfiguredAddress.requiredProvider(scheme), Optional.empty())
+        .uri()
+        .toString();
   }
 
   @Override

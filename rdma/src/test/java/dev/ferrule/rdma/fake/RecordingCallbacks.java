@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.rdma.fake;
 
-import dev.ferrule.rdma.queue.Link;
+import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.verbs.CompletionStatus;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Records the callbacks to a connection. */
-public class RecordingLink implements Link {
+public class RecordingCallbacks implements QueueCallbacks {
 
   public final AtomicInteger progress = new AtomicInteger();
   public final List<String> told = new CopyOnWriteArrayList<>();

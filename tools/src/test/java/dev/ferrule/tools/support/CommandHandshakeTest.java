@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(180)
-class HandshakeTest {
+class CommandHandshakeTest {
 
   @TempDir Path folder;
   private Listener listener;
@@ -45,7 +45,7 @@ class HandshakeTest {
 
   @ParameterizedTest
   @EnumSource
-  void bothSidesOfOnePurposeConnect(Handshake handshake) throws Exception {
+  void bothSidesOfOnePurposeConnect(CommandHandshake handshake) throws Exception {
     Future<Optional<Connection>> accepted =
         answer(request -> handshake.accept(request, problems::add));
     try (Connection client = handshake.connect(listener.uri(), ConnectionOptions.defaults());
@@ -60,9 +60,9 @@ class HandshakeTest {
   @Test
   void aClientOfAnotherPurposeReportsTheListenersPurpose() throws Exception {
     Future<Optional<Connection>> accepted =
-        answer(request -> Handshake.STREAM.accept(request, problems::add));
+        answer(request -> CommandHandshake.STREAM.accept(request, problems::add));
     assertThatThrownBy(
-            () -> Handshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.defaults()))
+            () -> CommandHandshake.BENCHMARK.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("the listener is 'ferrule listen'")
         .extracting(failure -> ((ToolException) failure).exitCode())
@@ -73,10 +73,11 @@ class HandshakeTest {
 
   @Test
   void aClientOfAnotherVersionReportsBothVersions() throws Exception {
-    byte[] newer = Handshake.STREAM.payload();
+    byte[] newer = CommandHandshake.STREAM.payload();
     newer[newer.length - 1] = 9;
     rejectWith(newer);
-    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+    assertThatThrownBy(
+            () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("version 9")
         .hasMessageContaining("this command has version 1")
@@ -85,17 +86,19 @@ class HandshakeTest {
 
   @Test
   void aListenerOfAnUnknownPurposeIsCalledNewer() throws Exception {
-    byte[] newer = Handshake.STREAM.payload();
+    byte[] newer = CommandHandshake.STREAM.payload();
     newer[newer.length - 2] = 'Z';
     rejectWith(newer);
-    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+    assertThatThrownBy(
+            () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .hasMessageContaining("newer ferrule");
   }
 
   @Test
   void aListenerThatRejectsForOtherReasonsIsNotFerrule() throws Exception {
     rejectWith("no".getBytes());
-    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+    assertThatThrownBy(
+            () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("rejected: the listener is not 'ferrule listen'");
   }
@@ -103,7 +106,8 @@ class HandshakeTest {
   @Test
   void aListenerThatAcceptsEveryClientIsNotMistakenForFerrule() throws Exception {
     answer(request -> Optional.of(request.accept()));
-    assertThatThrownBy(() -> Handshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
+    assertThatThrownBy(
+            () -> CommandHandshake.STREAM.connect(listener.uri(), ConnectionOptions.defaults()))
         .isInstanceOf(ToolException.class)
         .hasMessageContaining("is not 'ferrule listen'");
   }

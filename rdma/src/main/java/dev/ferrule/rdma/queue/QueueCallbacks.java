@@ -7,7 +7,7 @@ import dev.ferrule.verbs.CompletionStatus;
  * The callbacks of the queues to their connection. None of these methods may be called under a
  * lock.
  */
-public interface Link {
+public interface QueueCallbacks {
 
   /** Called on progress that a thread may wait for: a message, or credit. */
   void onProgress();

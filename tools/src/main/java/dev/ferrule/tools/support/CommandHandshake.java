@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * letters, the purpose of the connection, and the version of the protocol. A listener for another
  * purpose sends its own in the rejection.
  */
-public enum Handshake {
+public enum CommandHandshake {
   /**
    * Rounds of measurement: {@code ferrule serve} with {@code ferrule latency} and {@code
    * bandwidth}.
@@ -41,7 +41,7 @@ public enum Handshake {
   private final byte version;
   private final String listener;
 
-  Handshake(char purpose, int version, String listener) {
+  CommandHandshake(char purpose, int version, String listener) {
     this.purpose = (byte) purpose;
     this.version = (byte) version;
     this.listener = listener;
@@ -156,7 +156,7 @@ public enum Handshake {
           + version
           + "; use the same release of ferrule on both sides";
     }
-    for (Handshake other : values()) {
+    for (CommandHandshake other : values()) {
       if (payload[PURPOSE] == other.purpose) {
         return "connection rejected: the listener is " + other.listener;
       }

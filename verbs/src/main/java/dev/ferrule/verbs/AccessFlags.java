@@ -5,7 +5,7 @@ package dev.ferrule.verbs;
  * Access rights of registered memory: the values of {@code enum ibv_access_flags}, to be combined
  * by OR.
  */
-public final class Access {
+public final class AccessFlags {
 
   /** The device may write received data. Local reads need no right. */
   public static final int LOCAL_WRITE = 1;
@@ -16,5 +16,5 @@ public final class Access {
   /** The peer may read by RDMA READ. */
   public static final int REMOTE_READ = 4;
 
-  private Access() {}
+  private AccessFlags() {}
 }

@@ -8,7 +8,7 @@ import dev.ferrule.rdma.context.RdmaContext;
 import dev.ferrule.rdma.context.SharedDevice;
 import dev.ferrule.rdma.onesided.AccessTable;
 import dev.ferrule.rdma.queue.Channel;
-import dev.ferrule.rdma.queue.Link;
+import dev.ferrule.rdma.queue.QueueCallbacks;
 import dev.ferrule.rdma.queue.ReceiveQueue;
 import dev.ferrule.rdma.queue.SendMemory;
 import dev.ferrule.rdma.queue.SendQueue;
@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
  * The resources of a connection. They are acquired step by step during the handshake and released
  * together, even if only some have been acquired.
  */
-final class ConnectionResources {
+final class RdmaConnectionResources {
 
-  private static final System.Logger LOGGER = System.getLogger(ConnectionResources.class.getName());
+  private static final System.Logger LOGGER =
+      System.getLogger(RdmaConnectionResources.class.getName());
 
   private final RdmaProtocol protocol;
   private final RdmaContext rdmaContext;
@@ -60,7 +61,7 @@ final class ConnectionResources {
    * @param group the resources shared with other connections, retained by the caller for this
    *     object; null if there are none
    */
-  ConnectionResources(
+  RdmaConnectionResources(
       RdmaProtocol protocol, RdmaContext rdmaContext, CmId id, @Nullable ReceiveGroup group) {
     this.protocol = protocol;
     this.rdmaContext = rdmaContext;
@@ -184,7 +185,7 @@ final class ConnectionResources {
   }
 
   /** Returns the parts from which the queues are created. */
-  Channel.Parts parts(ConnectionOptions options, Link link) {
+  Channel.Parts parts(ConnectionOptions options, QueueCallbacks callbacks) {
     long requestedInline = options.get(RdmaOptions.INLINE);
     int supportedInline = queuePair().sizes().inline();
     return new Channel.Parts(
@@ -193,7 +194,7 @@ final class ConnectionResources {
         sendMemory(),
         options.get(RdmaOptions.UNACKED),
         requestedInline == 0 ? -1 : (int) Math.min(requestedInline, supportedInline),
-        link);
+        callbacks);
   }
 
   /** Sets the listener for the events of the completion queue of sends. */

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param address the URI
  * @param options the options, which the URI's query overrides
  */
-public record Endpoint(URI address, ConnectionOptions options) {
+public record ConfiguredAddress(URI address, ConnectionOptions options) {
 
   /**
    * Parses an address.
@@ -90,7 +90,7 @@ public record Endpoint(URI address, ConnectionOptions options) {
    */
   public WaitStrategy waitStrategy() {
     return Optional.ofNullable(address.getScheme())
-        .flatMap(Endpoint::provider)
+        .flatMap(ConfiguredAddress::provider)
         .map(provider -> resolved(provider).get(StandardOptions.WAIT))
         .orElse(StandardOptions.WAIT.defaultValue()); // no provider: connecting will fail
   }

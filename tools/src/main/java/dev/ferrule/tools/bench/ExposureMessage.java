@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  * @param pid the server's process, in its own PID namespace
  * @param address the address of the memory in that process
  */
-record Exposure(RmaHandle handle, long pid, long address) {
+record ExposureMessage(RmaHandle handle, long pid, long address) {
 
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -36,7 +36,7 @@ record Exposure(RmaHandle handle, long pid, long address) {
     sender.send(message);
   }
 
-  static Exposure read(ReceiveRegion region) {
+  static ExposureMessage read(ReceiveRegion region) {
     MemorySegment message = region.segment();
     Refusal.throwIfRefused(message);
     long handleBytes = message.byteSize() - HANDLE_OFFSET;
@@ -44,7 +44,7 @@ record Exposure(RmaHandle handle, long pid, long address) {
       throw new ToolException(
           ExitCode.CONNECTION_LOST, "protocol violation: the server sent no memory handle");
     }
-    return new Exposure(
+    return new ExposureMessage(
         RmaHandle.of(message.asSlice(HANDLE_OFFSET).toArray(ValueLayout.JAVA_BYTE)),
         message.get(LONG, PID_OFFSET),
         message.get(LONG, ADDRESS_OFFSET));

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The resources of a connection: acquired step by step during the handshake, and released all at
  * once, at any stage.
  */
-final class ConnectionResources implements AutoCloseable {
+final class SmConnectionResources implements AutoCloseable {
 
   private final Endpoint endpoint;
   private final Facilities facilities;
@@ -46,7 +46,7 @@ final class ConnectionResources implements AutoCloseable {
    * @param facilities the facilities of the connection
    * @param limits the most that is mapped of a peer, and for all connections
    */
-  ConnectionResources(Endpoint endpoint, Facilities facilities, SealedFile.Limits limits)
+  SmConnectionResources(Endpoint endpoint, Facilities facilities, SealedFile.Limits limits)
       throws IOException {
     this.endpoint = endpoint;
     this.facilities = facilities;
