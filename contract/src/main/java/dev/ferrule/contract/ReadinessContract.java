@@ -29,6 +29,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Readiness: a descriptor and a channel that are readable while there is something to be found. */
 public abstract class ReadinessContract extends Contract {
@@ -197,9 +199,35 @@ public abstract class ReadinessContract extends Contract {
     }
   }
 
+  /** How a program sends the message for which there was no room. */
+  enum Sending {
+    CLAIM {
+      @Override
+      void send(Sender sender) {
+        sender.sendAsync(sender.claim(100, PATIENCE));
+      }
+    },
+    SEND {
+      @Override
+      void send(Sender sender) {
+        sender.send(MESSAGE);
+      }
+    },
+    BATCH {
+      @Override
+      void send(Sender sender) {
+        sender.batch().add(MESSAGE);
+        sender.batch().flush();
+      }
+    };
+
+    abstract void send(Sender sender);
+  }
+
   /** A loop that has nothing to send must be able to sleep. */
-  @Test
-  void roomIsNotShownToAProgramThatDoesNotWaitForIt() throws IOException {
+  @ParameterizedTest
+  @EnumSource
+  void roomIsNotShownToAProgramThatDoesNotWaitForIt(Sending sending) throws IOException {
     Pair pair = connectWith(Readiness.Interest.ALL);
     Sender sender = pair.client().sender();
     Receiver receiver = pair.client().receiver();
@@ -210,7 +238,7 @@ public abstract class ReadinessContract extends Contract {
         if (round % 2 == 0) {
           watch.awaitReadable();
         }
-        sender.sendAsync(sender.claim(100, PATIENCE)); // which finds the room
+        sending.send(sender); // which finds the room
         receiveAll(pair.server(), 1);
       }
       watch.awaitQuiet(() -> assertThat(poll(receiver, 1)).isZero());

@@ -21,16 +21,10 @@ public abstract class AbstractSender implements Sender {
   /** Returned instead of a place if there is no space. */
   public static final int FULL = -2;
 
-  private static final int NONE = -1;
-
   private final int maxMessageSize;
   private final Batch batch = new StagedBatch();
   private final LongAdder stalls = new LongAdder(); // some senders are used by several threads
-  private ReadinessDescriptor.@Nullable Source room; // of a program that waits for it by readiness
-  private boolean severalThreads; // send at the same time
-
-  /** The longest message that waits for room to be shown, unless several threads send. */
-  private int awaited = NONE;
+  private @Nullable AwaitedRoom room; // of a program that waits for it by readiness
 
   /**
    * Creates a sender.
@@ -133,31 +127,27 @@ public abstract class AbstractSender implements Sender {
 
   /** Requests that the readiness shows room, unless that is pending, and looks once more. */
   private int reserveAfterRequest(int length) {
-    ReadinessDescriptor.Source source = room;
-    if (source == null) {
+    AwaitedRoom awaited = room;
+    if (awaited == null) {
       return FULL;
     }
-    if (!severalThreads) {
-      awaited = Math.max(awaited, length);
-    }
-    source.foundNothing();
+    awaited.foundNone(length);
     int place = reserve(length);
     if (place != FULL) {
-      if (severalThreads) {
-        source.raise(); // for the others
-      } else {
-        found(length);
-      }
+      awaited.found(length);
     }
     return place;
   }
 
-  /** Called when a claim found room: none is shown any more, unless a longer message waits. */
-  private void found(int length) {
-    ReadinessDescriptor.Source source = room;
-    if (source != null && awaited != NONE && length >= awaited) {
-      awaited = NONE;
-      source.found();
+  /**
+   * Called when room for a message was found: none is shown any more, unless others wait.
+   *
+   * @param length the message's length in bytes
+   */
+  protected final void foundRoom(int length) {
+    AwaitedRoom awaited = room;
+    if (awaited != null) {
+      awaited.found(length);
     }
   }
 
@@ -166,7 +156,7 @@ public abstract class AbstractSender implements Sender {
     int place = checkAndReserve(length);
     if (place == FULL) {
       place = stall(length, false, 0);
-      found(length);
+      foundRoom(length);
     }
     return lend(place, length);
   }
@@ -179,7 +169,7 @@ public abstract class AbstractSender implements Sender {
       if (place == FULL) {
         place = reserveAfterRequest(length);
       } else {
-        found(length);
+        foundRoom(length);
       }
     }
     if (place == FULL) {
@@ -199,7 +189,7 @@ public abstract class AbstractSender implements Sender {
     checkLength(length);
     int place = reserve(length);
     if (place != FULL) {
-      found(length);
+      foundRoom(length);
     }
     return place;
   }
@@ -212,7 +202,11 @@ public abstract class AbstractSender implements Sender {
    */
   protected final int reserveOrWait(int length) {
     int place = reserve(length);
-    return place == FULL ? stall(length, false, 0) : place;
+    if (place == FULL) {
+      place = stall(length, false, 0);
+    }
+    foundRoom(length);
+    return place;
   }
 
   private int stall(int length, boolean bounded, long deadline) {
@@ -231,20 +225,21 @@ public abstract class AbstractSender implements Sender {
    * Shows room to a program that uses readiness. To be called when the sender is created.
    *
    * @param readiness the readiness
-   * @param severalThreads whether several threads send: then room that one of them finds is still
-   *     shown to the others
+   * @param severalThreads whether several threads send: then each of them waits for itself
    */
   public final void showRoom(ReadinessDescriptor readiness, boolean severalThreads) {
-    this.severalThreads = severalThreads;
-    ReadinessDescriptor.Source source =
-        readiness.source(this::requestRoom, () -> false); // tryClaim looks once more
-    source.found(); // as no thread waits for room yet
-    room = source;
+    room =
+        new AwaitedRoom(
+            readiness.source(this::requestRoom, () -> false), // tryClaim looks once more
+            severalThreads);
   }
 
   /** Shows that there may be room, or that the connection has ended. By any thread. */
   protected final void onRoom() {
-    ReadinessDescriptor.raise(room);
+    AwaitedRoom awaited = room;
+    if (awaited != null) {
+      awaited.raise();
+    }
   }
 
   /** Requests a call of {@link #onRoom} when there is room. */

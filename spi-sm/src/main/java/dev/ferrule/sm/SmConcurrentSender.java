@@ -171,6 +171,7 @@ final class SmConcurrentSender extends SendingHalf {
       stalled();
       id = waiters.awaitSend(source, offset, length);
     }
+    foundRoom(length);
     wakeReceiver();
     return id;
   }

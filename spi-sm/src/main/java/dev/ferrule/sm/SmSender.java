@@ -196,6 +196,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
       return false;
     }
     bytes += length;
+    foundRoom((int) length);
     if (asleep != 0) {
       connection.wakeReceiver(asleep);
     }
@@ -213,6 +214,7 @@ final class SmSender extends SendingHalf implements Waiter.Condition {
     Reference.reachabilityFence(this);
     if (staged) {
       bytesUnpublished += length;
+      foundRoom((int) length);
     }
     return staged;
   }

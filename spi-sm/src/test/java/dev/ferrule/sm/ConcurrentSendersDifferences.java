@@ -11,9 +11,6 @@ final class ConcurrentSendersDifferences implements ExecutionCondition {
 
   private static final String AT_ONCE = "what is added to a batch leaves at once";
 
-  private static final String SHOWN =
-      "room that one thread finds is still shown, as another one may wait for it";
-
   private static final Map<String, String> TESTS =
       Map.of(
           "aFlushedBatchArrivesInOrder",
@@ -31,11 +28,7 @@ final class ConcurrentSendersDifferences implements ExecutionCondition {
           "holdingAllBufferSpaceFailsInsteadOfHanging",
           "claims use lines only, so a receiver that holds them all receives no more",
           "aSecondThreadThatUsesASenderFails",
-          "it may",
-          "roomIsNotShownToAProgramThatDoesNotWaitForIt",
-          SHOWN,
-          "roomForALongMessageIsShownAlthoughAShortOneWasSent",
-          SHOWN);
+          "it may");
 
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

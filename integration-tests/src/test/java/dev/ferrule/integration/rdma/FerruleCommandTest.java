@@ -13,7 +13,7 @@ import dev.ferrule.tools.bench.Connections;
 import dev.ferrule.tools.bench.OverrunBench;
 import dev.ferrule.tools.bench.Pinning;
 import dev.ferrule.tools.bench.SenderThreads;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -113,8 +113,8 @@ class FerruleCommandTest {
             "--wait block --no-pin --option "
                 + options.replace("&", " --option ")
                 + (single ? " --single-receiver" : ""))) {
-      Endpoint endpoint =
-          new Endpoint(
+      ConfiguredAddress endpoint =
+          new ConfiguredAddress(
               URI.create(server.uri() + "?" + options + "&connectTimeout=120s&wait=block"),
               ConnectionOptions.builder().build());
       try (Connections connections = new Connections(endpoint, 2);

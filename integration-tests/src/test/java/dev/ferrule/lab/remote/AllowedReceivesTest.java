@@ -7,7 +7,7 @@ import dev.ferrule.ConnectionOptions;
 import dev.ferrule.ProviderInfo;
 import dev.ferrule.sendrecv.SendRecvOptions;
 import dev.ferrule.sendrecv.queue.SendRecvChannel;
-import dev.ferrule.tools.support.Endpoint;
+import dev.ferrule.tools.support.ConfiguredAddress;
 import java.net.URI;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class AllowedReceivesTest {
 
-  private static final ProviderInfo SENDRECV = Endpoint.requiredProvider("sendrecv");
+  private static final ProviderInfo SENDRECV = ConfiguredAddress.requiredProvider("sendrecv");
 
   private static ConnectionOptions options(String query) {
     return ConnectionOptions.defaults()

@@ -142,6 +142,7 @@ final class RdmaSender extends AbstractSender {
       awaitRoom(length, false, false, 0);
       checkStillOpen(registered, length);
     }
+    foundRoom(length);
     bytesStaged += length;
     queue.stageRegistered(segment.address() + offset, length, registered.localKey());
     publish();
