@@ -104,6 +104,10 @@ public interface Listener extends AutoCloseable {
    * messages of that connection, including those already waiting. A region lent before is freed as
    * always, by the thread that uses the connection's receiver.
    *
+   * <p>A program that holds all regions of a connection receives no more of its messages until it
+   * frees some. Other clients may still send or connect, so receiving waits then, where a
+   * connection's own receiver throws {@link IllegalStateException}.
+   *
    * <p>{@link Receiver#poll} works as well, but does not identify the connection.
    *
    * @return the receiver; always the same object

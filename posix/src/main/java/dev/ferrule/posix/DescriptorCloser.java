@@ -34,15 +34,25 @@ final class DescriptorCloser {
   /** Closes a descriptor asynchronously. */
   static void close(int fd) {
     PENDING.incrementAndGet();
-    Later.EXECUTOR.execute(() -> {
-      try {
-        // fails if it is no socket
-        int ignored = Posix.trySetsockopt(fd, SO_LINGER, NO_LINGER);
-        Posix.close(fd);
-      } finally {
-        PENDING.decrementAndGet();
+    boolean started = false;
+    try {
+      Later.EXECUTOR.execute(() -> closeNow(fd));
+      started = true;
+    } finally {
+      if (!started) {
+        PENDING.decrementAndGet(); // it stays open, as closing it here might block
       }
-    });
+    }
+  }
+
+  private static void closeNow(int fd) {
+    try {
+      // fails if it is no socket
+      int ignored = Posix.trySetsockopt(fd, SO_LINGER, NO_LINGER);
+      Posix.close(fd);
+    } finally {
+      PENDING.decrementAndGet();
+    }
   }
 
   /** Returns whether so many descriptors are pending that no more may be received. */

@@ -3,7 +3,6 @@ package dev.ferrule.support;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -125,32 +124,53 @@ public final class ArenaCloser {
   private static void work() {
     while (true) {
       LockSupport.parkNanos(RETRY_NANOS);
-      List<BooleanSupplier> attempts;
+      int count;
       synchronized (LEFT) {
-        if (LEFT.isEmpty()) {
+        count = LEFT.size();
+        if (count == 0) {
           working = false;
           return;
         }
-        attempts = List.copyOf(LEFT);
-        LEFT.clear();
       }
-      for (BooleanSupplier attempt : attempts) {
-        if (!isDone(attempt)) {
-          synchronized (LEFT) {
-            LEFT.add(attempt);
-          }
-        }
+      for (int i = 0; i < count; i++) {
+        attemptNext();
       }
     }
   }
 
-  /** A failed attempt is not retried, and does not affect the others. */
+  private static void attemptNext() {
+    BooleanSupplier attempt;
+    synchronized (LEFT) {
+      attempt = LEFT.remove();
+    }
+    if (!isDone(attempt)) {
+      synchronized (LEFT) {
+        LEFT.add(attempt);
+      }
+    }
+  }
+
+  /**
+   * Makes an attempt. One that fails is not repeated, unless the JVM lacked a resource, and does
+   * not affect the others: without this thread, no memory would be released any more.
+   */
   private static boolean isDone(BooleanSupplier attempt) {
     try {
       return attempt.getAsBoolean();
-    } catch (RuntimeException e) {
-      LOGGER.log(System.Logger.Level.WARNING, "releasing the memory of a connection failed", e);
+    } catch (VirtualMachineError e) {
+      return false;
+    } catch (Throwable e) {
+      warn(e);
       return true;
+    }
+  }
+
+  private static void warn(Throwable failure) {
+    try {
+      LOGGER.log(
+          System.Logger.Level.WARNING, "releasing the memory of a connection failed", failure);
+    } catch (Throwable e) {
+      // the logger itself may lack memory or a descriptor
     }
   }
 
@@ -161,7 +181,7 @@ public final class ArenaCloser {
     try {
       before.run();
     } catch (RuntimeException e) { // which is no reason to keep the memory
-      LOGGER.log(System.Logger.Level.WARNING, "releasing the memory of a connection failed", e);
+      warn(e);
     }
     try {
       arena.close();

@@ -94,6 +94,14 @@ final class Failures {
         + " allocatable, buffer, rmaBuffer)";
   }
 
+  /** Describes memory of a client that is larger than the listener permits, for the client. */
+  static String tooLargeForListener(PosixException e) {
+    return "this client's memory is larger than the listener permits: "
+        + e.getMessage()
+        + "; lower the client's options allocatable, buffer or rmaBuffer, or raise the listener's"
+        + " maxPeerMemory and maxMapped";
+  }
+
   static FerruleException of(URI uri, IOException e) {
     if (e instanceof AccessDeniedException) {
       return new InvalidAddressException(uri, denied(uri, e), e);

@@ -112,11 +112,11 @@ record SharedRing(
   }
 
   /**
-   * Maps a peer's file; empty if its descriptor is not right, or not valid. Such a file is not
-   * mapped any further.
+   * Maps a peer's file; empty if its descriptor is not right. Such a file is not mapped any
+   * further.
    *
-   * @throws PosixException EINVAL if a peer may not pass the file, or its area for remote memory
-   *     access is not valid; EFBIG or ENOMEM if it exceeds a limit
+   * @throws PosixException EINVAL if a peer may not pass the file, or its descriptor or its area
+   *     for remote memory access is not valid; EFBIG or ENOMEM if it exceeds a limit
    */
   static Optional<SharedRing> attach(
       PassedMemory memory,
@@ -124,9 +124,12 @@ record SharedRing(
       SealedFile.Limits limits,
       Arena views) {
     SealedFile file = memory.file();
+    MemorySegment start = file.read(RingLayout.DESCRIPTOR_SIZE);
     RingLayout.Descriptor it =
-        RingLayout.readDescriptor(file.read(RingLayout.DESCRIPTOR_SIZE)).orElse(null);
-    if (it == null || !isRight.test(it)) {
+        RingLayout.readDescriptor(start)
+            .orElseThrow(() ->
+                new PosixException("mmap", "a file that " + RingLayout.flaw(start), Errno.EINVAL));
+    if (!isRight.test(it)) {
       return Optional.empty();
     }
     long allocated = allocatedSize(it.layout());

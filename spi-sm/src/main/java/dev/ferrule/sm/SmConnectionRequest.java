@@ -14,6 +14,7 @@ import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.PosixException;
 import dev.ferrule.sm.endpoint.Acceptor;
 import dev.ferrule.sm.endpoint.Endpoint;
+import dev.ferrule.sm.endpoint.EndpointScan;
 import dev.ferrule.sm.endpoint.PassedMemory;
 import dev.ferrule.sm.endpoint.ServerHandshake;
 import dev.ferrule.support.Deadlines;
@@ -185,32 +186,44 @@ final class SmConnectionRequest implements ConnectionRequest {
    */
   private SharedRing attachPeer(URI uri, PassedMemory memory, SmConnectionResources resources) {
     try {
-      resources.openPeer(handshake.client(), handshake.clientId());
+      openFifo(uri, resources);
       Optional<SharedRing> ring =
           resources.attachPeerRing(memory, found -> found.generation() == handshake.generation());
       return ring.orElseThrow(() ->
           refused(
               uri, "the descriptor in the client's memory has changed since its request", null));
     } catch (PosixException e) {
-      if (e.is(Errno.ENOENT, Errno.ENXIO)) { // in case it lives, but has no FIFO
-        handshake.refuse(Acceptor.unusable(e));
-      }
-      if (e.is(Errno.ENOENT)) { // a closed endpoint has removed its files
-        throw new ConnectionClosedException(
-            uri, true, "the client stopped waiting before it was accepted", e);
-      }
-      if (e.is(Errno.ENXIO)) {
-        throw new PeerLostException(uri, "the client died while it was being accepted", e);
-      }
       if (e.isShortage()) {
         throw e;
       }
       if (e.is(Errno.EFBIG)) {
         // each client decides how much memory it passes, so that nothing is lacking here
-        handshake.refuseForLackOfRoom(Failures.tooLarge(e));
+        handshake.refuseForLackOfRoom(Failures.tooLargeForListener(e));
         throw new ProtocolException(uri, Failures.tooLarge(e), e);
       }
       throw refused(uri, Acceptor.unusable(e), e);
+    }
+  }
+
+  private void openFifo(URI uri, SmConnectionResources resources) {
+    try {
+      resources.openPeer(handshake.client(), handshake.clientId());
+    } catch (PosixException e) {
+      if (!e.is(Errno.ENOENT, Errno.ENXIO, Errno.ELOOP, Errno.ENOTDIR)) {
+        throw e;
+      }
+      FerruleException failure =
+          refused(
+              uri,
+              Acceptor.unusable(e) + "; its fifo must be a FIFO, of its user, with a reader",
+              e);
+      if (e.is(Errno.ENOENT, Errno.ENXIO) && !EndpointScan.isLive(handshake.client())) {
+        throw e.is(Errno.ENOENT) // a closed endpoint has removed its files
+            ? new ConnectionClosedException(
+                uri, true, "the client stopped waiting before it was accepted", e)
+            : new PeerLostException(uri, "the client died while it was being accepted", e);
+      }
+      throw failure;
     }
   }
 

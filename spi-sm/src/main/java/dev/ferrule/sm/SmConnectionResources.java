@@ -30,9 +30,9 @@ final class SmConnectionResources implements AutoCloseable {
   private final Facilities facilities;
   private final SealedFile.Limits limits;
   private final int id;
-  private final Arena views = Arena.ofShared(); // of the program's views of the memory
-  // made here, as an arena that another thread has closed makes none
-  private final MemorySegment all = RawMemory.segment(0, Long.MAX_VALUE, views, null);
+  private final Arena views; // of the program's views of the memory
+  private final MemorySegment
+      all; // made first, as an arena that another thread has closed makes none
   private @Nullable SharedRing own;
   private @Nullable SharedRing peerRing;
   private @Nullable Peer peer;
@@ -53,11 +53,12 @@ final class SmConnectionResources implements AutoCloseable {
     this.limits = limits;
     boolean done = false;
     try {
+      views = Arena.ofShared(); // nothing to close before memory is mapped for it
+      all = RawMemory.segment(0, Long.MAX_VALUE, views, null);
       id = endpoint.newConnection();
       done = true;
     } finally {
       if (!done) {
-        views.close();
         endpoint.release();
       }
     }

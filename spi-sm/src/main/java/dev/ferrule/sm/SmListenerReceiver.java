@@ -143,9 +143,15 @@ final class SmListenerReceiver implements Receiver, Waiter.Condition {
       if (!waiter.await(this, true, deadline)) {
         ReadinessDescriptor.foundNothing(readiness);
         throw new OperationTimeoutException(
-            listener.uri(), "receive timed out: no message arrived", null);
+            listener.uri(), "receive timed out: no message arrived" + ofHeldRegions(), null);
       }
     }
+  }
+
+  private String ofHeldRegions() {
+    return Arrays.stream(connections).anyMatch(each -> each.ownReceiver().holdsAll())
+        ? ", except of a connection all of whose regions the program holds: free some"
+        : "";
   }
 
   /** Returns the next message of a connection that has one; null if none has. */

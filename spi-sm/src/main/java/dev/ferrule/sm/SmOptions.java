@@ -91,7 +91,8 @@ final class SmOptions {
           MAX_ALLOCATABLE,
           64 << 20,
           "maximum memory that this side can allocate by Rma.allocate: address space of both sides,"
-              + " which takes memory only when it is allocated");
+              + " which takes memory only when it is allocated. More than the peer's maxPeerMemory"
+              + " is refused");
 
   /** More than a peer passes that does not set the option allocatable. */
   static final Option<Long> MAX_PEER_MEMORY =

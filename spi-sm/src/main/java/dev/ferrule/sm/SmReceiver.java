@@ -107,7 +107,12 @@ final class SmReceiver implements Receiver, Waiter.Condition {
    * already hold the maximum number of regions.
    */
   boolean mayTake() {
-    return (idleCount > 0 || idle.length < maxRegions) && mayHaveNext();
+    return !holdsAll() && mayHaveNext();
+  }
+
+  /** Returns whether the program holds the maximum number of regions. */
+  boolean holdsAll() {
+    return idleCount == 0 && idle.length == maxRegions;
   }
 
   /**

@@ -261,7 +261,8 @@ class ManyConnectionsTest {
       }
       send(star.clients.get(0), 16);
       assertThatThrownBy(() -> star.receiver().receive(SHORT))
-          .isInstanceOf(OperationTimeoutException.class);
+          .isInstanceOf(OperationTimeoutException.class)
+          .hasMessageContaining("whose regions the program holds");
       send(star.clients.get(1), 99);
       try (ReceiveRegion message = star.receiver().receive(PATIENCE)) {
         assertThat(number(message)).isEqualTo(99);

@@ -105,8 +105,8 @@ class MemoryLimitsTest {
           .hasMessageContaining("raise the options maxPeerMemory and maxMapped");
       assertRefused(connecting)
           .isInstanceOf(ResourceExhaustedException.class)
-          .hasMessageContaining("the listener lacks a resource")
-          .hasMessageContaining("raise the options maxPeerMemory and maxMapped");
+          .hasMessageContaining("lower the client's options allocatable, buffer or rmaBuffer")
+          .hasMessageContaining("raise the listener's maxPeerMemory and maxMapped");
       assertServes(listener);
     }
   }

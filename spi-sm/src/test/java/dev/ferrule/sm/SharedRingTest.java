@@ -98,4 +98,22 @@ class SharedRingTest {
       Reference.reachabilityFence(mapping);
     }
   }
+
+  @Test
+  void anInvalidDescriptorIsNamed() {
+    long size = SharedRing.allocatedSize(LAYOUT);
+    try (SealedFile file = SealedFile.create(size, size)) {
+      SharedMapping mapping = file.map(RingLayout.DESCRIPTOR_SIZE, Arena.ofAuto());
+
+      assertThatThrownBy(() -> attach(file))
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining("does not start with a ring of version");
+      LAYOUT.writeDescriptor(mapping.view(), 0, 1, 0);
+      mapping.view().set(ValueLayout.JAVA_INT, RingLayout.DESCRIPTOR_MAX_MESSAGE, -1);
+      assertThatThrownBy(() -> attach(file))
+          .isInstanceOf(PosixException.class)
+          .hasMessageContaining("starts with a ring of invalid sizes");
+      Reference.reachabilityFence(mapping);
+    }
+  }
 }

@@ -309,6 +309,27 @@ class SilentClientsTest {
     }
   }
 
+  /** A live client is not said to have died. */
+  @Test
+  void aLiveClientWithoutAFifoIsRefusedAsOneThatViolatesTheProtocol() throws IOException {
+    try (Listener listener = listen("")) {
+      FakeClient missing = fake(listener);
+      FakeClient file = fake(listener);
+      Files.createFile(file.endpoint().resolve(EndpointFiles.FIFO));
+      for (FakeClient client : List.of(missing, file)) {
+        try (OwnerLock lock = OwnerLock.tryAcquire(client.endpoint().resolve(EndpointFiles.LOCK))) {
+          assertThat(lock).isNotNull();
+          client.connect(1);
+          assertThatThrownBy(listener.nextRequest()::accept)
+              .isInstanceOf(ProtocolException.class)
+              .hasMessageContaining("its fifo must be a FIFO, of its user, with a reader");
+          assertRefused(client, 1, "its fifo must be a FIFO, of its user, with a reader");
+        }
+      }
+      assertAccepts(listener, 1);
+    }
+  }
+
   @Test
   void theMemoryOfARefusedClientIsNotKeptMapped() throws IOException {
     try (Listener listener = listen("");

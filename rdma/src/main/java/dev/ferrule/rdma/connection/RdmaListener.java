@@ -153,8 +153,17 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       return;
     }
     RdmaConnectionRequest request = new RdmaConnectionRequest(protocol, this, rdmaContext, options);
-    CmId client = rdmaContext.adopt(event, request::onEvent);
-    request.begin(client, event.privateData());
+    request.begin(rdmaContext.adopt(event, request::onEvent), event.privateData());
+    try {
+      takeRequest(request);
+    } catch (Throwable e) {
+      forget(request);
+      request.refuse(Hello.Kind.NO_ROOM, String.valueOf(e.getMessage()));
+      throw e;
+    }
+  }
+
+  private void takeRequest(RdmaConnectionRequest request) {
     Objection objection;
     synchronized (this) {
       objection = request.objection();

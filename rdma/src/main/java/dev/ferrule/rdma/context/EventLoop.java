@@ -184,9 +184,17 @@ final class EventLoop implements AutoCloseable {
     long now = System.nanoTime();
     if (now - lastLogged >= LOG_NANOS) {
       lastLogged = now;
-      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), problem);
+      log(problem);
     }
     LockSupport.parkNanos(BACK_OFF_NANOS);
+  }
+
+  private void log(Throwable problem) {
+    try {
+      LOGGER.log(System.Logger.Level.WARNING, "in " + thread.getName(), problem);
+    } catch (Throwable e) {
+      // the logger itself may lack memory or a descriptor
+    }
   }
 
   /** Ends the event loop. To be called by another thread. */

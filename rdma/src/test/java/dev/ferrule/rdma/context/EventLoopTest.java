@@ -7,6 +7,8 @@ import dev.ferrule.contract.LoggedRecords;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Filter;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +39,21 @@ class EventLoopTest {
 
       int seconds = (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
       assertThat(logged.all()).hasSizeBetween(1, 2 + seconds); // one a second
+    }
+  }
+
+  /** As a logger does that lacks memory or a descriptor. */
+  @Test
+  void aLoggerThatThrowsDoesNotEndTheLoop() throws InterruptedException {
+    Logger logger = Logger.getLogger(EventLoop.class.getName());
+    Filter before = logger.getFilter();
+    logger.setFilter(record -> {
+      throw new OutOfMemoryError("thrown by the test");
+    });
+    try {
+      runTicks(Stream.generate(() -> new CountDownLatch(1)).limit(3).toList());
+    } finally {
+      logger.setFilter(before);
     }
   }
 
