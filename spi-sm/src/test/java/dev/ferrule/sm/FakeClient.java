@@ -96,7 +96,7 @@ final class FakeClient implements AutoCloseable {
     SealedFile memory = memory();
     memories.add(memory);
     while (send(CONNECT, id, 0, memory) != 0) {
-      Thread.onSpinWait(); // the listener's queue is full
+      spinUntilTheTestIsLate(); // the listener's queue is full
     }
   }
 
@@ -104,10 +104,17 @@ final class FakeClient implements AutoCloseable {
   Answer answer() {
     Answer answer = pollAnswer();
     while (answer == null) {
-      Thread.onSpinWait();
+      spinUntilTheTestIsLate();
       answer = pollAnswer();
     }
     return answer;
+  }
+
+  private static void spinUntilTheTestIsLate() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new AssertionError("no answer of the listener within the test's time limit");
+    }
+    Thread.onSpinWait();
   }
 
   /** Returns the next message from the listener, or null if there is none yet. */
