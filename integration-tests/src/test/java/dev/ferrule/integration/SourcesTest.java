@@ -124,7 +124,7 @@ class SourcesTest {
         && options.stream()
             .anyMatch(option ->
                 option.name().equals(word.group(1)) && isValue(option, word.group(2))
-                    || option.syntax().contains(name));
+                    || List.of(option.syntax().split("[^\\w-]+")).contains(name));
   }
 
   private static boolean isValue(Option<?> option, @Nullable String text) {

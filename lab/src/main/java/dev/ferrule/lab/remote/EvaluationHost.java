@@ -27,7 +27,7 @@ public final class EvaluationHost implements AutoCloseable {
   static final int VERSION = 1;
 
   /** The maximum number of clients that have not answered the challenge. */
-  private static final int MAX_UNKNOWN = 16;
+  static final int MAX_UNKNOWN = 16;
 
   private static final int BACKLOG = 16;
 
@@ -126,7 +126,15 @@ public final class EvaluationHost implements AutoCloseable {
   private void receive(Socket client) throws IOException {
     boolean started = false;
     if (!unknown.tryAcquire()) {
-      client.close();
+      try (client) {
+        String reason = "too many clients have not given the token yet";
+        problems.accept(
+            "the client "
+                + text((InetSocketAddress) client.getRemoteSocketAddress())
+                + " is refused: "
+                + reason);
+        refuse(new ControlChannel(client, patience.untilAnswer), reason, true);
+      }
       return;
     }
     try {

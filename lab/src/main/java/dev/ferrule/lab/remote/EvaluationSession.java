@@ -56,16 +56,16 @@ final class EvaluationSession implements AutoCloseable {
   private JsonObject answer(JsonObject message) {
     JsonObject answer = new JsonObject();
     try {
-      long id = message.get("id").getAsLong();
+      long id = number(message, "id");
       answer.addProperty("id", id);
       if (message.has("stop")) {
-        stop(message.get("stop").getAsLong());
+        stop(number(message, "stop"));
       } else {
         answer.addProperty("uri", start(id, message));
       }
     } catch (RuntimeException e) {
       String what =
-          e instanceof NullPointerException || e instanceof UnsupportedOperationException
+          isMalformed(e)
               ? "the request is malformed" // a part is missing, or of another type
               : String.valueOf(e.getMessage());
       String reason = ControlChannel.shortened(what);
@@ -74,6 +74,19 @@ final class EvaluationSession implements AutoCloseable {
       answer.addProperty("exitCode", e instanceof ToolException ? ExitCode.of(e) : ExitCode.USAGE);
     }
     return answer;
+  }
+
+  private static long number(JsonObject message, String name) {
+    return Long.parseLong(message.get(name).getAsString());
+  }
+
+  /** Returns whether Gson threw it. */
+  private static boolean isMalformed(RuntimeException e) {
+    return e instanceof NullPointerException
+        || e instanceof UnsupportedOperationException
+        || e instanceof ClassCastException
+        || e instanceof NumberFormatException
+        || e instanceof IllegalStateException;
   }
 
   private String start(long id, JsonObject message) {

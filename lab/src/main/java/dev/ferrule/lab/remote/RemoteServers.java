@@ -170,6 +170,7 @@ public final class RemoteServers implements Servers, AutoCloseable {
   private static JsonObject greet(ControlChannel channel, Token token, String name)
       throws IOException {
     JsonObject greeting = channel.receive();
+    checkAdmitted(greeting, name);
     String challenge = text(greeting, "challenge");
     String version = text(greeting, "evaluation");
     if (challenge == null || version == null) {
@@ -190,14 +191,21 @@ public final class RemoteServers implements Servers, AutoCloseable {
     channel.send(answer);
     JsonObject welcome = channel.receive();
     if (!(welcome.get("machine") instanceof JsonObject)) {
-      String refused = text(welcome, "refused");
-      String reason = refused == null ? "an answer without the facts of the host" : refused;
-      if (Boolean.parseBoolean(text(welcome, "later"))) {
-        throw new BusyException(reason);
-      }
-      throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + reason);
+      checkAdmitted(welcome, name);
+      throw new IOException("an answer without the facts of the host");
     }
     return welcome;
+  }
+
+  private static void checkAdmitted(JsonObject answer, String name) throws IOException {
+    String refused = text(answer, "refused");
+    if (refused == null) {
+      return;
+    }
+    if (Boolean.parseBoolean(text(answer, "later"))) {
+      throw new BusyException(refused);
+    }
+    throw new ToolException(ExitCode.NO_CONNECTION, name + " refuses: " + refused);
   }
 
   /**

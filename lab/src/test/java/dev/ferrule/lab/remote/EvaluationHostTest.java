@@ -315,6 +315,18 @@ class EvaluationHostTest {
   }
 
   @Test
+  void aClientLearnsThatTooManyOthersHaveNotGivenTheToken() throws IOException {
+    EvaluationHost host = host(PATIENCE);
+    for (int i = 0; i < EvaluationHost.MAX_UNKNOWN; i++) {
+      raw(host).receive();
+    }
+    assertThatThrownBy(() -> connect(host))
+        .isInstanceOf(ToolException.class)
+        .hasMessageContaining("too many clients have not given the token yet");
+    assertThat(problems).singleElement().asString().contains("too many clients");
+  }
+
+  @Test
   void anEvaluationWhoseHostIsGoneEndsAfterAWhile() throws IOException {
     EvaluationHost host =
         host(
@@ -393,6 +405,7 @@ class EvaluationHostTest {
       strings = {
         "{}",
         "{\"id\": 1}",
+        "{\"id\": 99999999999999999999999, \"stop\": 1}",
         "{\"id\": \"x\"}",
         "{\"id\": 1, \"stop\": 7}",
         "{\"id\": 1, \"start\": \"sendrecv\"}",
@@ -403,7 +416,8 @@ class EvaluationHostTest {
   void aMalformedRequestFailsAndTheNextOneIsServed(String line) throws IOException {
     ControlChannel channel = admitted(host(PATIENCE));
     channel.send(new Gson().fromJson(line, JsonObject.class));
-    assertThat(channel.receive().has("failed")).isTrue();
+    assertThat(channel.receive().get("failed").getAsString())
+        .isIn("the request is malformed", "there is no server 7", "unknown wait strategy");
     channel.send(start("sendrecv", Map.of()));
     assertThat(channel.receive().has("uri")).isTrue();
   }
