@@ -6,7 +6,7 @@ import dev.ferrule.ConnectionRefusedException;
 import dev.ferrule.FerruleException;
 import dev.ferrule.InvalidAddressException;
 import dev.ferrule.OperationTimeoutException;
-import dev.ferrule.ProtocolException;
+import dev.ferrule.ResourceExhaustedException;
 import dev.ferrule.StandardOptions;
 import dev.ferrule.posix.Errno;
 import dev.ferrule.posix.Posix;
@@ -57,8 +57,9 @@ final class SmConnector {
       SmAddress server = address.endpoint() == null ? find(uri, address) : address;
       checkOwner(uri, server, options.get(SmOptions.ACCESS));
       return new SmConnector(uri, server, options, facilities).connect();
-    } catch (InternalError e) { // thrown by the JDK for memory whose file was truncated
-      throw new ProtocolException(uri, "the listener has truncated its files", e);
+    } catch (InternalError e) { // a SIGBUS; not for a truncated file, as all of them are sealed
+      throw new ResourceExhaustedException(
+          uri, "there is no page for the connection's memory; free memory or huge pages", e);
     } catch (PosixException e) {
       throw e.is(Errno.EACCES, Errno.EPERM) ? anotherUsers(uri, e) : Failures.of(uri, e);
     } catch (AccessDeniedException e) {
