@@ -46,15 +46,7 @@ final class Modelling {
   private final boolean complete;
   private final Models models = new Models();
   private final Map<String, String> notes = new HashMap<>(); // on the placement, by provider
-  private final Map<String, List<Measured>> fitted = new HashMap<>(); // by provider
-
-  /**
-   * A point that the model is fitted to.
-   *
-   * @param observation the median of its rounds
-   * @param rounds the rounds
-   */
-  private record Measured(Observation observation, List<Double> rounds) {}
+  private final Map<String, List<LackOfFit.Point>> fitted = new HashMap<>(); // by provider
 
   /**
    * Fits the models.
@@ -91,8 +83,8 @@ final class Modelling {
             .map(Series.Sample::task)
             .toList();
     Placement place = records.placement(tasks);
-    List<Measured> all = measured(provider, EVERYWHERE);
-    List<Measured> here = measured(provider, place);
+    List<LackOfFit.Point> all = measured(provider, EVERYWHERE);
+    List<LackOfFit.Point> here = measured(provider, place);
     boolean enough = here.size() >= ENOUGH * all.size();
     Optional<FitResult> fit = enough ? fit(provider, here, place) : Optional.empty();
     if (fit.isEmpty()) {
@@ -112,12 +104,12 @@ final class Modelling {
     fit.ifPresent(found -> models.add(provider, found));
   }
 
-  private Optional<FitResult> fit(String provider, List<Measured> points, Placement place) {
+  private Optional<FitResult> fit(String provider, List<LackOfFit.Point> points, Placement place) {
     return Fit.of(observations(points), calls(provider, place), acknowledged.contains(provider));
   }
 
-  private static List<Observation> observations(List<Measured> points) {
-    return points.stream().map(Measured::observation).toList();
+  private static List<Observation> observations(List<LackOfFit.Point> points) {
+    return points.stream().map(LackOfFit.Point::observation).toList();
   }
 
   Models models() {
@@ -138,18 +130,22 @@ final class Modelling {
         .filter(series -> series.model() == Series.Model.FITTED);
   }
 
-  private List<Measured> measured(String provider, Placement place) {
-    List<Measured> points = new ArrayList<>();
-    modelled(provider)
-        .forEach(series ->
-            series
-                .samples()
-                .forEach(sample ->
-                    measured(series.metric(), sample.task(), place).ifPresent(points::add)));
+  private List<LackOfFit.Point> measured(String provider, Placement place) {
+    List<LackOfFit.Point> points = new ArrayList<>();
+    for (SeriesExperiment experiment : of(provider)) {
+      for (Series series : experiment.series()) {
+        if (series.model() == Series.Model.FITTED) {
+          for (Series.Sample sample : series.samples()) {
+            measured(experiment.id(), series.metric(), sample.task(), place).ifPresent(points::add);
+          }
+        }
+      }
+    }
     return points;
   }
 
-  private Optional<Measured> measured(Metric metric, Task task, Placement place) {
+  private Optional<LackOfFit.Point> measured(
+      String experiment, Metric metric, Task task, Placement place) {
     List<Double> rounds =
         records.values(task, metric.name(), place).stream().filter(each -> each > 0).toList();
     double value = Medians.of(rounds).orElse(0);
@@ -167,7 +163,7 @@ final class Modelling {
                   Observation.Kind.PERIOD, load, NANOS_PER_SECOND * load.sizeBytes() / value);
           case NUMBER -> throw new IllegalArgumentException("no model of " + metric.label());
         };
-    return Optional.of(new Measured(observation, rounds));
+    return Optional.of(new LackOfFit.Point(experiment, observation, rounds));
   }
 
   /** Returns the calls on the shortest messages: those on longer ones include copying. */
@@ -248,12 +244,16 @@ final class Modelling {
     if (isFar(fit)) {
       notes.add(
           0,
-          "This model does not describe the measurements: it is off by more than a factor of "
+          "The predictions of this model for the measured points are off by more than a factor of "
               + Numbers.plain(SeriesExperiment.MODEL_LIMIT)
               + ". Its parameters are not reliable.");
     }
-    LackOfFit.of(fitted.get(provider).stream().map(Measured::rounds).toList(), fit)
-        .ifPresent(found -> notes.add(found.text()));
+    notes.add(
+        LackOfFit.of(fitted.get(provider), fit)
+            .map(LackOfFit::text)
+            .orElse(
+                "Whether the noise explains the deviations of the model was not tested: that takes"
+                    + " two rounds, and more points than fitted parameters."));
     if (complete && acknowledged.contains(provider)) { // cards send packets
       notes.add(
           SecondSlope.of(observations(fitted.get(provider)), fit)

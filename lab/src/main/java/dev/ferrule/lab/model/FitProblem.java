@@ -87,6 +87,26 @@ final class FitProblem {
   }
 
   /**
+   * Returns the problem that a fit has solved.
+   *
+   * @param observations the measurements
+   * @param fit the fit, whose measured parameters are known
+   */
+  static FitProblem of(List<Observation> observations, FitResult fit) {
+    Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
+    List<Parameter> free = new ArrayList<>();
+    fit.estimates()
+        .forEach((parameter, estimate) -> {
+          if (estimate.source() == Estimate.Source.MEASURED) {
+            known.put(parameter, estimate.value());
+          } else {
+            free.add(parameter);
+          }
+        });
+    return new FitProblem(observations, fit.model().acknowledged(), known, free);
+  }
+
+  /**
    * Returns the problem with the timed parameters free, too, but held near their measured values.
    *
    * @param timed the estimates of these parameters, with their errors
@@ -138,6 +158,14 @@ final class FitProblem {
 
   List<Parameter> free() {
     return free;
+  }
+
+  /** Returns the point of a model, or the nearest one that a search admits. */
+  double[] pointOf(PerformanceModel model) {
+    return free.stream()
+        .mapToDouble(parameter -> Math.log(model.get(parameter)))
+        .map(log -> Math.clamp(log, LeastSquares.LEAST_LOG, LeastSquares.MOST_LOG))
+        .toArray();
   }
 
   PerformanceModel model(double[] point) {

@@ -23,7 +23,7 @@ import org.hipparchus.linear.SingularValueDecomposition;
 final class Identifiability {
 
   /** A parameter has no effect if a factor of e changes all predictions by no more than this. */
-  private static final double NO_SAY = 0.02;
+  static final double NO_SAY = 0.02;
 
   /** A direction that is known to a factor of 2 or worse is undetermined. */
   private static final double UNKNOWN = Math.log(2);

@@ -4,61 +4,82 @@ package dev.ferrule.lab.model;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.hipparchus.distribution.continuous.FDistribution;
+import java.util.stream.Collectors;
 
 /**
- * Whether a model is off by more than the noise of its measurements explains: the variance of the
- * predictions' deviations over that of the medians they are compared with, which the rounds of each
- * point show (an F test, with the logarithms). The rounds of one experiment follow each other, so a
+ * Whether a model is off by more than the noise of its measurements explains. Each experiment is
+ * tested by itself: its deviations are compared with those that the noise of all experiments would
+ * leave there after the fit, if the model were right. So the noise of one experiment does not hide
+ * that the curve of another one is wrong. The rounds of one experiment follow each other, so a
  * change of the machine between two experiments is not part of that noise.
  *
- * @param statistic the ratio of the variances; about 1 if the model is right
- * @param limit the 95 % limit of the ratio
- * @param noise the factor by which a median of rounds is typically off
+ * @param parts the comparison for each experiment
  */
-public record LackOfFit(double statistic, double limit, double noise) {
+public record LackOfFit(List<Part> parts) {
 
-  private static final double CONFIDENCE = 0.95;
+  /** The noise is too great for a test if it explains predictions that are off by this factor. */
+  private static final double GREAT = 1.25;
 
-  /** The variance of the median of many normal values over that of their mean. */
-  private static final double MEDIAN = Math.PI / 2;
+  /** A greater factor is not worth a number. */
+  private static final double HUGE = 100;
+
+  /**
+   * A point that the model was fitted to.
+   *
+   * @param experiment the experiment that it is part of
+   * @param observation the median of its rounds
+   * @param rounds the rounds, as times or as rates
+   */
+  public record Point(String experiment, Observation observation, List<Double> rounds) {
+
+    /** Copies the list. */
+    public Point {
+      rounds = List.copyOf(rounds);
+    }
+  }
+
+  /**
+   * The deviations in one experiment.
+   *
+   * @param experiment its name
+   * @param off the factor by which the predictions are off, as a root mean square; 1 is exact
+   * @param limit the factor that the noise explains, its 95 % limit
+   */
+  public record Part(String experiment, double off, double limit) {
+
+    private boolean isExplained() {
+      return off <= limit;
+    }
+
+    private boolean isNoisy() {
+      return limit > GREAT;
+    }
+
+    private String text() {
+      return limit > HUGE
+          ? String.format(Locale.ROOT, "%.2f in %s (no limit)", off, experiment)
+          : String.format(Locale.ROOT, "%.2f in %s (95 %% limit %.2f)", off, experiment, limit);
+    }
+  }
+
+  /** Copies the list. */
+  public LackOfFit {
+    parts = List.copyOf(parts);
+  }
 
   /**
    * Compares the deviations of a model with the noise.
    *
-   * @param rounds the values of the rounds of each point that the model was fitted to
+   * @param points the points that the model was fitted to
    * @param fit the model
    * @return the comparison; empty without a second round, or with no more points than parameters
    */
-  public static Optional<LackOfFit> of(List<List<Double>> rounds, FitResult fit) {
-    int points = rounds.size();
-    int freedom = points - fit.fitted();
-    int repetitions = rounds.stream().mapToInt(values -> values.size() - 1).sum();
-    if (freedom < 1 || repetitions < 1) {
+  public static Optional<LackOfFit> of(List<Point> points, FitResult fit) {
+    if (points.stream().allMatch(point -> point.rounds().size() < 2)) {
       return Optional.empty();
     }
-    double single =
-        Math.max(
-            Identifiability.LEAST_DEVIATION * Identifiability.LEAST_DEVIATION,
-            rounds.stream().mapToDouble(LackOfFit::squares).sum() / repetitions);
-    double median = rounds.stream().mapToDouble(values -> single * share(values.size())).sum();
-    double off = fit.relativeError() * fit.relativeError() * points / freedom;
-    return Optional.of(
-        new LackOfFit(
-            off / (median / points),
-            new FDistribution(freedom, repetitions).inverseCumulativeProbability(CONFIDENCE),
-            Math.exp(Math.sqrt(median / points))));
-  }
-
-  /** Returns the sum of the squares of the deviations from the mean. */
-  private static double squares(List<Double> values) {
-    double mean = values.stream().mapToDouble(Math::log).average().orElseThrow();
-    return values.stream().mapToDouble(value -> Math.pow(Math.log(value) - mean, 2)).sum();
-  }
-
-  /** Returns the variance of a median over that of a single value, at most. */
-  private static double share(int values) {
-    return (values > 2 ? MEDIAN : 1) / values;
+    List<Part> parts = new Deviations(points, fit).parts();
+    return parts.isEmpty() ? Optional.empty() : Optional.of(new LackOfFit(parts));
   }
 
   /**
@@ -66,8 +87,17 @@ public record LackOfFit(double statistic, double limit, double noise) {
    *
    * @return true if the model need not be rejected
    */
-  public boolean fits() {
-    return statistic <= limit;
+  public boolean isExplained() {
+    return parts.stream().allMatch(Part::isExplained);
+  }
+
+  /**
+   * Returns whether the noise would explain even a model that is far off.
+   *
+   * @return true if a model that is not rejected need not be right
+   */
+  public boolean isNoisy() {
+    return parts.stream().anyMatch(Part::isNoisy);
   }
 
   /**
@@ -76,15 +106,24 @@ public record LackOfFit(double statistic, double limit, double noise) {
    * @return a sentence
    */
   public String text() {
-    return String.format(
-        Locale.ROOT,
-        "%s: within an experiment the medians of the rounds are uncertain by a factor of %.2f (lack"
-            + " of fit: F = %.1f, 95 %% limit %.1f).",
-        fits()
-            ? "The model fits: its deviations are no greater than the noise explains"
-            : "The model does not fit: its deviations are greater than the noise explains",
-        noise,
-        statistic,
-        limit);
+    if (!isExplained()) {
+      return "The model does not fit: its predictions are off by more than the noise of the rounds"
+          + " explains, by a factor of "
+          + factors(parts.stream().filter(part -> !part.isExplained()).toList())
+          + ".";
+    }
+    return isNoisy()
+        ? "The noise of the rounds is too great to reject the model, whose predictions are off by a"
+            + " factor of "
+            + factors(parts.stream().filter(Part::isNoisy).toList())
+            + "."
+        : "The deviations of the model are within the noise of the rounds: its predictions are off"
+            + " by a factor of "
+            + factors(parts)
+            + ".";
+  }
+
+  private static String factors(List<Part> some) {
+    return some.stream().map(Part::text).collect(Collectors.joining(", "));
   }
 }

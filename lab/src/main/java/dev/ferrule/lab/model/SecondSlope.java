@@ -3,10 +3,8 @@ package dev.ferrule.lab.model;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 
@@ -50,27 +48,12 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
    * @return the best one; empty if there are too few measurements
    */
   public static Optional<SecondSlope> of(List<Observation> observations, FitResult fit) {
-    Map<Parameter, Double> known = new EnumMap<>(Parameter.class);
-    List<Parameter> free = new ArrayList<>();
-    fit.estimates()
-        .forEach((parameter, estimate) -> {
-          if (estimate.source() == Estimate.Source.MEASURED) {
-            known.put(parameter, estimate.value());
-          } else {
-            free.add(parameter);
-          }
-        });
-    if (observations.size() <= free.size() + MORE + 2) {
+    FitProblem one = FitProblem.of(observations, fit);
+    if (observations.size() <= one.free().size() + MORE + 2) {
       return Optional.empty();
     }
-    FitProblem one = new FitProblem(observations, fit.model().acknowledged(), known, free);
-    double[] start =
-        free.stream()
-            .mapToDouble(parameter -> Math.log(fit.model().get(parameter)))
-            .map(log -> Math.clamp(log, LeastSquares.LEAST_LOG, LeastSquares.MOST_LOG))
-            .toArray();
-    double[] best = LeastSquares.from(start, one);
-    double without = criterion(one, best, free.size());
+    double[] best = LeastSquares.from(one.pointOf(fit.model()), one);
+    double without = criterion(one, best, one.free().size());
     List<Search> searches = new ArrayList<>();
     for (int mtu : MTUS) {
       if (sizes(observations, 0, mtu) >= LEAST_SIZES
@@ -80,7 +63,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
         searches.add(search);
         // where the search has ended there may be a better fit of one slope, too
         double[] other = LeastSquares.from(search.point, one);
-        without = Math.min(without, criterion(one, other, free.size()));
+        without = Math.min(without, criterion(one, other, one.free().size()));
       }
     }
     double oneSlope = without;

@@ -209,7 +209,7 @@ class EvaluationTest {
     String report = Files.readString(run(ALL));
     assertThat(report)
         .contains("Predictions are off by a factor of 1.00")
-        .contains("The model fits: its deviations are no greater than the noise explains");
+        .contains("The deviations of the model are within the noise of the rounds");
     assertThat(report).contains("1 of 3 points have none; they are in the table");
   }
 
@@ -463,7 +463,8 @@ class EvaluationTest {
                 problems::add)
             .report();
     assertThat(Files.readString(report))
-        .contains("This model does not describe the measurements")
+        .contains("off by more than a factor of 2. Its parameters are not reliable.")
+        .contains("The model does not fit")
         .contains("a second G for the bytes beyond the MTU was not looked for");
   }
 

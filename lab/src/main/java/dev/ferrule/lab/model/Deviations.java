@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.ferrule.lab.model;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.hipparchus.distribution.continuous.FDistribution;
+import org.hipparchus.linear.Array2DRowRealMatrix;
+import org.hipparchus.linear.MatrixUtils;
+import org.hipparchus.linear.RealMatrix;
+import org.hipparchus.linear.SingularValueDecomposition;
+
+/**
+ * The deviations of a fit's predictions, compared with those that the noise would leave.
+ *
+ * <p>A fit takes up a part of the noise, and spreads the noise of one experiment over the
+ * predictions for the others. To first order it is a projection: with the Jacobian's column space
+ * {@code U}, {@code R = 1 - U Uᵀ} of the noise is left, with the covariance {@code R N Rᵀ} where
+ * {@code N} is the variances of the points. The sum of squares in one experiment over its expected
+ * value has about an F distribution, with the degrees of freedom of Welch and Satterthwaite.
+ */
+final class Deviations {
+
+  private static final double CONFIDENCE = 0.95;
+
+  /** The variance of the median of many normal values over that of their mean. */
+  private static final double MEDIAN = Math.PI / 2;
+
+  /** Fewer degrees of freedom are none. */
+  private static final double LEAST_FREEDOM = 0.5;
+
+  private final List<LackOfFit.Point> points;
+  private final Map<String, List<Integer>> rows = new LinkedHashMap<>(); // by experiment
+  private final Map<String, Noise> noise = new LinkedHashMap<>();
+  private final double[] residuals;
+  private final RealMatrix left;
+
+  /**
+   * The noise of a single round.
+   *
+   * @param variance its variance
+   * @param freedom the degrees of freedom of that
+   */
+  private record Noise(double variance, int freedom) {}
+
+  Deviations(List<LackOfFit.Point> points, FitResult fit) {
+    this.points = points;
+    for (int i = 0; i < points.size(); i++) {
+      rows.computeIfAbsent(points.get(i).experiment(), key -> new ArrayList<>()).add(i);
+    }
+    Noise all = noise(points);
+    rows.forEach((experiment, indices) -> {
+      Noise own = noise(indices.stream().map(points::get).toList());
+      noise.put(experiment, own.freedom() == 0 ? all : own);
+    });
+    FitProblem problem =
+        FitProblem.of(points.stream().map(LackOfFit.Point::observation).toList(), fit);
+    double[] best = problem.pointOf(fit.model());
+    residuals = problem.residuals(best);
+    left = left(FitProblem.jacobian(best, problem::residuals));
+  }
+
+  /** Returns what a fit leaves of each point's deviation. */
+  private static RealMatrix left(double[][] jacobian) {
+    SingularValueDecomposition directions =
+        new SingularValueDecomposition(new Array2DRowRealMatrix(jacobian));
+    double[] singular = directions.getSingularValues();
+    RealMatrix left = MatrixUtils.createRealIdentityMatrix(jacobian.length);
+    for (int i = 0; i < singular.length; i++) {
+      if (singular[i] >= Identifiability.NO_SAY) { // the fit uses no other direction
+        RealMatrix used = directions.getU().getColumnMatrix(i);
+        left = left.subtract(used.multiplyTransposed(used));
+      }
+    }
+    return left;
+  }
+
+  /** Returns the comparison of each experiment whose deviations the fit does not take up. */
+  List<LackOfFit.Part> parts() {
+    List<LackOfFit.Part> parts = new ArrayList<>();
+    rows.forEach((experiment, indices) -> {
+      double freedom = indices.stream().mapToDouble(i -> left.getEntry(i, i)).sum();
+      if (freedom >= LEAST_FREEDOM) {
+        parts.add(part(experiment, indices.stream().mapToInt(i -> i).toArray()));
+      }
+    });
+    return parts;
+  }
+
+  private LackOfFit.Part part(String experiment, int[] indices) {
+    double expected = 0;
+    double uncertain = 0;
+    for (Map.Entry<String, List<Integer>> other : rows.entrySet()) {
+      double share = 0;
+      for (int i : indices) {
+        for (int k : other.getValue()) {
+          share += Math.pow(left.getEntry(i, k), 2) * variance(k);
+        }
+      }
+      expected += share;
+      uncertain += share * share / noise.get(other.getKey()).freedom();
+    }
+    double spread = 0;
+    for (int i : indices) {
+      for (int j : indices) {
+        spread += Math.pow(covariance(i, j), 2);
+      }
+    }
+    double limit =
+        expected
+            * new FDistribution(expected * expected / spread, expected * expected / uncertain)
+                .inverseCumulativeProbability(1 - (1 - CONFIDENCE) / rows.size());
+    double squares = Arrays.stream(indices).mapToDouble(i -> residuals[i] * residuals[i]).sum();
+    return new LackOfFit.Part(
+        experiment, factor(squares, indices.length), factor(limit, indices.length));
+  }
+
+  private static double factor(double squares, int count) {
+    return Math.exp(Math.sqrt(squares / count));
+  }
+
+  /** Returns the covariance of two deviations that the noise leaves. */
+  private double covariance(int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < points.size(); k++) {
+      sum += left.getEntry(i, k) * variance(k) * left.getEntry(j, k);
+    }
+    return sum;
+  }
+
+  /** Returns the variance of the median of a point's rounds, at most. */
+  private double variance(int index) {
+    LackOfFit.Point point = points.get(index);
+    int rounds = point.rounds().size();
+    return noise.get(point.experiment()).variance() * (rounds > 2 ? MEDIAN : 1) / rounds;
+  }
+
+  private static Noise noise(List<LackOfFit.Point> some) {
+    int freedom = some.stream().mapToInt(point -> point.rounds().size() - 1).sum();
+    double squares = some.stream().mapToDouble(point -> squares(point.rounds())).sum();
+    double least = Identifiability.LEAST_DEVIATION * Identifiability.LEAST_DEVIATION;
+    return new Noise(freedom == 0 ? least : Math.max(least, squares / freedom), freedom);
+  }
+
+  /** Returns the sum of the squares of the deviations from the mean. */
+  private static double squares(List<Double> values) {
+    double mean = values.stream().mapToDouble(Math::log).average().orElseThrow();
+    return values.stream().mapToDouble(value -> Math.pow(Math.log(value) - mean, 2)).sum();
+  }
+}
