@@ -331,7 +331,8 @@ final class Modelling {
                 + Numbers.plain(estimate.high().getAsDouble())
             : "–",
         switch (estimate.source()) {
-          case MEASURED -> "measured";
+          case MEASURED ->
+              estimate.note().isEmpty() ? "measured" : "measured (" + estimate.note() + ")";
           case FITTED -> "fitted";
           case TOGETHER -> "only in combination";
           case UNDETERMINED -> "undetermined";

@@ -44,6 +44,7 @@ class EvaluationTest {
           true);
   private static final String LOSSY = "lossy";
   private static final String FAR = "far";
+  private static final String CALLS = "calls";
   private static final Effort TWICE = new Effort(true, 2, OptionalLong.empty());
 
   @TempDir private Path folder;
@@ -69,7 +70,7 @@ class EvaluationTest {
     @Override
     public JsonObject description() {
       JsonObject description = new JsonObject();
-      boolean known = Set.of("rates", FAR, Catalogue.RNR_EXPERIMENT).contains(name);
+      boolean known = Set.of("rates", FAR, CALLS, Catalogue.RNR_EXPERIMENT).contains(name);
       description.addProperty("experiment", known ? name : "latency");
       description.addProperty("peer", name);
       description.addProperty("size_bytes", load.sizeBytes());
@@ -95,6 +96,10 @@ class EvaluationTest {
       if (!elsewhere.isEmpty()) {
         result.addProperty(Placement.BEFORE, moved ? 150 : 30);
         result.addProperty(Placement.AFTER, moved ? 151 : 31);
+      }
+      if (name.equals(CALLS)) {
+        result.addProperty("free_mid_ns", 4);
+        result.addProperty("clock_step_ns", 10);
       }
       if (name.equals(LOSSY)) {
         result.addProperty(Catalogue.RNR, 2);
@@ -211,6 +216,39 @@ class EvaluationTest {
         .contains("Predictions are off by a factor of 1.00")
         .contains("The deviations of the model are within the noise of the rounds");
     assertThat(report).contains("1 of 3 points have none; they are in the table");
+  }
+
+  @Test
+  void theReportSaysWhyOneRoundDoesNotShowWhetherTheNoiseExplainsTheDeviations()
+      throws IOException {
+    Effort once = new Effort(true, 1, OptionalLong.empty());
+    Path report =
+        new Evaluation(folder, once, List.of("fake"), Set.of("fake"), experiments(), "test")
+            .run(ALL, Servers.onThisHost(Optional.empty()), problems::add)
+            .report();
+    assertThat(report)
+        .content()
+        .contains("was not tested: that takes two rounds, and more points than fitted parameters.");
+  }
+
+  @Test
+  void theReportMarksATimedCallThatIsShorterThanATickOfTheClock() throws IOException {
+    Series free =
+        Series.measured(
+            CALLS,
+            0,
+            Metric.P50,
+            samples(size -> new Fake(CALLS, Metric.P50, new Load(size, 1, 1), false)));
+    List<Experiment> all = new ArrayList<>(experiments());
+    all.add(experiment(CALLS, Optional.empty(), free));
+    Path report =
+        new Evaluation(folder, TWICE, List.of("fake"), Set.of("fake"), all, "test")
+            .run(
+                Set.of("latency", "rates", CALLS),
+                Servers.onThisHost(Optional.empty()),
+                problems::add)
+            .report();
+    assertThat(report).content().contains("measured (shorter than a tick of the clock, 10 ns)");
   }
 
   @Test
