@@ -7,10 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.hipparchus.distribution.continuous.FDistribution;
-import org.hipparchus.linear.Array2DRowRealMatrix;
 import org.hipparchus.linear.MatrixUtils;
 import org.hipparchus.linear.RealMatrix;
-import org.hipparchus.linear.SingularValueDecomposition;
 
 /**
  * The deviations of a fit's predictions, compared with those that the noise would leave.
@@ -59,22 +57,16 @@ final class Deviations {
         FitProblem.of(points.stream().map(LackOfFit.Point::observation).toList(), fit);
     double[] best = problem.pointOf(fit.model());
     residuals = problem.residuals(best);
-    left = left(FitProblem.jacobian(best, problem::residuals));
+    left = left(Identifiability.directions(problem, best));
   }
 
   /** Returns what a fit leaves of each point's deviation. */
-  private static RealMatrix left(double[][] jacobian) {
-    SingularValueDecomposition directions =
-        new SingularValueDecomposition(new Array2DRowRealMatrix(jacobian));
-    double[] singular = directions.getSingularValues();
-    RealMatrix left = MatrixUtils.createRealIdentityMatrix(jacobian.length);
-    for (int i = 0; i < singular.length; i++) {
-      if (singular[i] >= Identifiability.NO_SAY) { // the fit uses no other direction
-        RealMatrix used = directions.getU().getColumnMatrix(i);
-        left = left.subtract(used.multiplyTransposed(used));
-      }
+  private RealMatrix left(List<RealMatrix> directions) {
+    RealMatrix rest = MatrixUtils.createRealIdentityMatrix(points.size());
+    for (RealMatrix direction : directions) {
+      rest = rest.subtract(direction.multiplyTransposed(direction));
     }
-    return left;
+    return rest;
   }
 
   /** Returns the comparison of each experiment whose deviations the fit does not take up. */

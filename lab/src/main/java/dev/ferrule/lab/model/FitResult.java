@@ -19,19 +19,6 @@ public record FitResult(
     List<String> notes) {
 
   /**
-   * Returns how many parameters were chosen so that the predictions are close, including each of
-   * those that are known only in combination.
-   */
-  int fitted() {
-    return (int)
-        estimates.values().stream()
-            .filter(estimate ->
-                estimate.source() == Estimate.Source.FITTED
-                    || estimate.source() == Estimate.Source.TOGETHER)
-            .count();
-  }
-
-  /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.
    *
    * @param load how messages are sent

@@ -23,7 +23,7 @@ import org.hipparchus.linear.SingularValueDecomposition;
 final class Identifiability {
 
   /** A parameter has no effect if a factor of e changes all predictions by no more than this. */
-  static final double NO_SAY = 0.02;
+  private static final double NO_SAY = 0.02;
 
   /** A direction that is known to a factor of 2 or worse is undetermined. */
   private static final double UNKNOWN = Math.log(2);
@@ -129,6 +129,28 @@ final class Identifiability {
         other.high(),
         other.source() == Estimate.Source.FITTED ? Estimate.Source.TOGETHER : other.source(),
         note);
+  }
+
+  /**
+   * Returns the directions of the predictions in which the parameters move them: as many as there
+   * are parameters, or combinations of them, on which the measurements depend.
+   *
+   * @param problem the problem
+   * @param best its best point
+   * @return columns of length 1, orthogonal to each other
+   */
+  static List<RealMatrix> directions(FitProblem problem, double[] best) {
+    SingularValueDecomposition decomposition =
+        new SingularValueDecomposition(
+            new Array2DRowRealMatrix(FitProblem.jacobian(best, problem::residuals)));
+    double[] singular = decomposition.getSingularValues();
+    List<RealMatrix> directions = new ArrayList<>();
+    for (int i = 0; i < singular.length; i++) {
+      if (singular[i] >= NO_SAY) {
+        directions.add(decomposition.getU().getColumnMatrix(i));
+      }
+    }
+    return directions;
   }
 
   private static double norm(double[][] jacobian, int column) {

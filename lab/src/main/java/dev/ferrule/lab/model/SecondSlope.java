@@ -37,7 +37,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
   private static final int REFINEMENTS = 12;
   private static final double GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-  /** A gain from which on the other model is hardly possible. */
+  /** A difference from which on the model with the greater criterion is hardly possible. */
   private static final double CLEAR = 10;
 
   /**
@@ -49,21 +49,23 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
    */
   public static Optional<SecondSlope> of(List<Observation> observations, FitResult fit) {
     FitProblem one = FitProblem.of(observations, fit);
-    if (observations.size() <= one.free().size() + MORE + 2) {
+    double[] best = LeastSquares.from(one.pointOf(fit.model()), one);
+    // the same parameters count in both models
+    int fitted = Identifiability.directions(one, best).size();
+    if (observations.size() <= fitted + MORE + 2) {
       return Optional.empty();
     }
-    double[] best = LeastSquares.from(one.pointOf(fit.model()), one);
-    double without = criterion(one, best, one.free().size());
+    double without = criterion(one, best, fitted);
     List<Search> searches = new ArrayList<>();
     for (int mtu : MTUS) {
       if (sizes(observations, 0, mtu) >= LEAST_SIZES
           && sizes(observations, mtu, Integer.MAX_VALUE) >= LEAST_SIZES) {
         Search search = new Search(one, best, mtu);
-        search.run();
+        search.run(fitted + MORE);
         searches.add(search);
         // where the search has ended there may be a better fit of one slope, too
         double[] other = LeastSquares.from(search.point, one);
-        without = Math.min(without, criterion(one, other, one.free().size()));
+        without = Math.min(without, criterion(one, other, fitted));
       }
     }
     double oneSlope = without;
@@ -106,7 +108,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       this.point = start;
     }
 
-    void run() {
+    void run(int fitted) {
       double most = Math.log(GREATEST_FACTOR);
       double step = 2 * most / STEPS;
       double middle = 0;
@@ -133,7 +135,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       FitProblem problem = with(log);
       point = LeastSquares.from(point, problem);
       factor = Math.exp(log);
-      criterion = SecondSlope.criterion(problem, point, one.free().size() + MORE);
+      criterion = SecondSlope.criterion(problem, point, fitted);
       error = Math.exp(Math.sqrt(problem.squares(point) / problem.observations().size()));
     }
 
@@ -172,8 +174,11 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
             gain > 0 ? "lower" : "higher",
             Math.abs(gain),
             error);
-    if (gain <= 0) {
+    if (gain <= -CLEAR) {
       return "a second G for the bytes beyond the MTU is not needed: " + bytes;
+    }
+    if (gain <= 0) {
+      return "the data do not ask for a second G for the bytes beyond the MTU: " + bytes;
     }
     return gain < CLEAR
         ? "a second G for the bytes beyond the MTU may be right: " + bytes

@@ -73,4 +73,33 @@ class SecondSlopeTest {
     FitResult fit = Fit.of(few, calls(), true).orElseThrow();
     assertThat(SecondSlope.of(few, fit)).isEmpty();
   }
+
+  /** Each parameter that no point depends on made a second slope more expensive. */
+  @Test
+  void parametersThatNoMeasurementDependsOnDoNotHideASecondSlope() {
+    int found = 0;
+    for (long seed = 0; seed < 10; seed++) {
+      SecondSlope slope = compareAlone(observations(1024, 3, 0.03, seed));
+      found += slope.gain() > 0 ? 1 : 0;
+    }
+    assertThat(found).isGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void aSecondSlopeThatChanceExplainsIsNotAskedFor() {
+    SecondSlope slope = compareAlone(observations(1024, 1, 0.03, 0));
+    assertThat(slope.gain()).isBetween(-10.0, 0.0);
+    assertThat(slope.text()).startsWith("the data do not ask for a second G");
+  }
+
+  /** Compares models of the messages that were sent one at a time, without timed calls. */
+  private static SecondSlope compareAlone(List<Observation> observations) {
+    List<Observation> alone =
+        observations.stream()
+            .filter(
+                observation -> observation.load().unacked() == 1 && observation.load().batch() == 1)
+            .toList();
+    FitResult fit = Fit.of(alone, List.of(), true).orElseThrow();
+    return SecondSlope.of(alone, fit).orElseThrow();
+  }
 }
