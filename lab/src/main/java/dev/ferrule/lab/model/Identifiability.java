@@ -260,20 +260,47 @@ final class Identifiability {
     }
   }
 
+  /**
+   * Adds the estimate of a parameter that has its own effect near the best point. Where its
+   * interval reaches the end of the search, there is no more than a bound: the stages replace each
+   * other, so that a parameter with an effect here may have none further away.
+   */
   private void fitted(Profile profile, double[] best, int index, int freedom) {
     double least = profile.least(index);
-    double low = least == LeastSquares.LEAST_LOG ? 0 : Math.exp(least);
-    double high = Math.exp(profile.most(index));
+    double most = profile.most(index);
+    boolean open = most >= LeastSquares.MOST_LOG;
+    OptionalDouble low = OptionalDouble.of(Math.exp(least));
+    OptionalDouble high = OptionalDouble.of(Math.exp(most));
+    if (least <= LeastSquares.LEAST_LOG && open) {
+      undetermined(best, index);
+    } else if (least <= LeastSquares.LEAST_LOG) {
+      String note = "any value from 0 up to there explains the measurements within their noise";
+      bounded(best, index, OptionalDouble.of(0), high, Estimate.Source.AT_MOST, note);
+    } else if (open) {
+      String note = "any value from there on explains the measurements within their noise";
+      bounded(best, index, low, OptionalDouble.empty(), Estimate.Source.AT_LEAST, note);
+    } else {
+      double reach = (high.getAsDouble() - low.getAsDouble()) / 2;
+      estimates.put(
+          free.get(index),
+          new Estimate(
+              free.get(index),
+              Math.exp(best[index]),
+              OptionalDouble.of(reach / Confidence.factor(freedom)),
+              low,
+              high,
+              Estimate.Source.FITTED,
+              ""));
+    }
+  }
+
+  private void undetermined(double[] best, int index) {
+    Parameter parameter = free.get(index);
+    String note = alone(parameter);
+    notes.add(note);
     estimates.put(
-        free.get(index),
-        new Estimate(
-            free.get(index),
-            Math.exp(best[index]),
-            OptionalDouble.of((high - low) / 2 / Confidence.factor(freedom)),
-            OptionalDouble.of(low),
-            OptionalDouble.of(high),
-            Estimate.Source.FITTED,
-            ""));
+        parameter,
+        Estimate.bare(parameter, Math.exp(best[index]), Estimate.Source.UNDETERMINED, note));
   }
 
   private static TreeSet<Integer> members(double[] parts) {

@@ -165,11 +165,11 @@ class FitTest {
     truth.put(Parameter.RECEIVE_NIC, 5.0);
     FitResult fit = fit(truth, false, 0.01, 1);
     for (Parameter parameter : List.of(Parameter.SEND_NIC, Parameter.RECEIVE_NIC)) {
+      assertThat(fit.estimates().get(parameter).note()).as("%s", fit).isNotEmpty();
       assertThat(fit.estimates().get(parameter).source())
           .as("%s", fit)
           .isIn(Estimate.Source.TOGETHER, Estimate.Source.UNDETERMINED, Estimate.Source.AT_MOST);
     }
-    assertThat(fit.notes()).anyMatch(note -> note.contains("o_nsnd") && note.contains("o_nrcv"));
     // without acknowledgements L only ever shows in a sum with them
     Estimate latency = fit.estimates().get(Parameter.LATENCY);
     assertThat(latency.value()).isBetween(1500.0, 2200.0);
@@ -234,6 +234,26 @@ class FitTest {
     Estimate overhead = fit.estimates().get(Parameter.RECEIVE_OVERHEAD);
     assertThat(overhead.low().getAsDouble()).isBetween(40.0, 45.0);
     assertThat(overhead.note()).isEmpty();
+  }
+
+  /** The predictions depend on such a parameter near the best point, but not further away. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2, 3})
+  void aParameterWhoseIntervalIsOpenOrReaches0IsNotFitted(long seed) {
+    observe(new PerformanceModel(PerformanceModelTest.CARD, true), 0.1, seed);
+    FitResult fit = Fit.of(observations, List.of(), true).orElseThrow();
+    assertThat(fit.estimates().values())
+        .filteredOn(estimate -> estimate.source() == Estimate.Source.FITTED)
+        .isNotEmpty()
+        .allSatisfy(estimate -> {
+          assertThat(estimate.low().orElseThrow()).isPositive();
+          assertThat(estimate.high().orElseThrow()).isLessThan(1e9);
+        });
+    assertThat(fit.estimates().values())
+        .filteredOn(estimate -> estimate.note().endsWith("within their noise"))
+        .isNotEmpty()
+        .allSatisfy(estimate ->
+            assertThat(estimate.source()).isIn(Estimate.Source.AT_MOST, Estimate.Source.AT_LEAST));
   }
 
   /** A bound must not be reported as the card's time. */
