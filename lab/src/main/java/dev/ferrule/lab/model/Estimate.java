@@ -33,9 +33,12 @@ public record Estimate(
     TOGETHER,
     /** The measurements do not depend on it by more than their noise. */
     UNDETERMINED,
-    /** No measurement depends on it, as long as it is at most {@link Estimate#high}. */
+    /**
+     * Any value up to {@link Estimate#high} explains the measurements: none depends on it, or by no
+     * more than their noise.
+     */
     AT_MOST,
-    /** No measurement depends on it, as long as it is at least {@link Estimate#low}. */
+    /** Any value from {@link Estimate#low} on explains the measurements, likewise. */
     AT_LEAST,
     /** Entered by the user. */
     GIVEN
