@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -73,6 +74,23 @@ class SourceTreeTest {
               .filter(file -> !firstLine(file).equals("// SPDX-License-Identifier: Apache-2.0"))
               .toList();
       assertThat(unlicensed).isEmpty();
+    }
+  }
+
+  /** A reader who searches for a name finds one meaning. */
+  @Test
+  void noTwoClassesHaveTheSameName() throws IOException {
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      Map<String, List<Path>> byName =
+          files
+              .map(ROOT::relativize)
+              .filter(file -> file.toString().matches("[\\w-]+/src/main/java/.*\\.java"))
+              .filter(file -> !isGenerated(file))
+              .filter(file -> !file.toString().endsWith("-info.java"))
+              .collect(Collectors.groupingBy(file -> file.getFileName().toString()));
+      assertThat(byName.size()).isGreaterThan(300);
+      byName.values().removeIf(sameName -> sameName.size() == 1);
+      assertThat(byName).isEmpty();
     }
   }
 
