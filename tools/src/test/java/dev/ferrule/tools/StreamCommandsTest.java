@@ -59,7 +59,7 @@ class StreamCommandsTest {
       Run refused =
           Run.of("send", "--retry", "90s", "-o", "allocatable=1TiB", address, original.toString());
       assertThat(refused.exitCode()).isEqualTo(5);
-      assertThat(refused.err()).contains("raise the options maxPeerMemory and maxMapped");
+      assertThat(refused.err()).contains("raise the listener's maxPeerMemory and maxMapped");
       assertThat(Run.of("send", address, original.toString()).exitCode()).isZero();
       listener.mustEndWith(0);
     }
