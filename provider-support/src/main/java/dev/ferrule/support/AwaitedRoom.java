@@ -11,14 +11,19 @@ import java.util.Map;
  */
 final class AwaitedRoom {
 
+  private static final int NONE = -1;
+
   private final ReadinessDescriptor.Source source;
   private final boolean severalThreads;
 
-  /** By thread, if several send; otherwise there is one entry. Guarded by itself. */
-  private final Map<Object, Integer> longest = new HashMap<>();
+  /** The longest message that waits, if one thread sends. */
+  private int awaited = NONE;
+
+  /** The same for each of several threads. Guarded by itself. */
+  private final Map<Thread, Integer> longest = new HashMap<>();
 
   /**
-   * Whether there are entries. Changed under the lock; read without it, as it is true for a thread
+   * Whether that has entries. Changed under the lock; read without it, as it is true for a thread
    * with an entry.
    */
   private boolean any;
@@ -36,29 +41,43 @@ final class AwaitedRoom {
 
   /** Called when this thread found no room; it must look once more after this. */
   void foundNone(int length) {
-    synchronized (longest) {
-      longest.merge(waiting(), length, Math::max);
-      any = true;
+    if (severalThreads) {
+      add(length);
+    } else {
+      awaited = Math.max(awaited, length);
     }
     source.foundNothing();
   }
 
+  private void add(int length) {
+    synchronized (longest) {
+      if (longest.getOrDefault(Thread.currentThread(), NONE) < length) {
+        longest.put(Thread.currentThread(), length);
+      }
+      any = true;
+    }
+  }
+
   /** Called when this thread found room. */
   void found(int length) {
-    if (any) {
-      remove(length);
+    if (severalThreads) {
+      if (any) {
+        remove(length);
+      }
+    } else if (awaited != NONE && awaited <= length) {
+      awaited = NONE;
+      source.found();
     }
   }
 
   private void remove(int length) {
     synchronized (longest) {
-      boolean removed = longest.getOrDefault(waiting(), Integer.MAX_VALUE) <= length;
+      Thread self = Thread.currentThread();
+      boolean removed = longest.getOrDefault(self, Integer.MAX_VALUE) <= length;
       if (removed) {
-        longest.remove(waiting());
+        longest.remove(self);
       }
-      if (severalThreads) {
-        longest.keySet().removeIf(thread -> !((Thread) thread).isAlive());
-      }
+      longest.keySet().removeIf(thread -> !thread.isAlive());
       any = !longest.isEmpty();
       if (!any) {
         source.found();
@@ -66,9 +85,5 @@ final class AwaitedRoom {
         source.raise(); // there may be room for the other threads
       }
     }
-  }
-
-  private Object waiting() {
-    return severalThreads ? Thread.currentThread() : this;
   }
 }
