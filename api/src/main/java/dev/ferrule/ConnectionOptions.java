@@ -43,11 +43,11 @@ public final class ConnectionOptions {
   /** Ferrule's own schemes, whose providers may be absent. */
   private static final List<String> SCHEMES = List.of("magicring", "sendrecv", "sm");
 
-  private final Map<String, String> values;
+  private final Map<String, String> values; // by name, so that the same error is found each time
   private final byte[] payload;
 
   private ConnectionOptions(Map<String, String> values, byte[] payload) {
-    this.values = Map.copyOf(values);
+    this.values = new TreeMap<>(values);
     this.payload = payload;
   }
 
@@ -212,8 +212,7 @@ public final class ConnectionOptions {
 
   @Override
   public String toString() {
-    return new TreeMap<>(values)
-        + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes");
+    return values + (payload.length == 0 ? "" : " with a payload of " + payload.length + " bytes");
   }
 
   /** Builds {@link ConnectionOptions}. Not thread-safe. */

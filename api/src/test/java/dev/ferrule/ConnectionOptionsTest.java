@@ -79,6 +79,16 @@ class ConnectionOptionsTest {
   }
 
   @Test
+  void ofSeveralUnknownOptionsTheFirstByNameIsNamed() {
+    ConnectionOptions.Builder builder = ConnectionOptions.builder();
+    List.of("d", "b", "g", "a", "f", "c", "e").forEach(name -> builder.set(name, "1"));
+
+    assertThatThrownBy(() -> builder.build().resolve(URI.create("sm:///tmp/app"), KNOWN))
+        .isInstanceOf(InvalidOptionException.class)
+        .hasMessageContaining("unknown option 'a'");
+  }
+
+  @Test
   void aBuilderStartsFromOptionsWithoutChangingThem() {
     ConnectionOptions first =
         ConnectionOptions.builder().set(SLOTS, 2).payload(new byte[] {1}).build();

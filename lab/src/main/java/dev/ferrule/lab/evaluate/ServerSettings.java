@@ -2,8 +2,10 @@
 package dev.ferrule.lab.evaluate;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * How a server of an evaluation is started.
@@ -16,7 +18,7 @@ public record ServerSettings(Map<String, String> options, String waiting, boolea
 
   /** Creates settings. */
   public ServerSettings {
-    options = Map.copyOf(options);
+    options = Collections.unmodifiableMap(new TreeMap<>(options));
   }
 
   /**

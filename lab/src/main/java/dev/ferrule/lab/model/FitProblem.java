@@ -62,7 +62,8 @@ final class FitProblem {
       List<Pull> pulls) {
     this.observations = List.copyOf(observations);
     this.acknowledged = acknowledged;
-    this.known = Map.copyOf(known);
+    this.known = new EnumMap<>(Parameter.class);
+    this.known.putAll(known);
     this.free = List.copyOf(free);
     this.pulls = List.copyOf(pulls);
     this.sending = free.indexOf(Parameter.SEND_NIC);

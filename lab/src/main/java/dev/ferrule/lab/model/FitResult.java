@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.ferrule.lab.model;
 
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +19,12 @@ public record FitResult(
     Map<Parameter, Estimate> estimates,
     double relativeError,
     List<String> notes) {
+
+  /** Keeps the order of the parameters, which further searches follow. */
+  public FitResult {
+    estimates = Collections.unmodifiableMap(new EnumMap<>(estimates));
+    notes = List.copyOf(notes);
+  }
 
   /**
    * Returns the slowest stage, as far as the fit determines it: not which of the two cards it is.

@@ -71,8 +71,7 @@ final class Identifiability {
     }
     exchangeCards();
     double error = Math.sqrt(problem.squares(best) / problem.observations().size());
-    return new FitResult(
-        problem.model(estimates), Map.copyOf(estimates), error, List.copyOf(notes));
+    return new FitResult(problem.model(estimates), estimates, error, notes);
   }
 
   /**

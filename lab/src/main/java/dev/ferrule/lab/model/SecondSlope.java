@@ -35,6 +35,10 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
   private static final double GREATEST_FACTOR = 8;
   private static final int STEPS = 16;
   private static final int REFINEMENTS = 12;
+
+  /** How far a search starts from an optimum, to find another: a factor of about 7. */
+  private static final double FAR = 2;
+
   private static final double GOLDEN = (Math.sqrt(5) - 1) / 2;
 
   /** A difference from which on the model with the greater criterion is hardly possible. */
@@ -97,7 +101,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
   private static final class Search {
     private final FitProblem one;
     private final int mtu;
-    private double[] point; // the best so far, where the next search starts
+    private double[] point; // where the next search starts
     private double factor = 1;
     private double criterion = Double.MAX_VALUE;
     private double error;
@@ -120,8 +124,8 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
           middle = -most + i * step;
         }
       }
-      double low = middle - step;
-      double high = middle + step;
+      double low = Math.max(-most, middle - step);
+      double high = Math.min(most, middle + step);
       for (int i = 0; i < REFINEMENTS; i++) {
         double left = high - GOLDEN * (high - low);
         double right = low + GOLDEN * (high - low);
@@ -133,7 +137,7 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       }
       double log = (low + high) / 2;
       FitProblem problem = with(log);
-      point = LeastSquares.from(point, problem);
+      point = fromAround(LeastSquares.from(point, problem), problem);
       factor = Math.exp(log);
       criterion = SecondSlope.criterion(problem, point, fitted);
       error = Math.exp(Math.sqrt(problem.squares(point) / problem.observations().size()));
@@ -147,6 +151,20 @@ public record SecondSlope(int mtu, double factor, double gain, double error) {
       FitProblem problem = with(log);
       point = LeastSquares.from(point, problem);
       return problem.cost(point);
+    }
+
+    /** Returns the best of the optima near points where one parameter is much smaller or larger. */
+    private static double[] fromAround(double[] center, FitProblem problem) {
+      double[] best = center;
+      for (int i = 0; i < center.length; i++) {
+        for (double move : new double[] {-FAR, FAR}) {
+          double[] start = best.clone();
+          start[i] += move;
+          double[] other = LeastSquares.from(start, problem);
+          best = problem.cost(other) < problem.cost(best) ? other : best;
+        }
+      }
+      return best;
     }
 
     /** A longer or shorter message in place of one whose further bytes take another time. */

@@ -102,6 +102,13 @@ class FitTest {
         .isCloseTo(truth.get(parameter), Percentage.withPercentage(percent));
   }
 
+  /** A search that starts from a fit, in another order of the parameters, ends elsewhere. */
+  @Test
+  void estimatesKeepTheOrderOfTheParameters() {
+    FitResult fit = fit(PerformanceModelTest.CARD, true, 0, 1);
+    assertThat(List.copyOf(fit.estimates().keySet())).isSorted().hasSizeGreaterThan(5);
+  }
+
   @Test
   void exactMeasurementsAreExplainedExactly() {
     FitResult fit = fit(PerformanceModelTest.CARD, true, 0, 1);

@@ -3,12 +3,14 @@ package dev.ferrule.lab.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares models of cards that have a second slope, and of one that has none. */
 class SecondSlopeTest {
@@ -92,13 +94,39 @@ class SecondSlopeTest {
     assertThat(slope.text()).startsWith("the data do not ask for a second G");
   }
 
+  /** The search ended in an optimum beside the best one. */
+  @ParameterizedTest
+  @ValueSource(longs = {9, 15})
+  void noOtherStartFindsABetterSecondSlope(long seed) {
+    List<Observation> few = alone(observations(1024, 3, 0.03, seed));
+    FitResult fit = Fit.of(few, List.of(), true).orElseThrow();
+    SecondSlope found = SecondSlope.of(few, fit).orElseThrow();
+    FitProblem one = FitProblem.of(few, fit);
+    double squaresFound = few.size() * Math.pow(Math.log(found.error()), 2);
+    Random random = new Random(seed);
+    for (double factor : new double[] {found.factor(), 2.2, 2.8}) {
+      FitProblem two =
+          one.withSizes(size -> size <= 1024 ? size : (int) (1024 + (size - 1024) * factor));
+      for (int i = 0; i < 20; i++) {
+        double[] start =
+            Arrays.stream(one.pointOf(fit.model()))
+                .map(log -> log + 2 * random.nextGaussian())
+                .toArray();
+        double squares = two.squares(LeastSquares.from(start, two));
+        assertThat(Math.exp(Math.sqrt(squares / few.size()))).isGreaterThan(found.error() - 0.0002);
+      }
+    }
+  }
+
+  private static List<Observation> alone(List<Observation> observations) {
+    return observations.stream()
+        .filter(observation -> observation.load().unacked() == 1 && observation.load().batch() == 1)
+        .toList();
+  }
+
   /** Compares models of the messages that were sent one at a time, without timed calls. */
   private static SecondSlope compareAlone(List<Observation> observations) {
-    List<Observation> alone =
-        observations.stream()
-            .filter(
-                observation -> observation.load().unacked() == 1 && observation.load().batch() == 1)
-            .toList();
+    List<Observation> alone = alone(observations);
     FitResult fit = Fit.of(alone, List.of(), true).orElseThrow();
     return SecondSlope.of(alone, fit).orElseThrow();
   }
