@@ -32,7 +32,15 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   static final long SHORT_CONFIRM_NANOS = 5_000_000_000L;
 
   /** A reason to reject a client. */
-  record Objection(Hello.Kind kind, String reason) {}
+  record Objection(Hello.Kind kind, String reason) {
+
+    /** Returns the reason of a listener that has failed. */
+    static Objection to(Throwable failure) {
+      return new Objection(
+          failure instanceof OutOfMemoryError ? Hello.Kind.NO_ROOM : Hello.Kind.REFUSE,
+          "the listener failed: " + failure);
+    }
+  }
 
   /** The reason sent to a client without a valid hello; it fits as those of the listener do. */
   static final String STRANGER = "connection refused: the client does not speak this protocol";
@@ -73,12 +81,16 @@ final class RdmaConnectionRequest implements ConnectionRequest {
     this.options = options;
   }
 
-  /** Takes ownership of the client's id and its private data. */
-  void begin(CmId client, byte[] privateData) {
+  /** Takes ownership of the client's id. */
+  void own(CmId client) {
     id = client;
-    hello = protocol.hello().decode(privateData);
-    peer = client.peerAddress().map(listener.address()::at).map(RdmaAddress::uri);
     rdmaContext.retainMore(); // the id uses the rdmaContext
+  }
+
+  /** Reads what the client has sent. */
+  void read(byte[] privateData) {
+    hello = protocol.hello().decode(privateData);
+    peer = id().peerAddress().map(listener.address()::at).map(RdmaAddress::uri);
   }
 
   /** Returns a reason to reject the client; null if the program may decide. */
@@ -179,14 +191,14 @@ final class RdmaConnectionRequest implements ConnectionRequest {
   /**
    * Rejects the client for a reason other than the program's; no effect if it has been answered.
    */
-  void refuse(Hello.Kind kind, String reason) {
+  void refuse(Objection objection) {
     synchronized (this) {
       if (state != State.WAITING) {
         return;
       }
       state = State.ANSWERED;
     }
-    sendRejection(Handshake.refusal(protocol, kind, reason));
+    sendRejection(Handshake.refusal(protocol, objection.kind(), objection.reason()));
   }
 
   private void sendRejection(byte[] answer) {

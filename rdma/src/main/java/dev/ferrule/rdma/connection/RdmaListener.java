@@ -153,12 +153,13 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       return;
     }
     RdmaConnectionRequest request = new RdmaConnectionRequest(protocol, this, rdmaContext, options);
-    request.begin(rdmaContext.adopt(event, request::onEvent), event.privateData());
+    request.own(rdmaContext.adopt(event, request::onEvent));
     try {
+      request.read(event.privateData());
       takeRequest(request);
     } catch (Throwable e) {
       forget(request);
-      request.refuse(Hello.Kind.NO_ROOM, String.valueOf(e.getMessage()));
+      request.refuse(Objection.to(e));
       throw e;
     }
   }
@@ -180,7 +181,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
         return;
       }
     }
-    request.refuse(objection.kind(), objection.reason());
+    request.refuse(objection);
   }
 
   /**
@@ -460,7 +461,7 @@ final class RdmaListener extends AbstractListener<RdmaConnectionRequest> {
       onClient();
     }
     rdmaContext.removeTick(tick);
-    left.forEach(request -> request.refuse(Hello.Kind.REFUSE, CLOSED));
+    left.forEach(request -> request.refuse(new Objection(Hello.Kind.REFUSE, CLOSED)));
     dismiss(unconfirmed);
     synchronized (groups) {
       groups.values().forEach(ReceiveGroup::release);

@@ -14,8 +14,8 @@ import dev.ferrule.verbs.cm.CmEvent;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +30,7 @@ class AcceptFailuresTest {
 
   private final FakeManager manager = new FakeManager();
   private final FakeProvider provider = new FakeProvider(manager);
-  private final List<String> rejections = new ArrayList<>();
+  private final BlockingQueue<String> rejections = new LinkedBlockingQueue<>();
   private Throwable failure = new OutOfMemoryError("Java heap space");
   private boolean fails = true;
 
@@ -64,6 +64,19 @@ class AcceptFailuresTest {
     manager.bringClient(FakeProvider.hello(Hello.Kind.CONNECT));
     try (Connection connection = listener.accept()) {
       assertThat(connection.failure()).isNull();
+    }
+  }
+
+  /** The event loop reads the requests of all clients. */
+  @Test
+  void anErrorWhileARequestIsReadIsAnsweredAndEndsNoOther() throws InterruptedException {
+    fails = false;
+    provider.fault = new OutOfMemoryError("Java heap space");
+    try (RdmaListener listener = provider.listen("")) {
+      manager.bringClient(FakeProvider.hello(Hello.Kind.CONNECT));
+      assertThat(rejections.take())
+          .contains("the listener failed: java.lang.OutOfMemoryError: Java heap space");
+      assertServes(listener);
     }
   }
 

@@ -37,6 +37,9 @@ final class FakeProvider implements RdmaProtocol {
   /** Whether the connection has a handshake. */
   volatile boolean hasHandshake = true;
 
+  /** The error that occurs once when a client's hello is checked. */
+  volatile @Nullable Error fault;
+
   private final FakeManager manager;
 
   FakeProvider(FakeManager manager) {
@@ -84,6 +87,16 @@ final class FakeProvider implements RdmaProtocol {
   @Override
   public HelloFormat hello() {
     return HELLO;
+  }
+
+  @Override
+  public @Nullable String objection(ConnectionOptions options, Hello client) {
+    Error occurs = fault;
+    fault = null;
+    if (occurs != null) {
+      throw occurs;
+    }
+    return null;
   }
 
   @Override
