@@ -218,6 +218,7 @@ final class SmConnector {
       connection.countRetransmissions(handshake.retransmissions());
       connection.start();
       handshake.confirm(accepted);
+      endpoint.established(id);
       resources.closeOwnFile();
       done = true;
       return connection;

@@ -86,6 +86,23 @@ class SilentClientsTest {
         .toList();
   }
 
+  /** The first answer of a JVM that has just started may take longer. */
+  @Test
+  void aClientMayTakeLongerToConfirmThanAPeerMayBeSilent() throws Exception {
+    try (Listener listener = listen(PATIENT + "&peerTimeout=40ms")) {
+      FakeClient client = fake(listener).withFifo();
+      CompletableFuture<Connection> accepting = CompletableFuture.supplyAsync(listener::accept);
+      client.connect(1);
+      FakeClient.Answer accept = client.answer();
+      for (int i = 0; i < 4; i++) { // repeated after 20, 40, 80 and 160 ms
+        assertThat(client.answer()).isEqualTo(accept);
+      }
+      assertThat(accept.type()).isEqualTo(FakeClient.ACCEPT);
+      client.send(FakeClient.ACK, 1, accept.serverId(), null);
+      accepting.get().close();
+    }
+  }
+
   private Listener listen(String query) {
     return Ferrule.listen(URI.create("sm://" + directory.resolve("app") + query));
   }

@@ -40,6 +40,7 @@ final class EventLoop implements AutoCloseable {
 
   private final Thread thread;
   private long lastLogged = System.nanoTime() - LOG_NANOS; // only by the event loop
+  private long lastTick = System.nanoTime(); // only by the event loop
   private final EventPoll poll;
   private final Map<Long, Source> sources = new ConcurrentHashMap<>(); // by their key in the poll
   private final AtomicLong keys = new AtomicLong();
@@ -136,19 +137,27 @@ final class EventLoop implements AutoCloseable {
   }
 
   private void run() {
-    long lastTick = System.nanoTime();
     while (!stopped) {
-      int count = poll.await(millisUntil(lastTick + TICK_NANOS));
-      for (int i = 0; i < count && !stopped; i++) {
-        dispatch(i);
+      try {
+        turn();
+      } catch (Throwable e) { // the heap is full, as the actions are guarded
+        failed(e);
       }
-      for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-        guard(task);
-      }
-      if (System.nanoTime() - lastTick >= TICK_NANOS) {
-        lastTick = System.nanoTime();
-        ticks.forEach(this::guard);
-      }
+    }
+  }
+
+  /** Waits for events, and does what is due. What fails is repeated at the next turn or tick. */
+  private void turn() {
+    int count = poll.await(millisUntil(lastTick + TICK_NANOS));
+    for (int i = 0; i < count && !stopped; i++) {
+      dispatch(i);
+    }
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      guard(task);
+    }
+    if (System.nanoTime() - lastTick >= TICK_NANOS) {
+      lastTick = System.nanoTime();
+      ticks.forEach(this::guard);
     }
   }
 
@@ -181,12 +190,16 @@ final class EventLoop implements AutoCloseable {
 
   /** Logs a failure and pauses: it may recur at once, as its event is still pending. */
   private void failed(Throwable problem) {
-    long now = System.nanoTime();
-    if (now - lastLogged >= LOG_NANOS) {
-      lastLogged = now;
-      log(problem);
+    try {
+      long now = System.nanoTime();
+      if (now - lastLogged >= LOG_NANOS) {
+        lastLogged = now;
+        log(problem);
+      }
+      LockSupport.parkNanos(BACK_OFF_NANOS);
+    } catch (Throwable e) {
+      return; // the heap is full: even to link a method for the first time takes some of it
     }
-    LockSupport.parkNanos(BACK_OFF_NANOS);
   }
 
   private void log(Throwable problem) {

@@ -42,6 +42,9 @@ public final class SharedReceives implements AutoCloseable {
 
   private static final int MAX_SHARE = 1024;
 
+  /** The pause while the heap is full. */
+  private static final long BACK_OFF_NANOS = 10_000_000;
+
   private final SharedReceiveQueue queue;
   private final ReceiveBuffers buffers;
   // by buffer, while it contains a message
@@ -164,8 +167,12 @@ public final class SharedReceives implements AutoCloseable {
   private void run() {
     try {
       while (!stopped) {
-        if (!repostAll()) {
-          sleep();
+        try {
+          if (!repostAll()) {
+            sleep();
+          }
+        } catch (OutOfMemoryError e) { // only an iterator is allocated, before anything is taken
+          LockSupport.parkNanos(BACK_OFF_NANOS);
         }
       }
     } catch (Throwable e) { // no other thread reposts, so no peer could send any more

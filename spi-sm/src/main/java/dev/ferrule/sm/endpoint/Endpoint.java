@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -50,6 +51,9 @@ public final class Endpoint {
   private static final int MAX_DATAGRAMS_AT_ONCE = 64;
   private static final long NEVER = Long.MAX_VALUE;
 
+  /** The pause after a failure that may recur at once. */
+  private static final long BACK_OFF_NANOS = 100_000_000;
+
   /** Stands in for the time of the next keepalives while all connections are scanned for it. */
   private static final long LOOKING = Long.MIN_VALUE;
 
@@ -66,6 +70,7 @@ public final class Endpoint {
   private boolean inDoubt; // whether all links must be checked; confined to the thread
   private volatile @Nullable Acceptor acceptor;
   private volatile boolean stopped;
+  private long offersAt = NEVER; // by System.nanoTime; confined to the thread
   private volatile long keepalivesAt = NEVER; // by System.nanoTime; or LOOKING
   private volatile boolean linksChanged; // so that keepalives may be due earlier than that
   private volatile boolean offersChanged;
@@ -283,7 +288,8 @@ public final class Endpoint {
    * @param id its number here
    * @param link the connection
    * @param peer its peer
-   * @param peerTimeout how long the peer may be silent; zero means forever
+   * @param peerTimeout how long the peer may be silent once the connection is {@linkplain
+   *     #established established}; zero means forever
    */
   public void addLink(int id, Link link, Peer peer, Duration peerTimeout) {
     LinkState state = new LinkState(link, peer, peerTimeout);
@@ -304,6 +310,19 @@ public final class Endpoint {
         && (due == NEVER || due == LOOKING || due - System.nanoTime() > interval)) {
       linksChanged = true;
       poll.wake();
+    }
+  }
+
+  /**
+   * Counts the silence of a connection's peer from now on. Until then the timeout of the handshake
+   * applies.
+   *
+   * @param id its number here
+   */
+  public void established(int id) {
+    LinkState state = links.get(id);
+    if (state != null) {
+      state.establish();
     }
   }
 
@@ -395,38 +414,64 @@ public final class Endpoint {
 
   private void run() {
     try {
-      long offersAt = NEVER;
       while (!stopped) {
-        int timeoutMs = timeoutMs(Math.min(keepalivesAt, offersAt));
-        int events = poll.await(busy.isEmpty() && !inDoubt ? timeoutMs : 0);
-        for (int i = 0; i < events && !stopped; i++) {
-          long key = poll.key(i);
-          boolean broken = poll.isBroken(i);
-          guard(() -> handle(key, broken));
-        }
-        if (owing) {
-          owing = false;
-          links.forEach((id, state) -> guard(() -> writePending(id, state)));
-        }
-        if (inDoubt) {
-          inDoubt = false;
-          lookAtAll();
-        }
-        serveBusy();
-        long now = System.nanoTime();
-        if (linksChanged || isDue(keepalivesAt, now)) {
-          linksChanged = false;
-          keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
-          keepalivesAt = tickLinks(now);
-        }
-        if (offersChanged || isDue(offersAt, now)) {
-          offersChanged = false;
-          offersAt = tickOffers(now);
+        try {
+          turn();
+        } catch (Throwable e) { // the heap is full, as the work itself is guarded
+          recover(e);
         }
       }
     } finally {
       cleanUp();
     }
+  }
+
+  private void recover(Throwable problem) {
+    try {
+      repeatAll();
+      warn(problem);
+      LockSupport.parkNanos(BACK_OFF_NANOS);
+    } catch (Throwable e) {
+      return; // even to link a method for the first time takes heap
+    }
+  }
+
+  /** Waits for events, and does what is due. */
+  private void turn() {
+    int timeoutMs = timeoutMs(Math.min(keepalivesAt, offersAt));
+    int events = poll.await(busy.isEmpty() && !inDoubt ? timeoutMs : 0);
+    for (int i = 0; i < events && !stopped; i++) {
+      long key = poll.key(i);
+      boolean broken = poll.isBroken(i);
+      guard(() -> handle(key, broken));
+    }
+    if (owing) {
+      owing = false;
+      links.forEach((id, state) -> guard(() -> writePending(id, state)));
+    }
+    if (inDoubt) {
+      inDoubt = false;
+      lookAtAll();
+    }
+    serveBusy();
+    long now = System.nanoTime();
+    if (linksChanged || isDue(keepalivesAt, now)) {
+      linksChanged = false;
+      keepalivesAt = LOOKING; // first, so that a connection added now either sees it or is seen
+      keepalivesAt = tickLinks(now);
+    }
+    if (offersChanged || isDue(offersAt, now)) {
+      offersChanged = false;
+      offersAt = tickOffers(now);
+    }
+  }
+
+  /** Marks all work as due: some of it may have been taken and not done. Allocates nothing. */
+  private void repeatAll() {
+    owing = true;
+    inDoubt = true;
+    linksChanged = true;
+    offersChanged = true;
   }
 
   private static boolean isDue(long time, long now) {

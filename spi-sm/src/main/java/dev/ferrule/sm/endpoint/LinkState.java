@@ -17,6 +17,8 @@ final class LinkState {
   private final long timeoutNanos;
   private long lastHeard = System.nanoTime();
   private long lastTick = lastHeard;
+  private volatile boolean established;
+  private boolean counts; // whether the peer's silence is counted
   private boolean watched = true;
   private boolean awaitsRoom;
   private boolean gone;
@@ -62,6 +64,13 @@ final class LinkState {
     awaitsRoom = wanted;
   }
 
+  /**
+   * Called by any thread when both sides have the connection; the peer's silence counts from then.
+   */
+  void establish() {
+    established = true;
+  }
+
   void heard(long now) {
     lastHeard = now;
   }
@@ -78,9 +87,11 @@ final class LinkState {
     if (timeoutNanos == 0 || !watched || now - lastTick < interval()) {
       return;
     }
-    if (now - lastTick > 2 * interval()) {
-      // this process was stopped itself, and has not read any answers meanwhile
+    if (!counts || now - lastTick > 2 * interval()) {
+      // the peer may not serve the connection yet; or this process was stopped itself, and has not
+      // read any answers meanwhile
       lastHeard = now;
+      counts = established;
     }
     lastTick = now;
     if (now - lastHeard > timeoutNanos) {

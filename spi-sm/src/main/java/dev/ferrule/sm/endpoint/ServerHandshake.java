@@ -362,11 +362,16 @@ public final class ServerHandshake implements WaitingClients.Request {
   /** Runs once, without the lock. */
   private void resolve() {
     boolean isConfirmed;
+    int id;
     Runnable callback;
     synchronized (this) {
       isConfirmed = state == State.CONFIRMED;
+      id = serverId;
       callback = resolved;
       resolved = () -> {};
+    }
+    if (isConfirmed) {
+      endpoint.established(id);
     }
     acceptor.resolved(this, isConfirmed);
     callback.run();

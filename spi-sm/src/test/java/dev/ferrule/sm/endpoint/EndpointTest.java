@@ -139,6 +139,7 @@ class EndpointTest {
         Peer silentPeer = new Peer(peers.address(), BROKEN, () -> {})) {
       endpoint.addLink(OTHER, new Calm(), otherPeer, Duration.ofHours(1));
       endpoint.addLink(BROKEN, hasty, silentPeer, Duration.ofMillis(100));
+      endpoint.established(BROKEN);
       await(hasty.silent);
       endpoint.removeLink(BROKEN);
       endpoint.removeLink(OTHER);
