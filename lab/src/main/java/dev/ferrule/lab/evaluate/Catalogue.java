@@ -562,8 +562,9 @@ public final class Catalogue {
             + " with up to "
             + MOST_UNACKED
             + " unacknowledged messages, over the number of connections: a shared receive queue"
-            + " has a cap if its curve ends at a rate that the other exceeds: that of the device, or"
-            + " that of the one thread which posts the freed buffers of all connections. It has "
+            + " has a cap if its curve ends at a rate that the other exceeds: that of the device,"
+            + " that of the one thread which posts the freed buffers of all connections, or that of"
+            + " their common completion queue, which one thread at a time polls. It has "
             + SHARED_RECEIVES
             + " buffers: beyond 12 connections credit is a limit, too.",
         Axis.logarithmic("connections (number)", Axis.Unit.NUMBER),
