@@ -52,6 +52,7 @@ class LinkStateTest {
 
   @Test
   void anIdlePeerThatAnswersIsKeptForManyTimeouts() {
+    state.establish();
     for (int i = 1; i <= KEEPALIVES; i++) {
       tick();
       assertThat(received.read()).isEqualTo(1);
@@ -61,8 +62,18 @@ class LinkStateTest {
     verify(link, never()).onPeerSilent();
   }
 
+  /** In the handshake, whose own timeout is another. */
+  @Test
+  void aPeerThatMayNotHaveTheConnectionYetIsNotReported() {
+    for (int i = 0; i < KEEPALIVES; i++) {
+      tick();
+    }
+    verify(link, never()).onPeerSilent();
+  }
+
   @Test
   void aPeerThatDoesNotAnswerIsReportedAfterTheTimeoutAndNotBefore() {
+    state.establish();
     tick();
     state.heard(now);
     for (int i = 0; i < 4; i++) {
