@@ -171,7 +171,7 @@ public final class SharedReceives implements AutoCloseable {
           if (!repostAll()) {
             sleep();
           }
-        } catch (OutOfMemoryError e) { // only an iterator is allocated, before anything is taken
+        } catch (OutOfMemoryError e) { // of an iterator; a batch that is begun waits
           LockSupport.parkNanos(BACK_OFF_NANOS);
         }
       }
