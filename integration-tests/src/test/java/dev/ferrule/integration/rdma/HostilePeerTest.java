@@ -31,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A peer that violates the protocol, on purpose or because it is another program: the violation is
@@ -302,6 +303,21 @@ class HostilePeerTest {
       assertThatThrownBy(() -> connection.receiver().receive(Task.PATIENCE))
           .isInstanceOf(ConnectionClosedException.class);
       assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED_BY_PEER);
+    }
+  }
+
+  /** The flushed sends of such a program, or its probes, have no cause of their own. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aProgramThatDoesNotReceiveLearnsThatAMessageWasTooLong(boolean sending) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RawPeer peer =
+            RawPeer.connect(listener.uri().getPort(), hello(Offer.VERSION, Hello.Kind.CONNECT));
+        Connection connection = accepting.result()) {
+      assertThat(peer.send(new byte[MAX_MESSAGE + 1], immediate(Immediate.MESSAGE)))
+          .isNotEqualTo(CompletionStatus.SUCCESS);
+
+      NeverReceives.learns(connection, sending, "longer than this side's maxMessage");
     }
   }
 }

@@ -340,6 +340,19 @@ class HostileRingPeerTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aProgramThatDoesNotReceiveLearnsThatThePeerWroteElsewhere(boolean sending) {
+    Task<Connection> accepting = Task.start(() -> listener.accept(Task.PATIENCE));
+    try (RingPeer peer = new RingPeer(listener.uri().getPort());
+        Connection connection = accepting.result()) {
+      assertThat(peer.raw.write(new byte[10], 10, 0, peer.offer.key() + 1))
+          .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+
+      NeverReceives.learns(connection, sending, "the peer wrote to memory that is not this side's");
+    }
+  }
+
   @Test
   void anAcknowledgmentOfMoreThanWasSentIsAProtocolError() {
     wrongIs(

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages between Ferrule and a program without Ferrule, with {@code hello=off}. */
 @SuppressWarnings("try") // closing early is what is tested
@@ -137,6 +139,18 @@ class PlainModeTest {
           Connection connection = accepting.result()) {
         exchange(connection, peer);
       }
+    }
+  }
+
+  /** Neither side knows the other's maxMessage. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aProgramThatDoesNotReceiveLearnsThatAMessageWasTooLong(boolean sending) {
+    try (Listener listener = Wires.listen("?hello=off&credits=off&maxMessage=64");
+        Wires.Pair pair = Wires.pair(listener, "?hello=off&credits=off&maxMessage=1KiB")) {
+      pair.client().sender().send(MemorySegment.ofArray(new byte[1024]));
+
+      NeverReceives.learns(pair.server(), sending, "longer than this side's maxMessage");
     }
   }
 }

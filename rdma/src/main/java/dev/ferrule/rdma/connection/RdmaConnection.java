@@ -318,7 +318,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     switch (event.type()) {
       case DISCONNECTED -> {
         // All earlier messages of the peer have arrived, including the goodbye.
-        receives.drain();
+        takeEnd();
         peerGone = true;
         if (channel.isGoodbyeSaid() || !channel.sends().saysGoodbye()) {
           life.closedByPeer();
@@ -340,7 +340,7 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
       case QUEUE_PAIR_FATAL, QUEUE_PAIR_REQUEST_ERROR, QUEUE_PAIR_ACCESS_ERROR -> {
         // completions, if there are any, have the cause
         channel.sends().look();
-        receives.drain();
+        takeEnd();
         life.lost("the queue pair reports an error: " + event.type());
       }
       case COMPLETION_QUEUE_ERROR, SHARED_RECEIVE_QUEUE_ERROR, WORK_QUEUE_FATAL ->
@@ -356,8 +356,17 @@ final class RdmaConnection implements Connection, QueueCallbacks, RdmaReceiver.O
     life.closedByPeer();
   }
 
+  /** Ends the connection if a completed receive has a reason for it: the program may not poll. */
+  private void takeEnd() {
+    receives.drain();
+    channel.reportEnd();
+  }
+
   @Override
   public void onSendFailure(CompletionStatus status, int vendorError) {
+    if (status == CompletionStatus.FLUSHED && !life.hasEnded()) {
+      takeEnd(); // a flushed send has no cause of its own
+    }
     onFailure(status, vendorError, resources.protocol().violationOfSend(status));
   }
 

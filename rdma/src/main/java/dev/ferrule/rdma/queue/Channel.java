@@ -345,6 +345,17 @@ public abstract class Channel {
     }
     reportIfDue();
     callbacks.onProgress();
+    reportEnd();
+    if (postError != 0) {
+      callbacks.onPostFailure("ibv_post_recv", postError);
+    }
+  }
+
+  /**
+   * Reports the peer's goodbye, its violation or a failed receive, whichever has been polled, even
+   * if another thread is about to report it. Not under a lock.
+   */
+  public final void reportEnd() {
     if (goodbye) {
       callbacks.onGoodbye();
     }
@@ -354,9 +365,6 @@ public abstract class Channel {
     // a flushed receive has no cause of its own
     if (failed && !(failure == CompletionStatus.FLUSHED && sends.reportCause())) {
       callbacks.onReceiveFailure(failure, vendorError);
-    }
-    if (postError != 0) {
-      callbacks.onPostFailure("ibv_post_recv", postError);
     }
   }
 
